@@ -1,0 +1,68 @@
+# Everything from a bare machine with python3 and make. `PYTHON=python3.13 make test` picks another interpreter;
+# `make test ARGS="-k logsumexp -x"` hands arguments to pytest, and likewise for the other commands.
+
+PYTHON ?= python3
+ARGS ?=
+
+python_version := $(shell $(PYTHON) -c 'import platform; print(platform.python_version())' 2>/dev/null)
+
+# A second call installs nothing: a stamp file in the environment says what it holds. The first stamp carries the
+# interpreter's version, so another PYTHON makes the environment anew.
+created := .created-$(or $(python_version),without-python)
+dev := .venv/.installed-dev
+demo := .venv/.installed-demo
+test := .venv/.installed-test
+# PyTensor holds Numba back. With an environment of their own, the benchmarks cannot change what the tests run on.
+bench := .venv-bench/.installed-bench
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installations into one environment at once would trip over each other.
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+demo: $(demo)  ## fit a logistic regression on real data, with times
+	.venv/bin/python examples/logistic_regression.py $(ARGS)
+
+# The tests run side by side already: a BLAS with threads of its own would only fight over the cores.
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
+test: $(test)  ## the whole test suite, on all cores
+	.venv/bin/python -m pytest -n auto $(ARGS)
+
+# pyright needs to see what the sources import, JAX included: that is what the tests install.
+# Without the variable it asks the network at each run whether there is a newer version of it.
+lint: export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
+lint: $(dev) $(test)  ## ruff, formatting, import layers, types
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/python tools/check_layers.py
+	.venv/bin/pyright
+
+format: $(dev)  ## mend what ruff can mend
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+bench: $(bench)  ## compare with NumPy, Numba, numexpr, JAX and PyTensor
+	.venv-bench/bin/python -m asv_benchmarks.compare $(ARGS)
+
+clean:  ## remove the environments and what tools left behind
+	rm -rf .venv .venv-bench .asv build dist .hypothesis .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/$(created) .venv-bench/$(created):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo 'numbagraph needs Python 3.11 or newer: name one, as in `PYTHON=python3.13 make test`' >&2; exit 1; }
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	touch $@
+
+$(dev) $(demo) $(test): .venv/$(created)
+$(bench): .venv-bench/$(created)
+$(dev) $(demo) $(test) $(bench): pyproject.toml
+	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
+	touch $@

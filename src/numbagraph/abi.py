@@ -1,0 +1,103 @@
+"""The binary interface between a compiled program and whoever calls it.
+
+A compiled graph is three C functions in one LLVM module:
+
+``i32 shapes(i8** data, i64* meta, i64* extents)``
+    Evaluates the shape graph and the guards. Returns 0, or 1 + the index of the first guard that fails.
+    Writes the extents of all results, flattened in order, then one last entry: an estimate of the work
+    (loop iterations of the whole program), by which a caller decides whether to release the GIL.
+``i32 program(i8** data, i64* meta, i8** results)``
+    Runs. Returns 0, or a non-zero code when a check inside a loop failed (an index out of bounds) or
+    memory ran out (``OUT_OF_MEMORY``). It never touches Python, so it may run without the GIL.
+``PyObject* entry(PyObject* bound, PyObject** args, Py_ssize_t nargs)``
+    The native Python entry (``METH_FASTCALL``), which knows nothing of the graph but its `Signature`.
+
+``data[k]`` points to the first element of leaf ``k`` (arguments first, then captured arrays); the value of a
+Python scalar or rank-0 leaf is stored where the pointer leads, in the memory format of its dtype (a bool is one byte).
+``meta`` holds, for each leaf in order, its extents and then, unless it is C-contiguous, its strides in bytes.
+``results[k]`` points to the C-contiguous memory of result ``k``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+OUT_OF_MEMORY = -1
+
+PYTHON_SCALARS: dict[type, np.dtype] = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLeaf:
+    """An array argument as the dispatch key sees it."""
+
+    dtype: np.dtype
+    ones: tuple[bool | None, ...]
+    """Which lengths are 1; None where it is not known, because the caller is native code."""
+    contiguous: bool = True
+
+    @property
+    def ndim(self) -> int:
+        return len(self.ones)
+
+    @property
+    def meta_size(self) -> int:
+        return self.ndim if self.contiguous else 2 * self.ndim
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarLeaf:
+    """A Python ``bool``, ``int``, ``float`` or ``complex``: a run-time value with a weak type."""
+
+    kind: type
+
+    @property
+    def dtype(self) -> np.dtype:
+        return PYTHON_SCALARS[self.kind]
+
+    @property
+    def meta_size(self) -> int:
+        return 0
+
+
+Leaf = ArrayLeaf | ScalarLeaf
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result. ``boxed`` says what a rank-0 result becomes: "array", "scalar" (NumPy) or "python"."""
+
+    dtype: np.dtype
+    ndim: int
+    boxed: str = "array"
+    donated: int | None = None
+    """The argument whose memory this result takes over (same dtype and extents, C-contiguous)."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    arguments: tuple[Leaf, ...]
+    captured: tuple[ArrayLeaf, ...]
+    results: tuple[Result, ...]
+    single: bool
+    """Return the only result itself rather than a tuple of one."""
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return self.arguments + self.captured
+
+    @cached_property
+    def meta_offsets(self) -> tuple[int, ...]:
+        """Where each leaf's extents begin in ``meta``; the last entry is the total size."""
+        offsets = [0]
+        for leaf in self.leaves:
+            offsets.append(offsets[-1] + leaf.meta_size)
+        return tuple(offsets)

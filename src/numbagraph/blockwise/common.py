@@ -1,0 +1,134 @@
+"""What the kinds of op share: references, cotangents of broadcasts, batches, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Value
+from numbagraph.op import Op, Unsupported, boxing, lazy, load, quiet, registry
+
+Vjp = Callable[..., Sequence[Any]] | Unsupported
+
+
+def jnp_named(name: str) -> Callable[..., Any]:
+    """`jax.numpy`'s function of the same name, imported when it is used."""
+    return lazy(f"jax.numpy:{name}")
+
+
+def reference_of(function: Any) -> tuple[str, Callable[..., Any]]:
+    """The name of a reference, and the reference without floating-point warnings."""
+    if isinstance(function, str):
+        name = function.rpartition(":")[2]
+        return name, lambda *args, **kwargs: quiet(load(function), *args, **kwargs)
+    return function.__name__, lambda *args, **kwargs: quiet(function, *args, **kwargs)
+
+
+def sum_to(cotangent: Value, target: Value) -> Value:
+    """The cotangent of a broadcast: summed over the dimensions along which ``target`` was repeated."""
+    if cotangent.shape == target.shape and cotangent.dtype == target.dtype:
+        return cotangent
+    extra = cotangent.ndim - target.ndim
+    axes = list(range(-cotangent.ndim, -target.ndim))
+    unknown = []
+    for axis in range(-target.ndim, 0):
+        extent = shapes.resolve(target.shape[axis])
+        if shapes.same(extent, cotangent.shape[axis]):
+            continue
+        if isinstance(extent, int):
+            axes.append(axis)
+        else:
+            unknown.append(axis)
+    if axes:
+        kept = tuple(axis for axis in axes if axis >= -target.ndim)
+        cotangent = registry["sum"].bind(cotangent, axes=tuple(axes))
+        if kept:
+            cotangent = registry["expand_dims"].bind(cotangent, axes=kept)
+    assert extra >= 0
+    for axis in unknown:
+        cotangent = registry["sum_to_extent"](cotangent, axis, target.shape[axis])
+    return real_if(cotangent, target)
+
+
+def real_if(cotangent: Value, target: Value) -> Value:
+    """The part of a complex cotangent that a real value takes."""
+    if cotangent.dtype.kind == "c" and target.dtype.kind != "c":
+        cotangent = registry["real"](cotangent)
+    return cotangent if cotangent.dtype == target.dtype else convert(cotangent, target.dtype)
+
+
+def broadcasting_vjp(vjp: Vjp) -> Vjp:
+    """A vjp whose cotangents are summed to the shapes of the operands."""
+    if isinstance(vjp, Unsupported):
+        return vjp
+
+    def reduced(g: Value, y: Value, *inputs: Value, **attrs: Any) -> tuple[Any, ...]:
+        cotangents = vjp(g, y, *inputs, **attrs)
+        return tuple(
+            None if each is None or source.dtype.kind not in "fc" else sum_to(as_value(each), source)
+            for each, source in zip(cotangents, inputs, strict=True)
+        )
+
+    return reduced
+
+
+def align_batches(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
+    """Operands of an elementwise op, with the batch dimension of each to the left of every other dimension."""
+    core = max(value.ndim - flag for value, flag in zip(inputs, batched, strict=True))
+    aligned = []
+    for value, flag in zip(inputs, batched, strict=True):
+        missing = core - (value.ndim - 1)
+        if flag and missing:
+            axes = tuple(range(-core, -core + missing))
+            value = registry["expand_dims"].bind(value, axes=axes)
+        aligned.append(value)
+    return aligned
+
+
+def batch_elementwise(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    return op.bind(*align_batches(inputs, batched), **attrs)
+
+
+def batch_unary(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    """Axes count from the right, so an op of one array does not notice a dimension on the left."""
+    if any(batched[1:]):
+        raise NotImplementedError(f"{op.name} with sizes that differ along a batch")
+    return op.bind(*inputs, **attrs)
+
+
+def give_batch(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
+    """The inputs, those without a batch dimension repeated along it."""
+    size = next(value.shape[0] for value, flag in zip(inputs, batched, strict=True) if flag)
+    return [
+        value if flag else registry["broadcast_to"](value, (size, *value.shape))
+        for value, flag in zip(inputs, batched, strict=True)
+    ]
+
+
+def draw(
+    rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...], domain: tuple[float, float] = (-3.0, 3.0)
+) -> np.ndarray:
+    """Random numbers of a dtype inside an interval (for integers: the integers inside it, and at least 0 and 1)."""
+    low, high = domain
+    if dtype == np.bool_:
+        return rng.random(shape) < (0.5 if low <= 0 else 1.0)
+    if dtype.kind in "iu":
+        first = max(int(np.ceil(low)), 0 if dtype.kind == "u" else -100)
+        return rng.integers(first, max(int(np.floor(high)), first + 1), shape, endpoint=True).astype(dtype)
+    numbers = rng.uniform(low, high, shape)
+    if dtype.kind == "c":
+        return (numbers + 1j * rng.uniform(low, high, shape)).astype(dtype)
+    return numbers.astype(dtype)
+
+
+def without_axes(shape: shapes.Shape, axes: tuple[int, ...]) -> shapes.Shape:
+    return tuple(extent for axis, extent in zip(range(-len(shape), 0), shape, strict=True) if axis not in axes)
+
+
+def scalar_result(value: Value) -> Value:
+    """``value`` as what becomes a NumPy scalar when it has rank 0."""
+    return value if value.ndim or boxing(value) == "scalar" else registry["as_scalar"].bind(value)

@@ -1,0 +1,58 @@
+"""The composite kind: functions that are written in other ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numbagraph.blockwise.common import reference_of, scalar_result
+from numbagraph.op import Op, Unsupported, registry
+
+
+def composite(
+    reference: Any,
+    *,
+    samples: Callable[..., Any],
+    name: str | None = None,
+    implements: tuple[Any, ...] = (),
+    ulp: float = 0.0,
+    scalar: bool = False,
+) -> Callable[[Callable[..., Any]], Op]:
+    """Declare, as a decorator, a function of graph values that stands for a NumPy function.
+
+    It is called with what the NumPy function is called with, and may give a tuple of values. It is never a node of a
+    graph: the ops that it calls are, so all that is known of them (gradients, batches, code) serves it too. With
+    ``scalar``, a rank-0 result is a NumPy scalar, whatever op comes last.
+    """
+    found, call = reference_of(reference)
+
+    def declare(function: Callable[..., Any]) -> Op:
+        title = name or found
+        frontend = giving_scalars(function) if scalar else function
+        absent = Unsupported(f"{title} is written in other ops, and is never a node of a graph")
+        return registry.register(
+            Op(
+                name=title,
+                kind="composite",
+                reference=call,
+                infer=absent,
+                frontend=lambda _, *args, **kwargs: frontend(*args, **kwargs),
+                lower=absent,
+                vjp=absent,
+                batch=absent,
+                jnp=absent,
+                samples=samples,
+                implements=(reference, *implements),
+                ulp=ulp,
+            )
+        )
+
+    return declare
+
+
+def giving_scalars(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return tuple(map(scalar_result, result)) if isinstance(result, tuple) else scalar_result(result)
+
+    return call

@@ -1,0 +1,356 @@
+"""How an op becomes part of a loop nest: the classes that stand in an op's ``lower`` facet.
+
+A value is *pulled*: to know its element at an index, ask for elements of its inputs. ``element`` is a generator
+that yields such requests, ``(input, index)``, and is sent the scalars; `fuse` runs it without recursion, so the
+depth of a graph is no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import numpy as np
+
+from numbagraph.graph import Node, Value
+from numbagraph.intrinsics import integers
+from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.kernel import Apply, Emit, Literal, LoopIndex, Scalar, checked, index_operation, literal, register
+from numbagraph.shapes import resolve, same
+from numbagraph.types import INT64, Extent
+
+Index = tuple[Scalar, ...]
+Request = tuple[Value, Index]
+Element = Generator[Request, Scalar, Scalar]
+
+
+def extent_scalar(extent: Extent) -> Scalar:
+    """An extent as a scalar of the loop nest."""
+    extent = resolve(extent)
+    return literal(extent) if isinstance(extent, int) else register(extent)
+
+
+@dataclass(frozen=True)
+class IndexSum:
+    """An index as a sum: how often each scalar is in it, and a number. Two ways to one index give one scalar."""
+
+    terms: dict[Scalar, int]
+    number: int = 0
+
+    def scaled(self, factor: int) -> IndexSum:
+        terms = {term: count * factor for term, count in self.terms.items()} if factor else {}
+        return IndexSum(terms, self.number * factor)
+
+    def plus(self, other: IndexSum) -> IndexSum:
+        terms = dict(self.terms)
+        for term, count in other.terms.items():
+            terms[term] = terms.get(term, 0) + count
+        return IndexSum({term: count for term, count in terms.items() if count}, self.number + other.number)
+
+    def scalar(self) -> Scalar:
+        if not self.terms:
+            return literal(self.number)
+        if not self.number and list(self.terms.values()) == [1]:
+            return next(iter(self.terms))
+        key = (frozenset(self.terms.items()), self.number)
+        found = _sums.get(key)
+        if found is None:
+            found = _sums[key] = self._build()
+            _parts[found] = self
+        return found
+
+    def _build(self) -> Scalar:
+        """The additions, positive terms first, so that few are negated."""
+        total: Scalar = literal(self.number)
+        for term, count in sorted(self.terms.items(), key=lambda item: item[1] < 0):
+            part = term
+            if count not in (1, -1):
+                part = index_operation("multiply", integers.multiply, term, literal(abs(count)))
+            if count > 0:
+                total = part if is_literal(total, 0) else index_operation("add", integers.add, total, part)
+            else:
+                total = index_operation("subtract", integers.subtract, total, part)
+        return total
+
+
+_sums: WeakValueDictionary[Any, Scalar] = WeakValueDictionary()
+_parts: WeakKeyDictionary[Scalar, IndexSum] = WeakKeyDictionary()
+
+
+def parts(index: Scalar) -> IndexSum:
+    """An index as a sum."""
+    if isinstance(index, Literal):
+        return IndexSum({}, index.value)
+    return _parts.get(index) or IndexSum({index: 1})
+
+
+def is_literal(scalar: Scalar, value: int) -> bool:
+    return isinstance(scalar, Literal) and scalar.value == value
+
+
+def add(left: Scalar, right: Scalar) -> Scalar:
+    """Index arithmetic; what is static is folded, and terms that cancel are dropped."""
+    if is_literal(left, 0):
+        return right
+    return left if is_literal(right, 0) else parts(left).plus(parts(right)).scalar()
+
+
+def subtract(left: Scalar, right: Scalar) -> Scalar:
+    return left if is_literal(right, 0) else parts(left).plus(parts(right).scaled(-1)).scalar()
+
+
+def multiply(left: Scalar, right: Scalar) -> Scalar:
+    for factor, other in ((right, left), (left, right)):
+        if isinstance(factor, Literal):
+            return parts(other).scaled(factor.value).scalar() if factor.value != 1 else other
+    return index_operation("multiply", integers.multiply, left, right)
+
+
+def linear_index(index: Sequence[Scalar], extents: Sequence[Scalar]) -> Scalar:
+    """The C-order position of an index. Of an index that `unravel` made, it is what that was made of."""
+    linear: Scalar = literal(0)
+    for position, extent in zip(index, extents, strict=True):
+        quotient = _operands(integers.divide, linear)
+        if quotient is not None and quotient[1] is extent and _operands(integers.remainder, position) == quotient:
+            linear = quotient[0]
+        else:
+            linear = add(multiply(linear, extent), position)
+    return linear
+
+
+def unravel(linear: Scalar, extents: Sequence[Scalar]) -> Index:
+    """The inverse of `linear_index`."""
+    index: list[Scalar] = []
+    for axis, extent in reversed(list(enumerate(extents))):
+        if all(is_literal(outer, 1) for outer in extents[:axis]):
+            quotient, remainder = literal(0), linear
+        else:
+            quotient, remainder = divide(linear, extent)
+        index.append(literal(0) if is_literal(extent, 1) else remainder)
+        linear = linear if is_literal(extent, 1) else quotient
+    return tuple(reversed(index))
+
+
+def divide(linear: Scalar, extent: Scalar) -> tuple[Scalar, Scalar]:
+    """Quotient and remainder of an index, without a division where it is a whole number of rows and a place in one."""
+    if isinstance(extent, Literal) and extent.value <= 1:
+        return linear, literal(0)
+    whole, rest = IndexSum({}), parts(linear)
+    for term, count in rest.terms.items():
+        factors = _operands(integers.multiply, term)
+        if factors is not None and factors[1] is extent:
+            whole, rest = whole.plus(parts(factors[0]).scaled(count)), rest.plus(IndexSum({term: -count}))
+        elif isinstance(extent, Literal) and count % extent.value == 0:
+            whole, rest = whole.plus(IndexSum({term: count // extent.value})), rest.plus(IndexSum({term: -count}))
+    place = rest.scalar()
+    if is_literal(place, 0) or _is_below(place, extent):
+        return whole.scalar(), place
+    quotient = index_operation("divide", integers.divide, linear, extent)
+    return quotient, index_operation("remainder", integers.remainder, linear, extent)
+
+
+def _operands(emit: Emit, scalar: Scalar) -> tuple[Scalar, ...] | None:
+    """The operands of an index operation, if ``scalar`` is that operation."""
+    return scalar.arguments if isinstance(scalar, Apply) and scalar.emit is emit else None
+
+
+def _is_below(index: Scalar, extent: Scalar) -> bool:
+    """Whether an index is known to be less than ``extent``."""
+    if isinstance(index, LoopIndex):
+        return index.extent is extent
+    if isinstance(index, Literal) and isinstance(extent, Literal):
+        return index.value < extent.value
+    operands = _operands(integers.remainder, index)
+    return operands is not None and operands[1] is extent
+
+
+def flat_index(index: Index, extents: Sequence[Scalar]) -> Scalar | None:
+    """The linear index, where it is cheaper than ``index`` because that was unravelled from one."""
+    if len(index) > 1 and any(_operands(integers.remainder, position) for position in index):
+        return linear_index(index, extents)
+    return None
+
+
+def broadcast_index(source: tuple[Extent, ...], target: tuple[Extent, ...], index: Index) -> Index:
+    """Where an operand of shape ``source`` is read for element ``index`` of the broadcast shape ``target``."""
+    if source is target or source == target:
+        return index
+    offset = len(target) - len(source)
+    result: list[Scalar] = []
+    for axis, extent in enumerate(source):
+        extent, position = resolve(extent), index[offset + axis]
+        if isinstance(extent, int) and extent == 1:
+            result.append(literal(0))
+        elif same(extent, target[offset + axis]) or isinstance(extent, int):
+            result.append(position)
+        else:
+            # a computed length that may turn out to be 1
+            result.append(index_operation("stretch", integers.stretch, position, register(extent)))
+    return tuple(result)
+
+
+class Pulled(Protocol):
+    """A lowering whose elements can be computed one by one, inside any loop nest."""
+
+    def element(self, node: Node, index: Index) -> Element: ...
+
+
+@dataclass(frozen=True)
+class Map:
+    """Elementwise: one emitter on the broadcast operands, which is told the node's attributes."""
+
+    emit: Emit
+    refuse: Callable[[Node], Emit | None] = lambda node: None
+    """``refuse(node)``: what gives 1 for operands that NumPy raises an error for, and 0 for others, as an index."""
+
+    def element(self, node: Node, index: Index) -> Element:
+        arguments = []
+        for source in node.inputs:
+            arguments.append((yield source, broadcast_index(source.shape, node.shape, index)))
+        emit = partial(self.emit, **node.attrs) if node.attributes else self.emit
+        refuse = self.refuse(node)
+        if refuse is None:
+            return Apply(node.op.name, emit, tuple(arguments), node.dtype)
+        refused = Apply("refuse", refuse, tuple(arguments), np.dtype(np.uint64))
+        emit, arguments = partial(_first, emit, len(arguments)), [*arguments, checked(refused, literal(1))]
+        return Apply(node.op.name, emit, tuple(arguments), node.dtype)
+
+
+def _first(emit: Emit, count: int, emitter: Any, *operands: Any) -> Any:
+    """An emitter of the first ``count`` operands: the others are there to be computed."""
+    return emit(emitter, *operands[:count])
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Elementwise conversion to the node's dtype."""
+
+    def element(self, node: Node, index: Index) -> Element:
+        (source,) = node.inputs
+        argument = yield source, index
+        target = node.dtype
+        return Apply("cast", lambda emitter, operand: emitter.cast(operand, target), (argument,), target)
+
+
+@dataclass(frozen=True)
+class View:
+    """Every element is one of the first input: ``source_index(node, index)`` says which."""
+
+    source_index: Callable[[Node, Index], Index]
+
+    def element(self, node: Node, index: Index) -> Element:
+        return (yield node.inputs[0], self.source_index(node, index))
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Elements follow from the index and rank-0 inputs: ``emit(emitter, *index, *inputs)``."""
+
+    emit: Emit
+
+    def element(self, node: Node, index: Index) -> Element:
+        arguments: list[Scalar] = list(index)
+        for source in node.inputs:
+            arguments.append((yield source, ()))
+        return Apply(node.op.name, self.emit, tuple(arguments), node.dtype)
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Reads the first input at run-time positions along the axes from ``axis`` on, one array of positions an axis.
+
+    The dimensions of the (broadcast) positions stand where those axes were. ``checked`` says of which positions the
+    bounds are checked.
+    """
+
+    def element(self, node: Node, index: Index) -> Element:
+        source, *positions = node.inputs
+        axis, count = node.attrs["axis"] + source.ndim, node.ndim - source.ndim + len(positions)
+        where, shape = index[axis : axis + count], node.shape[axis : axis + count]
+        chosen = []
+        for each, extent, check in zip(positions, source.shape[axis:], node.attrs["checked"], strict=False):
+            position = yield each, broadcast_index(each.shape, shape, where)
+            chosen.append(checked_index(position, extent, check))
+        return (yield source, (*index[:axis], *chosen, *index[axis + count :]))
+
+
+def checked_index(position: Scalar, extent: Extent, check: bool) -> Scalar:
+    """A run-time position as an index of a dimension."""
+    if position.dtype != INT64:
+        position = index_operation("widen", integers.widen, position)
+    return checked(position, extent_scalar(extent)) if check else position
+
+
+Pull = Callable[[Value, Index], Scalar]
+"""``pull(value, index)``: an element of a value, in the nest that is being built."""
+
+
+def scattered_index(
+    positions: Sequence[Value],
+    target: Node,
+    axis: int,
+    checks: Sequence[bool],
+    updates: Value,
+    index: Index,
+    pull: Pull,
+) -> Index:
+    """Where the element at ``index`` of the updates goes in ``target``: the reverse of `Gather`."""
+    count = updates.ndim - target.ndim + len(positions)
+    where, shape = index[axis : axis + count], updates.shape[axis : axis + count]
+    chosen = [
+        checked_index(pull(each, broadcast_index(each.shape, shape, where)), extent, check)
+        for each, extent, check in zip(positions, target.shape[axis:], checks, strict=False)
+    ]
+    return (*index[:axis], *chosen, *index[axis + count :])
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """Combines all elements along ``axes`` (an attribute)."""
+
+    reducer: Reducer
+
+
+@dataclass(frozen=True)
+class Running:
+    """The running reduction along ``axis`` (an attribute): cumsum and its kind."""
+
+    reducer: Reducer
+
+
+@dataclass(frozen=True)
+class ScatterInto:
+    """Combines updates into a filled array at run-time positions along the axes from ``axis`` on (see `Gather`).
+
+    The inputs are the updates, ``count`` arrays of positions, and the symbolic lengths of the result.
+    """
+
+    reducer: Reducer
+
+
+Place = Callable[[Index, Pull], Index]
+"""``place(index, pull)``: where an element of a piece goes."""
+
+
+@dataclass(frozen=True)
+class Assemble:
+    """An array put together from pieces: ``pieces(node)`` lists each value and where its elements go.
+
+    Later pieces overwrite earlier ones. Each piece is stored by a loop nest of its own domain, so none needs a branch.
+    """
+
+    pieces: Callable[[Node], list[tuple[Value, Place]]]
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A call on whole buffers, such as BLAS."""
+
+    emit: Emit
+
+
+def is_pulled(lower: Any) -> bool:
+    return hasattr(lower, "element")

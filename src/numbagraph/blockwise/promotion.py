@@ -1,0 +1,126 @@
+"""What a NumPy user passes, as graph values of the dtypes that NumPy would compute with (NEP 50)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.graph import Constant, Value, constant
+from numbagraph.op import registry
+from numbagraph.types import BOOL, INT64, WEAK_TYPES, canonical_dtype
+
+Kind = Any
+"""A dtype, or a Python scalar type where the operand is weak."""
+DtypeRule = Callable[[tuple[Kind, ...]], tuple[np.dtype, ...]]
+"""From the operands' kinds to the dtypes that the loop takes, and last the one that it gives."""
+
+LARGEST_CONSTANT = 16
+"""Elements of an array that may become part of the code; a larger one must come in as an argument."""
+
+
+def as_value(operand: Any) -> Value:
+    """An operand as a graph value. Python scalars are weak, NumPy scalars and small arrays are constants."""
+    if isinstance(operand, Value):
+        return operand
+    if isinstance(operand, (bool, int, float, complex)) and not isinstance(operand, np.generic):
+        return weak_constant(operand)
+    data = np.asarray(operand)
+    dtype = canonical_dtype(data.dtype)
+    if data.size > LARGEST_CONSTANT:
+        raise ValueError(f"an array of {data.size} elements is data: pass it to the graph as an input")
+    return constant(data, dtype=dtype)
+
+
+def weak_constant(number: complex) -> Constant:
+    if isinstance(number, bool):
+        return constant(number, dtype=BOOL, weak=True)
+    if isinstance(number, int):
+        return constant(number, dtype=INT64, weak=True)
+    return constant(number, weak=True)
+
+
+def kind_of(value: Value) -> Kind:
+    """How a value takes part in promotion. (A Python bool is simply a bool: there is no narrower dtype to yield to.)"""
+    type_ = value.type
+    return WEAK_TYPES[type_.dtype] if type_.weak and type_.dtype != BOOL else type_.dtype
+
+
+def convert(value: Value, dtype: np.dtype) -> Value:
+    """``value`` as a strong value of ``dtype``; a weak integer must fit, as in NumPy."""
+    if not value.type.weak and (value.type.dtype is dtype or value.type.dtype == dtype):
+        return value
+    if isinstance(value, Constant):
+        if value.type.weak:
+            return constant(np.array(value.data.item(), dtype=dtype), dtype=dtype)
+        with np.errstate(all="ignore"):
+            return constant(value.data.astype(dtype))
+    if value.type.weak and value.dtype == INT64 and dtype.kind in "iu" and dtype != INT64:
+        limits = np.iinfo(dtype)
+        text = f"Python integer out of bounds for {dtype}"
+        shapes.require(registry["greater_equal"].bind(value, weak_constant(int(limits.min))), text, OverflowError)
+        if limits.max < np.iinfo(np.int64).max:
+            shapes.require(registry["less_equal"].bind(value, weak_constant(int(limits.max))), text, OverflowError)
+    return registry["cast"].bind(value, dtype=dtype)
+
+
+def promote(rule: DtypeRule, operands: Sequence[Any], *, weak: bool = False) -> tuple[Value, ...]:
+    """Operands converted to the dtypes of the loop that NumPy would choose.
+
+    With ``weak`` (the operators of Python), an operation on Python scalars alone stays weak.
+    """
+    values = [operand if isinstance(operand, Value) else as_value(operand) for operand in operands]
+    all_weak = all(value.type.weak for value in values)
+    kinds = tuple([value.type.dtype if all_weak else kind_of(value) for value in values])
+    dtypes = loop_dtypes(rule, kinds)
+    fit = weak_convert if all_weak and weak else convert
+    return tuple([fit(value, dtype) for value, dtype in zip(values, dtypes, strict=False)])
+
+
+@cache
+def loop_dtypes(rule: DtypeRule, kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    """What a rule says, in canonical dtypes. (Asked several times for each node: hence the cache.)"""
+    return tuple(canonical_dtype(dtype) for dtype in rule(kinds))
+
+
+def weak_convert(value: Value, dtype: np.dtype) -> Value:
+    """A weak scalar as another weak scalar: Python's own promotion among bool, int, float and complex."""
+    if value.dtype == dtype:
+        return value
+    if isinstance(value, Constant):
+        return constant(value.data.astype(dtype), weak=True)
+    return registry["cast"].bind(value, dtype=dtype, weak=True)
+
+
+def ufunc_rule(ufunc: np.ufunc) -> DtypeRule:
+    """The loop that a NumPy ufunc itself would choose."""
+
+    @cache
+    def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+        return ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+
+    return rule
+
+
+def inexact_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    """The common dtype of the operands, which is float64 for integers, as in a sum with a Python float."""
+    return (common_dtype((*kinds, float)),) * (len(kinds) + 1)
+
+
+def common_rule(first: int = 0, result: np.dtype | None = None) -> DtypeRule:
+    """Operands from position ``first`` on share their common dtype, the result's; those before keep theirs."""
+
+    @cache
+    def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+        common = common_dtype(kinds[first:])
+        return (*kinds[:first], *[common] * (len(kinds) - first), result or common)
+
+    return rule
+
+
+def common_dtype(kinds: Sequence[Kind]) -> np.dtype:
+    """`numpy.result_type` on dtypes and Python scalar types."""
+    return np.result_type(*[kind if isinstance(kind, np.dtype) else kind(0) for kind in kinds])

@@ -1,0 +1,64 @@
+"""The view kind: every element is an element of the operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import Vjp, batch_unary, reference_of
+from numbagraph.graph import Value
+from numbagraph.op import Op, registry
+from numbagraph.types import ArrayType
+
+
+def as_array(operand: Any) -> Any:
+    """An array of NumPy or JAX as it is, a Python scalar as an array."""
+    return operand if hasattr(operand, "ndim") else np.asarray(operand)
+
+
+def view(
+    reference: Any,
+    *,
+    source_index: Callable[..., lowering.Index],
+    infer: Callable[..., ArrayType],
+    frontend: Callable[..., Value],
+    evaluate: Callable[..., Any],
+    vjp: Vjp,
+    samples: Callable[..., Any],
+    name: str | None = None,
+    batch: Any = batch_unary,
+    jnp: Any = None,
+    implements: tuple[Any, ...] = (),
+    cost: float = 0.0,
+    copies: bool = False,
+    zero_dim: str = "array",
+    **facets: Any,
+) -> Op:
+    """Declare an op whose every element is an element of its first operand: no work, only other indices.
+
+    ``source_index(node, index)`` is the operand's index; ``evaluate(array, *symbolic, **attrs)`` the same in NumPy,
+    which serves `jax.numpy` as well when it is written in methods and functions that both have. ``cost`` is that of
+    the index arithmetic, in additions. Where NumPy gives a new array rather than a view, say that it ``copies``: the
+    result may then be assigned into.
+    """
+    return registry.register(
+        Op(
+            name=name or reference_of(reference)[0],
+            kind="copy" if copies else "view",
+            reference=lambda a, *symbolic, **attrs: evaluate(as_array(a), *symbolic, **attrs),
+            infer=infer,
+            frontend=frontend,
+            lower=lowering.View(source_index),
+            vjp=vjp,
+            batch=batch,
+            jnp=jnp or (lambda a, *symbolic, **attrs: evaluate(as_array(a), *symbolic, **attrs)),
+            samples=samples,
+            implements=(reference, *implements) if reference is not None else implements,
+            zero_dim=zero_dim,
+            cost=cost,
+            **facets,
+        )
+    )

@@ -1,0 +1,471 @@
+"""Derivatives of traced functions, with JAX's names and conventions.
+
+A transformation returns a function. Inside a traced function it adds to the graph; called on arrays, it compiles
+itself, so `grad(f)(x)` works with and without `graph_jit`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import optree
+
+from numbagraph import shapes
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.graph import Value, constant
+from numbagraph.jit import GraphFunction
+from numbagraph.op import registry
+from numbagraph.rewrite.pipeline import prepare
+from numbagraph.runtime.arguments import NAMESPACE, flatten
+from numbagraph.tracing import TraceError, Tracer, current_trace, to_value, user_source
+from numbagraph.transforms import autodiff, batching
+from numbagraph.transforms.custom_rule import with_rule
+
+Function = Callable[..., Any]
+Argnums = int | Sequence[int] | None
+Argnames = str | Iterable[str] | None
+
+
+def in_trace(transformed: Function, like: Function) -> Function:
+    """A transformation that compiles itself when it is called on arrays rather than inside a traced function."""
+    compiled: list[GraphFunction] = []
+
+    @functools.wraps(like, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if current_trace() is not None:
+            return transformed(*args, **kwargs)
+        if not compiled:
+            compiled.append(GraphFunction(call))
+        return compiled[0](*args, **kwargs)
+
+    return call
+
+
+def plain(function: Function) -> Function:
+    """The Python function behind a compiled one: inside a trace it is traced along."""
+    return function.function if isinstance(function, GraphFunction) else function
+
+
+def _values(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
+    """The leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
+    leaves, spec = flatten(tree)
+    return [as_value(to_value(leaf)) for leaf in leaves], spec
+
+
+def _tree(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
+    return optree.tree_unflatten(spec, [Tracer(value) for value in values])
+
+
+def _independent(values: Sequence[Value]) -> list[Value]:
+    """Stand-ins for values, so that a derivative is taken with respect to this use of them alone."""
+    trace = current_trace()
+    assert trace is not None
+    return [trace.alias(value) for value in values]
+
+
+class Positions:
+    """Which arguments a derivative is taken with respect to."""
+
+    def __init__(self, function: Function, argnums: Argnums, argnames: Argnames) -> None:
+        self.function = function
+        self.names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+        if argnums is None:
+            argnums = () if self.names else 0
+        self.single = isinstance(argnums, int)
+        self.numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def take(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        name = getattr(self.function, "__name__", "the function")
+        for number in self.numbers:
+            if not -len(args) <= number < len(args):
+                raise TypeError(f"argnums names argument {number}, but {name} was called with {len(args)} positional")
+        places = [*self.numbers, *(self._place(each, args, kwargs) for each in self.names)]
+        return [args[place] if isinstance(place, int) else kwargs[place] for place in places]
+
+    def put(
+        self, args: Sequence[Any], kwargs: dict[str, Any], chosen: Sequence[Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        places = [*self.numbers, *(self._place(each, args, kwargs) for each in self.names)]
+        args, kwargs = list(args), dict(kwargs)
+        for place, each in zip(places, chosen, strict=True):
+            if isinstance(place, int):
+                args[place] = each
+            else:
+                kwargs[place] = each
+        return args, kwargs
+
+    def _place(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> int | str:
+        """Where an argument that was named stands in a call: it may have been given by position."""
+        if name in kwargs:
+            return name
+        parameters = list(inspect.signature(self.function).parameters)
+        if name in parameters[: len(args)]:
+            return parameters.index(name)
+        title = getattr(self.function, "__name__", "the function")
+        raise TypeError(f"argnames names {name!r}, but {title} was called without that argument")
+
+    def arrange(self, results: Sequence[Any]) -> Any:
+        """One result an argument, in the form in which `jax.grad` returns them."""
+        positional = results[0] if self.single else tuple(results[: len(self.numbers)])
+        if not self.names:
+            return positional
+        named = dict(zip(self.names, results[len(self.numbers) :], strict=True))
+        return (positional, named) if self.numbers else named
+
+
+def _require_differentiable(values: Sequence[Value], what: str) -> None:
+    for value in values:
+        if value.dtype.kind not in "fc":
+            raise TraceError(
+                f"{what} needs float or complex arguments, not {value.type}: convert, or leave the argument out of "
+                f"argnums\n  at {user_source()}"
+            )
+
+
+def _require_scalar(outputs: Sequence[Value], what: str) -> None:
+    if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype.kind != "f":
+        types = ", ".join(str(each.type) for each in outputs)
+        raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
+
+
+def _cotangents(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
+    """Cotangents of ``points``, zero where nothing depends on them."""
+    found = autodiff.cotangents(prepare(outputs), given, points)
+    return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
+
+
+def zeros_like(value: Value) -> Value:
+    return registry["zeros_like"](value)
+
+
+def value_and_grad(
+    fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Function:
+    """A function that returns ``(fun(...), gradient)``.
+
+    Parameters
+    ----------
+    fun
+        A function with one real scalar result; with ``has_aux``, a pair of it and anything else.
+    argnums : int or sequence of int, optional
+        The positional arguments to differentiate with respect to (pytrees allowed); the first by default.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+    argnames : str or iterable of str, optional
+        Keyword arguments to differentiate with respect to; the gradient is then a dict of them.
+
+    Returns
+    -------
+    callable
+        Gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``; a gradient has its argument's structure.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> f = numbagraph.value_and_grad(lambda x: np.sum(x**2))
+    >>> f(np.array([1.0, 2.0]))
+    (np.float64(5.0), array([2., 4.]))
+    """
+    inner = plain(fun)
+    positions = Positions(inner, argnums, argnames)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        values, spec = _values(positions.take(args, kwargs))
+        _require_differentiable(values, "grad")
+        points = _independent(values)
+        new_args, new_kwargs = positions.put(args, kwargs, _tree(spec, points))
+        result = inner(*new_args, **new_kwargs)
+        value, auxiliary = result if has_aux else (result, None)
+        outputs, _ = _values(value)
+        _require_scalar(outputs, "grad")
+        one = constant(1, dtype=outputs[0].dtype)
+        gradient = _tree(spec, _cotangents(outputs, [one], points))
+        return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
+
+    return in_trace(transformed, inner)
+
+
+def grad(fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None) -> Function:
+    """The gradient of a function with a real scalar result; see `value_and_grad` for the arguments.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
+    array([1., 1.])
+    """
+    both = value_and_grad(fun, argnums, has_aux, argnames=argnames)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return in_trace(transformed, plain(fun))
+
+
+def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """The value of a function, and the function that pulls cotangents back through it.
+
+    Returns
+    -------
+    tuple
+        ``(value, pullback)`` or, with ``has_aux``, ``(value, pullback, auxiliary)``. ``pullback(cotangent)`` takes a
+        tree like ``value`` and gives a tuple with one cotangent a primal.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> value, pullback = numbagraph.vjp(np.sin, np.array([0.0, 1.0]))
+    >>> pullback(np.array([1.0, 0.0]))
+    (array([1., 0.]),)
+    """
+    inner = plain(fun)
+    if current_trace() is None:
+        return _vjp_of_arrays(inner, primals, has_aux)
+    values, spec = _values(primals)
+    points = _independent(values)
+    result = inner(*_tree(spec, points))
+    value, auxiliary = result if has_aux else (result, None)
+    outputs, output_spec = _values(value)
+
+    def pullback(cotangent: Any) -> Any:
+        given, given_spec = _values(cotangent)
+        _require_same_tree(given_spec, output_spec, "the cotangent", "the function's value")
+        given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
+        return _tree(spec, _cotangents(outputs, given, points))
+
+    return (value, pullback, auxiliary) if has_aux else (value, pullback)
+
+
+def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> Any:
+    """`vjp` outside of a trace: the pullback is a compiled function of primals and cotangent."""
+    result = GraphFunction(inner)(*primals)
+
+    @GraphFunction
+    def pull(primals: Any, cotangent: Any) -> Any:
+        return vjp(inner, *primals, has_aux=has_aux)[1](cotangent)
+
+    pullback = functools.partial(pull, primals)
+    return (result[0], pullback, result[1]) if has_aux else (result, pullback)
+
+
+def _require_same_tree(given: optree.PyTreeSpec, expected: optree.PyTreeSpec, what: str, like: str) -> None:
+    if given != expected:
+        raise TypeError(f"{what} must have the structure of {like}: {expected}, not {given}")
+
+
+def _like(value: Value, other: Value) -> Value:
+    """A tangent or cotangent in the dtype and shape of what it belongs to."""
+    subject = f"{shapes.shape_text(value.shape)} must be {shapes.shape_text(other.shape)}, the shape of its primal"
+    if value.ndim != other.ndim:
+        raise shapes.ShapeError(f"a tangent of shape {subject}")
+    for extent, wanted in zip(value.shape, other.shape, strict=True):
+        shapes.require_same(extent, wanted, f"a tangent of shape {subject}")
+    return registry["cast"](value, other.dtype)
+
+
+def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+    """The value of a function and its derivative along ``tangents``.
+
+    Returns
+    -------
+    tuple
+        ``(value, tangent)`` or, with ``has_aux``, ``(value, tangent, auxiliary)``.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.jvp(lambda x: x**2, (3.0,), (1.0,))
+    (9.0, np.float64(6.0))
+    """
+    inner = plain(fun)
+
+    def transformed(primals: Any, tangents: Any) -> Any:
+        values, spec = _values(tuple(primals))
+        given, given_spec = _values(tuple(tangents))
+        _require_same_tree(given_spec, spec, "tangents", "primals")
+        _require_differentiable(values, "jvp")
+        points = _independent(values)
+        given = [_like(each, point) for each, point in zip(given, points, strict=True)]
+        result = inner(*_tree(spec, points))
+        value, auxiliary = result if has_aux else (result, None)
+        outputs, output_spec = _values(value)
+        tangent = _tree(output_spec, autodiff.tangents(prepare(outputs), points, given))
+        return (value, tangent, auxiliary) if has_aux else (value, tangent)
+
+    return in_trace(transformed, transformed)(tuple(primals), tuple(tangents))
+
+
+def _basis(value: Value) -> tuple[Value, Any]:
+    """All unit arrays of a value's shape, along a leading dimension, and how many they are."""
+    count = shapes.product(value.shape)
+    matrix = registry["eye"](count, dtype=value.dtype)
+    return registry["reshape"](matrix, (count, *value.shape)), count
+
+
+def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> Function:
+    inner = plain(fun)
+    positions = Positions(inner, argnums, None)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        values, spec = _values(positions.take(args, kwargs))
+        _require_differentiable(values, "a Jacobian")
+        points = _independent(values)
+        new_args, new_kwargs = positions.put(args, kwargs, _tree(spec, points))
+        result = inner(*new_args, **new_kwargs)
+        value, auxiliary = result if has_aux else (result, None)
+        outputs, output_spec = _values(value)
+        rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
+        blocks = [positions.arrange(_tree(spec, row)) for row in rows]
+        jacobian = optree.tree_unflatten(output_spec, blocks)
+        return (jacobian, auxiliary) if has_aux else jacobian
+
+    return in_trace(transformed, inner)
+
+
+def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
+    """For each output the derivatives with respect to each point, of shape ``output.shape + point.shape``."""
+    rows = []
+    for output in outputs:
+        _require_differentiable([output], "a Jacobian")
+        (seed,) = _independent([zeros_like(output)])
+        found = _cotangents([output], [seed], points)
+        basis, count = _basis(output)
+        rows.append(
+            [
+                registry["reshape"](each, (*output.shape, *point.shape))
+                for each, point in zip(_mapped(found, {seed: basis}, count), points, strict=True)
+            ]
+        )
+    return rows
+
+
+def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
+    columns = []
+    for position, point in enumerate(points):
+        (seed,) = _independent([zeros_like(point)])
+        given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
+        found = autodiff.tangents(prepare(outputs), points, given)
+        basis, count = _basis(point)
+        columns.append(
+            [
+                registry["reshape"](registry["moveaxis"](each, 0, -1), (*output.shape, *point.shape))
+                for each, output in zip(_mapped(found, {seed: basis}, count), outputs, strict=True)
+            ]
+        )
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> list[Value]:
+    """``values`` with their seed replaced by every unit array in turn, along a leading dimension."""
+    mapped = batching.batch(values, seeds, count)
+    return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
+
+
+def jacrev(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
+    """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
+
+    Returns
+    -------
+    callable
+        Gives an array of shape ``output.shape + argument.shape`` for each pair of output and argument.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.jacrev(lambda x: x**2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    return _jacobian(fun, argnums, has_aux, forward=False)
+
+
+def jacfwd(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
+    """The Jacobian of a function, one column of it at a time: for many outputs of few inputs. See `jacrev`."""
+    return _jacobian(fun, argnums, has_aux, forward=True)
+
+
+def hessian(fun: Function, argnums: Argnums = None) -> Function:
+    """The matrix of second derivatives, as the Jacobian of the gradient.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    """
+    return jacfwd(jacrev(fun, argnums), argnums)
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x``, which derivatives take for a constant."""
+    leaves, spec = flatten(x)
+    if current_trace() is None:
+        return x
+    return optree.tree_unflatten(spec, [Tracer(registry["stop_gradient"](as_value(to_value(leaf)))) for leaf in leaves])
+
+
+def _given(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value | None]:
+    """The leaves of one argument's cotangent; None stands for zero, for the whole argument or for a leaf."""
+    if cotangent is None:
+        return [None] * argument.num_leaves
+    leaves = optree.tree_leaves(cotangent, none_is_leaf=True, namespace=NAMESPACE)
+    return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
+
+
+class custom_vjp:
+    """A function whose reverse derivative is given rather than derived.
+
+    Parameters
+    ----------
+    fun
+        The function, as it is evaluated when nothing is differentiated.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> @numbagraph.custom_vjp
+    ... def clipped(x):
+    ...     return np.clip(x, 0.0, 1.0)
+    >>> def forward(x):
+    ...     return clipped(x), None
+    >>> def backward(residuals, cotangent):
+    ...     return (cotangent,)
+    >>> clipped.defvjp(forward, backward)
+    >>> numbagraph.grad(lambda x: np.sum(clipped(x)))(np.array([-1.0, 0.5]))
+    array([1., 1.])
+    """
+
+    def __init__(self, fun: Function) -> None:
+        self.function = plain(fun)
+        self.forward: Function | None = None
+        self.backward: Function | None = None
+        self._eager = GraphFunction(self)
+        functools.update_wrapper(self, fun, updated=())
+
+    def defvjp(self, fwd: Function, bwd: Function) -> None:
+        """Give the rule: ``fwd(*args) -> (value, residuals)`` and ``bwd(residuals, cotangent) -> cotangents``."""
+        self.forward, self.backward = plain(fwd), plain(bwd)
+
+    def __call__(self, *args: Any) -> Any:
+        if current_trace() is None:
+            return self._eager(*args)
+        values, spec = _values(args)
+        outputs, output_spec = _values(self.function(*_tree(spec, values)))
+
+        def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
+            if self.forward is None or self.backward is None:
+                raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
+            _, residuals = self.forward(*_tree(spec, arguments))
+            found = self.backward(residuals, _tree(output_spec, cotangents))
+            if len(found) != len(args):
+                name = self.function.__name__
+                raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")
+            pairs = zip(found, spec.children(), strict=True)
+            return [each for one, argument in pairs for each in _given(one, argument)]
+
+        return _tree(output_spec, with_rule(outputs, values, backward))

@@ -1,0 +1,75 @@
+"""Functions for callers in native code, traced for arguments of which any length may be 1."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numbagraph.abi import ArrayLeaf, Leaf
+from numbagraph.graph import content_hash
+from numbagraph.runtime.arguments import Placeholder
+from numbagraph.runtime.embedding import Embedding
+from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.traced import Traced, trace
+from numbagraph.tracing import Tracer
+
+_numbers = itertools.count()
+FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
+
+
+def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequence[str], described: str) -> Embedding:
+    """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
+    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
+    layouts = [leaves[place].layout for place in places]
+    name = f"graph{next(_numbers)}"
+
+    def filled(tracers: list[Tracer]) -> Any:
+        given = dict(zip(places, tracers, strict=True))
+        return call([given.get(place, leaf) for place, leaf in enumerate(leaves)])
+
+    def version(one: bool | None) -> Traced:
+        return trace(filled, [with_ones(each, one) for each in layouts], [names[place] for place in places], name)
+
+    chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
+    versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))
+    order = tuple(leaves[place].number for place in places)
+    return Embedding(versions, refuses_one, order, chosen[0].outputs, described)
+
+
+def choose(version: Callable[[bool | None], Traced], has_lengths: bool) -> tuple[list[Traced], bool]:
+    """The versions that are needed, and whether there is none for lengths of 1.
+
+    There is one for lengths that are not 1, and one for any lengths. Often the two are the same.
+    """
+    if not has_lengths:
+        return [version(False)], False
+    try:
+        usual = version(False)
+    except FAILURES:
+        return [version(None)], False  # it may be written for lengths of 1
+    try:
+        general = version(None)
+    except FAILURES:
+        return [usual], True
+    if content_hash(usual.graph) == content_hash(general.graph):
+        return [general], False
+    alike = [(each.dtype, each.ndim) for each in usual.graph.outputs] == [
+        (each.dtype, each.ndim) for each in general.graph.outputs
+    ]
+    return ([usual, general], False) if alike else ([usual], True)
+
+
+def with_ones(layout: Leaf, one: bool | None) -> Leaf:
+    return replace(layout, ones=(one,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout
+
+
+def c_layout(layout: Leaf) -> Leaf:
+    """How a caller from C passes what a caller from Python passes with ``layout``."""
+    return with_ones(replace(layout, contiguous=True), None) if isinstance(layout, ArrayLeaf) else layout
+
+
+def specialise(traced: Traced, name: str) -> Specialisation:
+    signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
+    return Specialisation(traced.graph, signature, traced.captured, name)

@@ -1,0 +1,211 @@
+"""`explain`: what the compiler made of a function, for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numbagraph.abi import ScalarLeaf
+from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
+from numbagraph.kernel import (
+    Apply,
+    Buffer,
+    Call,
+    CheckedIndex,
+    Compute,
+    Kernel,
+    Literal,
+    Load,
+    Output,
+    Program,
+    Reduction,
+    Register,
+    Scalar,
+    Scan,
+    Scatter,
+    Store,
+    walk,
+)
+from numbagraph.shapes import resolve
+from numbagraph.types import INT64
+
+INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}
+
+
+def lengths_of(inputs: Sequence[Input], arrays: Sequence[Any]) -> dict[Value, int]:
+    """The length that each symbol stands for in one call."""
+    known: dict[Value, int] = {}
+    for value, array in zip(inputs, arrays, strict=True):
+        for extent, length in zip(value.shape, getattr(array, "shape", ()), strict=True):
+            symbol = resolve(extent)
+            if isinstance(symbol, Dim):
+                known[symbol] = length
+        if not value.ndim and value.dtype.kind in "iu":
+            known[value] = int(array)
+    return known
+
+
+def evaluate_length(scalar: Scalar, known: Mapping[Value, int]) -> int | None:
+    """A length as a number; None where it depends on more than lengths and integer arguments."""
+    numbers: dict[Scalar, int] = {}
+    for each in walk([scalar]):
+        if isinstance(each, Literal):
+            numbers[each] = int(each.value)
+        elif isinstance(each, Register):
+            number = _evaluate_value(each.value, known)
+            if number is None:
+                return None
+            numbers[each] = number
+        elif isinstance(each, Apply) and each.name == "multiply":
+            numbers[each] = numbers[each.arguments[0]] * numbers[each.arguments[1]]
+        elif isinstance(each, Apply) and each.name == "add":
+            numbers[each] = numbers[each.arguments[0]] + numbers[each.arguments[1]]
+        else:
+            return None
+    return numbers[scalar]
+
+
+def _evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
+    numbers: dict[Value, Any] = dict(known)
+    for each in toposort([value], known=numbers):
+        if isinstance(each, Node):
+            numbers[each] = each.op.reference(*[numbers[source] for source in each.inputs], **each.attrs)
+        elif isinstance(each, Dim):
+            representative = resolve(each)
+            numbers[each] = representative if isinstance(representative, int) else numbers.get(representative)
+        elif hasattr(each, "data"):
+            numbers[each] = each.data[()]  # type: ignore[attr-defined]
+        else:
+            return None
+        if numbers[each] is None:
+            return None
+    return int(numbers[value])
+
+
+class Report:
+    """The text of `explain` for one version of a function and the lengths of one call."""
+
+    def __init__(self, graph: Graph, program: Program, leaves: Sequence[Any], arrays: Sequence[Any]) -> None:
+        self.program = program
+        self.leaves = leaves
+        self.graph = graph
+        self.known = lengths_of(graph.inputs, arrays)
+        self.lines: list[str] = []
+
+    def text(self, title: str, firings: Sequence[Any]) -> str:
+        self.lines.append(title)
+        self._arguments()
+        self._rules(firings)
+        self._steps()
+        self._buffers()
+        return "\n".join(self.lines)
+
+    def _arguments(self) -> None:
+        self.lines.append("arguments:")
+        for value, leaf in zip(self.graph.inputs, self.leaves, strict=True):
+            if isinstance(leaf, ScalarLeaf):
+                layout = f"Python {leaf.kind.__name__}"
+            else:
+                layout = f"{value.type}, {'contiguous' if leaf.contiguous else 'strided'}"
+            self.lines.append(f"  {value.name}: {layout}")
+
+    def _rules(self, firings: Sequence[Any]) -> None:
+        self.lines.append(f"rewriting: {len(firings)} rules fired")
+        counts = Counter((firing.rule.name, short(firing.rule.source)) for firing in firings)
+        for (name, source), count in sorted(counts.items()):
+            self.lines.append(f"  {count} x {name}   [{source}]")
+
+    def _steps(self) -> None:
+        scalars = [step for step in self.program.steps if isinstance(step, Compute)]
+        nests = [step for step in self.program.steps if isinstance(step, Kernel)]
+        calls = [step for step in self.program.steps if isinstance(step, Call)]
+        self.lines.append(f"program: {len(nests)} loop nests, {len(calls)} calls, {len(scalars)} scalar operations")
+        number = 0
+        for step in self.program.steps:
+            if isinstance(step, Kernel):
+                number += 1
+                self._nest(number, step)
+            elif isinstance(step, Call):
+                operands = ", ".join(buffer.name for buffer in step.inputs)
+                self.lines.append(f"  call {step.name}({operands}) -> {step.output.name}, on whole arrays")
+
+    def _nest(self, number: int, kernel: Kernel) -> None:
+        loops = " x ".join(f"{loop.name} < {self._length(loop.extent)}" for loop in kernel.loops) or "no loop"
+        self.lines.append(f"  nest {number} ({kernel.name}): {loops}")
+        fused = Counter(each.name for each in kernel.scalars() if isinstance(each, Apply) and not is_index(each))
+        if fused:
+            counts = (f"{name} x{count}" if count > 1 else name for name, count in sorted(fused.items()))
+            self.lines.append("    fused: " + ", ".join(counts))
+        reads = dict.fromkeys(each.buffer.name for each in kernel.scalars() if isinstance(each, Load))
+        if reads:
+            self.lines.append(f"    reads: {', '.join(reads)}")
+        if any(isinstance(each, CheckedIndex) for each in kernel.scalars()):
+            self.lines.append("    run-time indices are checked inside the loop")
+        for output in kernel.outputs:
+            self.lines.append(f"    {self._output(output, kernel)}")
+        self.lines.append(f"    moves {self._moved(kernel)}")
+        self.lines.extend(f"    note: {note}" for note in kernel.notes)
+
+    def _output(self, output: Output, kernel: Kernel) -> str:
+        place = output.buffer.name if output.buffer is not None else "a register"
+        source = f"   [{short(output.source)}]" if output.source is not None else ""
+        if isinstance(output, Store):
+            return f"stores {place}{source}"
+        names = {Reduction: "reduces", Scan: "scans", Scatter: "scatters"}
+        text = f"{names[type(output)]} ({output.reducer.name}) into {place}"
+        if isinstance(output, Reduction) and len(output.reduced) < len(kernel.loops):
+            text += " over " + ", ".join(sorted(loop.name for loop in output.reduced))
+        return text + source
+
+    def _moved(self, kernel: Kernel) -> str:
+        """The bytes of the arrays that the nest reads and writes, each once."""
+        total = 0
+        for buffer in kernel.buffers():
+            size = self._bytes(buffer)
+            if size is None:
+                return "an amount that is known only at run time"
+            total += size
+        return format_bytes(total)
+
+    def _bytes(self, buffer: Buffer) -> int | None:
+        size = buffer.dtype.itemsize
+        for extent in buffer.extents:
+            length = evaluate_length(extent, self.known)
+            if length is None:
+                return None
+            size *= length
+        return size
+
+    def _length(self, extent: Scalar) -> str:
+        number = evaluate_length(extent, self.known)
+        return repr(extent) if number is None else str(number)
+
+    def _buffers(self) -> None:
+        temporaries = [buffer for slot in self.program.arena for buffer in slot]
+        self.lines.append(f"memory: {len(temporaries)} temporaries in {len(self.program.arena)} places")
+        for slot in self.program.arena:
+            size = self._bytes(slot[0])
+            names = ", then ".join(buffer.name for buffer in slot)
+            self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}")
+        self.lines.append("why values have memory:")
+        self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def is_index(scalar: Apply) -> bool:
+    """Whether an operation computes where an element is, rather than what it is."""
+    return scalar.name in INDEX_ARITHMETIC and scalar.dtype == INT64
+
+
+def format_bytes(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"
+
+
+def short(source: Any) -> str:
+    """A source line with the last part of its path alone."""
+    return f"{Path(source.file).name}:{source.line}"

@@ -1,0 +1,26 @@
+"""The emitters of LLVM; and every op of the registry, by its name, as a function for ``@njit`` code.
+
+``numbagraph.intrinsics.expm1`` and all its like take arrays and numbers in functions that Numba compiles. An argument
+that is known when the caller is compiled (a literal number, string, dtype, or a tuple of them) becomes part of the
+code; so an axis has to be one. Called from Python, they are NumPy's functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.op import registry
+
+
+def __getattr__(name: str) -> Any:
+    """The op ``name``, made when it is first asked for."""
+    if name.startswith("_") or name not in registry:
+        raise AttributeError(f"module {__name__!r} has no op {name!r}")
+    from numbagraph.op_function import OpFunction  # noqa: PLC0415  it stands far above the emitters
+
+    found = globals()[name] = OpFunction(name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(op.name for op in registry)})

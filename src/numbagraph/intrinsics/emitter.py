@@ -1,0 +1,212 @@
+"""The LLVM of single numbers: types, memory format, and the building blocks of every scalar emitter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import llvm_version_info
+
+from numbagraph.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+F32, F64 = ir.FloatType(), ir.DoubleType()
+POINTER = I8.as_pointer()
+
+_LLVM_TYPES: dict[np.dtype, ir.Type] = {
+    BOOL: I1,
+    FLOAT32: F32,
+    FLOAT64: F64,
+    COMPLEX64: ir.LiteralStructType([F32, F32]),
+    COMPLEX128: ir.LiteralStructType([F64, F64]),
+}
+CONTRACT = ("contract",)
+PURE = ("memory(none)" if llvm_version_info[0] >= 16 else "readnone", "nounwind", "willreturn")
+
+
+class Operand(NamedTuple):
+    """A register and the dtype it holds (LLVM integers have no sign)."""
+
+    value: ir.Value
+    dtype: np.dtype
+
+
+def llvm_type(dtype: np.dtype) -> ir.Type:
+    """The register type of ``dtype``: a bool is one bit, a complex number a pair."""
+    found = _LLVM_TYPES.get(dtype)
+    return found if found is not None else ir.IntType(8 * dtype.itemsize)
+
+
+def memory_type(dtype: np.dtype) -> ir.Type:
+    return I8 if dtype == BOOL else llvm_type(dtype)
+
+
+def llvm_constant(value: Any, dtype: np.dtype) -> ir.Constant:
+    """``value`` as a constant of ``dtype``."""
+    type_ = llvm_type(dtype)
+    number = np.asarray(value).astype(dtype)
+    if dtype.kind == "c":
+        part = type_.elements[0]
+        return ir.Constant(type_, [ir.Constant(part, float(number.real)), ir.Constant(part, float(number.imag))])
+    return ir.Constant(type_, float(number) if dtype.kind == "f" else int(number))
+
+
+class Emitter:
+    """Emits scalar operations at the builder's position."""
+
+    def __init__(self, builder: ir.IRBuilder) -> None:
+        self.builder = builder
+
+    @property
+    def module(self) -> ir.Module:
+        return self.builder.module
+
+    def constant(self, value: Any, dtype: np.dtype) -> ir.Constant:
+        return llvm_constant(value, dtype)
+
+    def function(self, name: str, result: ir.Type, arguments: list[ir.Type], *, pure: bool = True) -> ir.Function:
+        """The declaration of an external function; a pure one may be hoisted out of a loop or dropped."""
+        found = self.module.globals.get(name)
+        if found is None:
+            found = ir.Function(self.module, ir.FunctionType(result, arguments), name)
+            if pure:
+                for attribute in PURE:
+                    set.add(found.attributes, attribute)  # LLVM knows more attributes than llvmlite lists
+        return found
+
+    def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
+        """Call ``llvm.<name>.<type>``, overloaded on the type of its first argument."""
+        type_ = arguments[0].type
+        suffix = f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
+        function = self.function(f"llvm.{name}.{suffix}", type_, [argument.type for argument in arguments], pure=False)
+        return self.builder.call(function, arguments)
+
+    def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
+        """Call an external pure function, such as one of libm."""
+        function = self.function(name, result, [argument.type for argument in arguments])
+        return self.builder.call(function, arguments)
+
+    def define(self, name: str, build: Callable[..., ir.Value], *operands: Operand) -> ir.Value:
+        """Call a pure function of this module, for what needs a loop or a branch: a nest's own body may have none.
+
+        ``build(emitter, *operands)`` gives its value, of the type of the first operand. It is built once a dtype.
+        """
+        values = [operand.value for operand in operands]
+        name = f"{name}.{operands[0].dtype.name}"
+        function = self.module.globals.get(name)
+        if function is None:
+            function = self.function(name, values[0].type, [value.type for value in values])
+            function.linkage = "internal"
+            inside = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
+            arguments = map(Operand, function.args, (operand.dtype for operand in operands))
+            inside.builder.ret(build(inside, *arguments))
+        return self.builder.call(function, values)
+
+    def repeat(
+        self, state: Sequence[ir.Value], goes_on: Callable[..., ir.Value], step: Callable[..., Sequence[ir.Value]]
+    ) -> list[ir.Value]:
+        """``while goes_on(*state): state = step(*state)``, in a function made by `define`."""
+        builder = self.builder
+        before, function = builder.block, builder.function
+        head, body, after = (function.append_basic_block(name) for name in ("head", "body", "after"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        current = [builder.phi(value.type) for value in state]
+        builder.cbranch(goes_on(*current), body, after)
+        builder.position_at_end(body)
+        for phi, initial, following in zip(current, state, step(*current), strict=True):
+            phi.add_incoming(initial, before)
+            phi.add_incoming(following, builder.block)
+        builder.branch(head)
+        builder.position_at_end(after)
+        return current
+
+    def load(self, pointer: ir.Value, dtype: np.dtype) -> ir.Value:
+        """The element at ``pointer`` (typed for `memory_type`)."""
+        value = self.builder.load(pointer)
+        return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype == BOOL else value
+
+    def store(self, value: ir.Value, pointer: ir.Value, dtype: np.dtype) -> None:
+        self.builder.store(self.builder.zext(value, I8) if dtype == BOOL else value, pointer)
+
+    def real(self, operand: ir.Value) -> ir.Value:
+        return self.builder.extract_value(operand, 0)
+
+    def imaginary(self, operand: ir.Value) -> ir.Value:
+        return self.builder.extract_value(operand, 1)
+
+    def pair(self, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+        """A complex number of two real ones."""
+        empty = ir.Constant(ir.LiteralStructType([real.type, imaginary.type]), ir.Undefined)
+        return self.builder.insert_value(self.builder.insert_value(empty, real, 0), imaginary, 1)
+
+    def cast(self, operand: Operand, target: np.dtype) -> ir.Value:
+        """Convert as NumPy's ``astype`` does."""
+        value, source = operand
+        if source == target:
+            return value
+        if target.kind == "c":
+            return self._cast_to_complex(operand, target)
+        if target == BOOL:
+            return self.is_true(operand)
+        if source.kind == "c":
+            part = self.real(value)
+            return self.cast(Operand(part, FLOAT32 if source == COMPLEX64 else FLOAT64), target)
+        return self._cast_real(value, source, target)
+
+    def _cast_to_complex(self, operand: Operand, target: np.dtype) -> ir.Value:
+        part = FLOAT32 if target == COMPLEX64 else FLOAT64
+        if operand.dtype.kind == "c":
+            source = FLOAT32 if operand.dtype == COMPLEX64 else FLOAT64
+            real, imaginary = self.real(operand.value), self.imaginary(operand.value)
+            return self.pair(self.cast(Operand(real, source), part), self.cast(Operand(imaginary, source), part))
+        return self.pair(self.cast(operand, part), llvm_constant(0.0, part))
+
+    def _cast_real(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
+        builder, type_ = self.builder, llvm_type(target)
+        if source.kind == "f" and target.kind == "f":
+            return builder.fptrunc(value, type_) if target.itemsize < source.itemsize else builder.fpext(value, type_)
+        if target.kind == "f":
+            return builder.sitofp(value, type_) if source.kind == "i" else builder.uitofp(value, type_)
+        if source.kind == "f":
+            return self._float_to_integer(value, source, target)
+        if target.itemsize * 8 > value.type.width:
+            return builder.sext(value, type_) if source.kind == "i" else builder.zext(value, type_)
+        return builder.trunc(value, type_) if target.itemsize * 8 < value.type.width else value
+
+    def _float_to_integer(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
+        """Out of range is undefined in C and in LLVM. Here it is what x86 makes of it, and so NumPy on x86."""
+        wide = I64 if target.itemsize == 8 else I32
+        half = 2.0 ** (wide.width - 1)
+        if target.kind == "u" and target.itemsize >= 4:
+            upper = self.builder.fcmp_ordered(">=", value, llvm_constant(half, source))
+            value = self.builder.select(upper, self.builder.fsub(value, llvm_constant(half, source)), value)
+            sign = self.builder.shl(self.builder.zext(upper, wide), ir.Constant(wide, wide.width - 1))
+            return self.builder.xor(self._float_to_signed(value, wide, source), sign)
+        result = self._float_to_signed(value, wide, source)
+        return result if target.itemsize * 8 == wide.width else self.builder.trunc(result, llvm_type(target))
+
+    def _float_to_signed(self, value: ir.Value, type_: ir.IntType, source: np.dtype) -> ir.Value:
+        """Truncated; what does not fit, and NaN, is the least integer."""
+        least, limit = -(2.0 ** (type_.width - 1)), 2.0 ** (type_.width - 1)
+        fits = self.builder.and_(
+            self.builder.fcmp_ordered(">", value, llvm_constant(least - 1 if source == FLOAT64 else least, source)),
+            self.builder.fcmp_ordered("<", value, llvm_constant(limit, source)),
+        )
+        return self.builder.fptosi(self.builder.select(fits, value, llvm_constant(least, source)), type_)
+
+    def is_true(self, operand: Operand) -> ir.Value:
+        value, dtype = operand
+        if dtype == BOOL:
+            return value
+        if dtype.kind == "c":
+            zero = ir.Constant(value.type.elements[0], 0.0)
+            real, imaginary = self.real(value), self.imaginary(value)
+            return self.builder.or_(
+                self.builder.fcmp_unordered("!=", real, zero), self.builder.fcmp_unordered("!=", imaginary, zero)
+            )
+        if dtype.kind == "f":
+            return self.builder.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0))
+        return self.builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))

@@ -1,0 +1,51 @@
+"""The addresses of functions that emitted code calls and the process does not export: those of SciPy's modules."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+
+SCIPY = "numbagraph.scipy."
+"""The prefix of external symbols that are functions of `scipy.special.cython_special`."""
+BLAS = "numbagraph.blas."
+"""The prefix of external symbols that are functions of `scipy.linalg.cython_blas`."""
+
+_capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def external_symbols(names: Iterable[str]) -> dict[str, int]:
+    """The addresses of the external symbols among ``names`` that are ours to bind. SciPy is imported if it has any."""
+    finders = {SCIPY: _special_address, BLAS: _blas_address}
+    return {
+        name: find(name.removeprefix(prefix))
+        for name in names
+        for prefix, find in finders.items()
+        if name.startswith(prefix)
+    }
+
+
+def _functions(module: str) -> dict[str, object]:
+    return import_module(module).__pyx_capi__
+
+
+@cache
+def _blas_address(name: str) -> int:
+    function = _functions("scipy.linalg.cython_blas")[name]
+    return _capsule_pointer(function, _capsule_name(function))
+
+
+@cache
+def _special_address(name: str) -> int:
+    """The address of a function of doubles; Cython numbers the versions of one that is defined for several types."""
+    functions = _functions("scipy.special.cython_special")
+    for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):
+        if key in functions:
+            signature = _capsule_name(functions[key])
+            if signature.startswith(b"double (double, "):
+                return _capsule_pointer(functions[key], signature)
+    raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")

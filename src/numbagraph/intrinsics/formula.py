@@ -1,0 +1,207 @@
+"""Ways to write an emitter: as an instruction, as a formula, or as another emitter for each kind of dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import Emitter, Operand
+from numbagraph.kernel import Emit
+from numbagraph.types import BOOL, real_dtype
+
+
+def by_kind(**emitters: Emit) -> Emit:
+    """The emitter that stands under the kind of the first operand's dtype; a keyword is a set of kinds (``iu=``)."""
+    table = {kind: emit for kinds, emit in emitters.items() for kind in kinds}
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        return table[operands[0].dtype.kind](emitter, *operands)
+
+    return emit
+
+
+def identity(emitter: Emitter, x: Operand) -> ir.Value:
+    return x.value
+
+
+def instruction(name: str) -> Emit:
+    """One method of llvmlite's builder."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        return getattr(emitter.builder, name)(*[each.value for each in operands])
+
+    return emit
+
+
+def intrinsic(name: str) -> Emit:
+    """One of LLVM's intrinsic functions."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        return emitter.intrinsic(name, *[each.value for each in operands])
+
+    return emit
+
+
+class Number:
+    """A floating-point register (or a truth value) with Python's operators, so that a formula reads as one."""
+
+    __slots__ = ("dtype", "emitter", "value")
+
+    def __init__(self, emitter: Emitter, value: ir.Value, dtype: np.dtype) -> None:
+        self.emitter = emitter
+        self.value = value
+        self.dtype = dtype
+
+    @property
+    def operand(self) -> Operand:
+        return Operand(self.value, self.dtype)
+
+    def constant(self, number: float) -> Number:
+        """A number of the same dtype."""
+        return Number(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
+
+    def cast(self, dtype: np.dtype) -> Number:
+        return Number(self.emitter, self.emitter.cast(self.operand, dtype), dtype)
+
+    def _apply(self, method: str, *others: Any) -> Number:
+        values = [each.value if isinstance(each, Number) else self.constant(each).value for each in others]
+        return Number(self.emitter, getattr(self.emitter.builder, method)(self.value, *values), self.dtype)
+
+    def compare(self, predicate: str, other: Any) -> Number:
+        """NaN compares false, but for ``!=``."""
+        value = other.value if isinstance(other, Number) else self.constant(other).value
+        builder = self.emitter.builder
+        compare = builder.fcmp_unordered if predicate == "!=" else builder.fcmp_ordered
+        return Number(self.emitter, compare(predicate, self.value, value), BOOL)
+
+    def __add__(self, other: Any) -> Number:
+        return self._apply("fadd", other)
+
+    def __radd__(self, other: float) -> Number:
+        return self.constant(other) + self
+
+    def __sub__(self, other: Any) -> Number:
+        return self._apply("fsub", other)
+
+    def __rsub__(self, other: float) -> Number:
+        return self.constant(other) - self
+
+    def __mul__(self, other: Any) -> Number:
+        return self._apply("fmul", other)
+
+    def __rmul__(self, other: float) -> Number:
+        return self.constant(other) * self
+
+    def __truediv__(self, other: Any) -> Number:
+        return self._apply("fdiv", other)
+
+    def __rtruediv__(self, other: float) -> Number:
+        return self.constant(other) / self
+
+    def __mod__(self, other: Any) -> Number:
+        """C's ``fmod``, whose result has the sign of the dividend."""
+        return self._apply("frem", other)
+
+    def __neg__(self) -> Number:
+        return self._apply("fneg")
+
+    def __lt__(self, other: Any) -> Number:
+        return self.compare("<", other)
+
+    def __le__(self, other: Any) -> Number:
+        return self.compare("<=", other)
+
+    def __gt__(self, other: Any) -> Number:
+        return self.compare(">", other)
+
+    def __ge__(self, other: Any) -> Number:
+        return self.compare(">=", other)
+
+    def equals(self, other: Any) -> Number:
+        return self.compare("==", other)
+
+    def differs(self, other: Any) -> Number:
+        """NaN differs from everything."""
+        return self.compare("!=", other)
+
+    def is_nan(self) -> Number:
+        return self.differs(self)
+
+    def __and__(self, other: Number) -> Number:
+        return self._apply("and_", other)
+
+    def __or__(self, other: Number) -> Number:
+        return self._apply("or_", other)
+
+    def __xor__(self, other: Number) -> Number:
+        return self._apply("xor", other)
+
+    def __invert__(self) -> Number:
+        return self._apply("not_")
+
+    def where(self, yes: Any, no: Any) -> Any:
+        """``yes`` where this truth value holds, else ``no``: numbers (one may be Python's), or complex numbers."""
+        if isinstance(yes, Complex):
+            return Complex(self.where(yes.real, no.real), self.where(yes.imag, no.imag))
+        model = yes if isinstance(yes, Number) else no
+        yes, no = (each if isinstance(each, Number) else model.constant(each) for each in (yes, no))
+        return Number(self.emitter, self.emitter.builder.select(self.value, yes.value, no.value), model.dtype)
+
+
+class Complex(NamedTuple):
+    """The two registers of a complex number."""
+
+    real: Number
+    imag: Number
+
+
+def wrap(emitter: Emitter, operand: Operand) -> Any:
+    """An operand as a `Number`, or as a `Complex` pair."""
+    value, dtype = operand
+    if dtype.kind != "c":
+        return Number(emitter, value, dtype)
+    part = real_dtype(dtype)
+    return Complex(Number(emitter, emitter.real(value), part), Number(emitter, emitter.imaginary(value), part))
+
+
+def unwrap(emitter: Emitter, result: Any) -> ir.Value:
+    return emitter.pair(result.real.value, result.imag.value) if isinstance(result, Complex) else result.value
+
+
+def formula(function: Callable[..., Any]) -> Emit:
+    """The emitter of a formula, which is a function of numbers."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        return unwrap(emitter, function(*[wrap(emitter, each) for each in operands]))
+
+    return emit
+
+
+def lifted(emit: Emit) -> Callable[..., Number]:
+    """An emitter of a real function as a function of numbers, for formulas."""
+
+    def call(*numbers: Number) -> Number:
+        first = numbers[0]
+        return Number(first.emitter, emit(first.emitter, *[each.operand for each in numbers]), first.dtype)
+
+    return call
+
+
+def on_parts(emit: Emit) -> Emit:
+    """The emitter that does the same to the real and to the imaginary parts."""
+    function = lifted(emit)
+
+    def parts(*numbers: Complex) -> Complex:
+        real, imaginary = zip(*numbers, strict=True)
+        return Complex(function(*real), function(*imaginary))
+
+    return formula(parts)
+
+
+absolute = lifted(intrinsic("fabs"))
+copysign = lifted(intrinsic("copysign"))
+floor = lifted(intrinsic("floor"))
+sqrt = lifted(intrinsic("sqrt"))

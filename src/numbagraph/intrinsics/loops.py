@@ -1,0 +1,488 @@
+"""One LLVM function a loop nest.
+
+Each loop level has a preamble block. A scalar is emitted into the preamble of the innermost loop that it depends
+on, so what does not change inside a loop is computed outside it, whatever LLVM can prove about the operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import CONTRACT, I1, I8, I64, POINTER, Emitter, Operand, llvm_type, memory_type
+from numbagraph.intrinsics.reducers import Sum
+from numbagraph.kernel import (
+    Apply,
+    Buffer,
+    CheckedIndex,
+    Kernel,
+    LeafStride,
+    Literal,
+    Load,
+    LoopIndex,
+    Output,
+    Reduction,
+    Register,
+    Scalar,
+    Scan,
+    Store,
+    walk,
+)
+
+BLOCK = 512
+"""Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
+NumPy's pairwise sum."""
+
+SHORT_ROW = 32
+"""Elements up to which the rows of a nest are summed without blocks."""
+
+LANES = 8
+"""Accumulators of a reduction that reads with strides, as many as NumPy has."""
+
+Lookup = Callable[[Scalar], ir.Value]
+
+
+class ScalarEmitter:
+    """Emits a graph of scalars, each once. Where it is emitted is the subclass's matter."""
+
+    def __init__(self) -> None:
+        self.values: dict[Scalar, ir.Value] = {}
+
+    def emitter(self, scalar: Scalar) -> Emitter:
+        raise NotImplementedError
+
+    def external(self, scalar: Scalar) -> ir.Value:
+        """A register, stride or buffer address that comes from outside."""
+        raise NotImplementedError
+
+    def base(self, buffer: Buffer) -> ir.Value:
+        raise NotImplementedError
+
+    def check(self, emitter: Emitter, failed: ir.Value) -> None:
+        raise NotImplementedError
+
+    def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
+        """The distance in memory that an index is multiplied by."""
+        return step
+
+    def scalar(self, root: Scalar) -> ir.Value:
+        if root not in self.values:
+            for each in walk([root]):
+                if each not in self.values:
+                    self.values[each] = self._emit(each)
+        return self.values[root]
+
+    def operand(self, scalar: Scalar) -> Operand:
+        return Operand(self.scalar(scalar), scalar.dtype)
+
+    def _emit(self, scalar: Scalar) -> ir.Value:
+        if isinstance(scalar, (Register, LeafStride)):
+            return self.external(scalar)
+        emitter = self.emitter(scalar)
+        if isinstance(scalar, Literal):
+            return emitter.constant(scalar.value, scalar.dtype)
+        if isinstance(scalar, Apply):
+            return scalar.emit(emitter, *[Operand(self.values[each], each.dtype) for each in scalar.arguments])
+        if isinstance(scalar, Load):
+            return emitter.load(self.address(emitter, scalar.buffer, scalar.indices, scalar.flat), scalar.dtype)
+        if isinstance(scalar, CheckedIndex):
+            return self._checked(emitter, scalar)
+        raise TypeError(f"{scalar!r} has no value outside its loop")
+
+    def _checked(self, emitter: Emitter, scalar: CheckedIndex) -> ir.Value:
+        builder, index, extent = emitter.builder, self.values[scalar.index], self.values[scalar.extent]
+        if scalar.index.dtype.kind == "i":
+            wrapped = builder.add(index, extent)
+            index = builder.select(builder.icmp_signed("<", index, ir.Constant(I64, 0)), wrapped, index)
+        failed = builder.icmp_unsigned(">=", index, extent)
+        self.check(emitter, failed)
+        return builder.select(failed, ir.Constant(I64, 0), index)
+
+    def address(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool = False) -> ir.Value:
+        """A pointer to one element, typed for its memory format."""
+        builder, base = emitter.builder, self.base(buffer)
+        pointer_type = memory_type(buffer.dtype).as_pointer()
+        if buffer.contiguous:
+            linear = self._linear(emitter, buffer, indices, flat)
+            return builder.gep(builder.bitcast(base, pointer_type), [linear], inbounds=True)
+        assert buffer.leaf is not None
+        offset: ir.Value = ir.Constant(I64, 0)
+        for axis, index in enumerate(indices):
+            stride = self.distance(emitter, self.scalar(buffer.strides[axis]))
+            offset = builder.add(offset, builder.mul(self.scalar(index), stride, flags=("nsw",)), flags=("nsw",))
+        return builder.bitcast(builder.gep(base, [offset], inbounds=True), pointer_type)
+
+    def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> ir.Value:
+        builder = emitter.builder
+        if flat or not indices:
+            return self.scalar(indices[0]) if indices else ir.Constant(I64, 0)
+        linear: ir.Value | None = None
+        for index, extent in zip(indices, buffer.extents, strict=True):
+            value = self.scalar(index)
+            if linear is None:
+                linear = value
+            else:
+                row = builder.mul(linear, self.distance(emitter, self.scalar(extent)), flags=("nsw",))
+                linear = builder.add(row, value, flags=("nsw",))
+        assert linear is not None
+        return linear
+
+
+class KernelEmitter(ScalarEmitter):
+    """Emits one kernel as a function ``i1 kernel(buffers..., registers..., slots...)``."""
+
+    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
+        super().__init__()
+        self.kernel = kernel
+        self.homes = list(dict.fromkeys(buffer.home for buffer in kernel.buffers()))
+        scalars = list(kernel.scalars())
+        self.externals = [each for each in scalars if isinstance(each, (Register, LeafStride))]
+        self.slots = [each for each in kernel.outputs if isinstance(each, Reduction) and each.register is not None]
+        types = [POINTER] * len(self.homes) + [llvm_type(each.dtype) for each in self.externals]
+        types += [memory_type(each.reducer.result_dtype(each.value.dtype)).as_pointer() for each in self.slots]
+        self.function = ir.Function(module, ir.FunctionType(I1, types), name)
+        self.function.linkage = "internal"
+        for attribute in ("noinline", "nounwind"):
+            self.function.attributes.add(attribute)
+        self.depth = {loop: depth for depth, loop in enumerate(kernel.loops)}
+        self.levels: dict[Scalar, int] = {}
+        self.preambles: list[Emitter] = []
+        self.flag: ir.Value | None = None
+        self.in_blocks = True
+        self.states: dict[Reduction | Scan, list[ir.Value]] = {}
+        self.totals: dict[Reduction, list[ir.Value]] = {}
+        self.peaks: dict[Reduction | Scan, ir.Value] = {}
+        self.strided = reduces_with_strides(kernel)
+        self.hidden_zero: ir.Value | None = None
+        self._bind_arguments()
+
+    def _bind_arguments(self) -> None:
+        """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
+        arguments = iter(self.function.args)
+        written = {output.buffer.home for output in self.kernel.outputs if output.buffer is not None}
+        self.addresses: dict[Buffer, ir.Value] = {}
+        for home in self.homes:
+            argument = next(arguments)
+            argument.name = home.name
+            argument.add_attribute("noalias")
+            if home not in written:
+                set.add(argument.attributes, "readonly")  # LLVM knows it, llvmlite's list of attributes does not
+            self.addresses[home] = argument
+        for external in self.externals:
+            self.values[external] = next(arguments)
+        self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
+
+    def external(self, scalar: Scalar) -> ir.Value:
+        return self.values[scalar]
+
+    def base(self, buffer: Buffer) -> ir.Value:
+        return self.addresses[buffer.home]
+
+    def emitter(self, scalar: Scalar) -> Emitter:
+        return self.preambles[self.level(scalar)]
+
+    def level(self, scalar: Scalar) -> int:
+        """How many loops must have been entered before the scalar has a value."""
+        if scalar not in self.levels:
+            if isinstance(scalar, LoopIndex):
+                self.levels[scalar] = self.depth[scalar] + 1
+            else:
+                operands = scalar.operands
+                self.levels[scalar] = max(
+                    (self.levels.get(each, 0) or self.level(each) for each in operands), default=0
+                )
+        return self.levels[scalar]
+
+    def check(self, emitter: Emitter, failed: ir.Value) -> None:
+        if self.flag is None:
+            self.flag = self.allocate(I8)
+            self.stack.store(ir.Constant(I8, 0), self.flag)
+        flag = emitter.builder.load(self.flag)
+        emitter.builder.store(emitter.builder.or_(flag, emitter.builder.zext(failed, I8)), self.flag)
+
+    def allocate(self, type_: ir.Type) -> ir.Value:
+        """Stack memory, which LLVM turns into registers."""
+        return self.stack.alloca(type_)
+
+    def emit(self) -> ir.Function:
+        entry = self.function.append_basic_block("stack")
+        start = self.function.append_basic_block("start")
+        self.stack = ir.IRBuilder(entry)
+        self.preambles = [Emitter(ir.IRBuilder(start))]
+        builder = (self.emit_versions() if self.many_rows() else self.emit_level(0)).builder
+        result = builder.load(self.flag) if self.flag is not None else ir.Constant(I8, 0)
+        builder.ret(builder.icmp_unsigned("!=", result, ir.Constant(I8, 0)))
+        self.stack.branch(start)
+        if all(isinstance(each, Reduction) and isinstance(each.reducer, Sum) for each in self.kernel.outputs):
+            self.contract()
+        return self.function
+
+    def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
+        """What LLVM cannot see through: seeing a stride, it would only make the loop fast for a stride of one byte."""
+        if not self.strided or isinstance(step, ir.Constant):
+            return step
+        if self.hidden_zero is None:
+            self.hidden_zero = self.stack.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [ir.Constant(I64, 0)], False)
+        return emitter.builder.add(step, self.hidden_zero)
+
+    def many_rows(self) -> bool:
+        """Whether blocked sums run inside outer loops, where the bookkeeping of blocks would weigh on short rows."""
+        blocked = [each for each in self.kernel.outputs if self.is_blocked(each) and isinstance(each.reducer, Sum)]
+        last = len(self.kernel.loops) - 1
+        return last > 0 and bool(blocked) and all(self.suffix(each) == last for each in blocked)
+
+    def emit_versions(self) -> Emitter:
+        """The nest twice: for short rows, each one vector or a few, and for longer ones."""
+        outer, before = self.preambles[0], dict(self.values)
+        length = self.scalar(self.kernel.loops[-1].extent)
+        long, short, after = (self.function.append_basic_block(name) for name in ("long", "short", "after"))
+        outer.builder.cbranch(outer.builder.icmp_signed(">", length, ir.Constant(I64, SHORT_ROW)), long, short)
+        for block, blocked in ((long, True), (short, False)):
+            self.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
+            self.preambles = [Emitter(ir.IRBuilder(block))]
+            self.emit_level(0).builder.branch(after)
+        return Emitter(ir.IRBuilder(after))
+
+    def contract(self) -> None:
+        """Let multiplications and additions fuse where only sums come out, whose last bits are not specified."""
+        for block in self.function.blocks:
+            for instruction in block.instructions:
+                if instruction.opname in ("fadd", "fsub", "fmul"):
+                    instruction.flags = sorted({*instruction.flags, *CONTRACT})
+
+    def emit_level(self, depth: int) -> Emitter:
+        """Emit loops ``depth`` and below; returns an emitter at the point after them."""
+        if depth == len(self.kernel.loops):
+            return self.emit_body() if depth else self.emit_single()
+        starting = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.suffix(each) == depth]
+        scans = [each for each in self.kernel.outputs if isinstance(each, Scan)] if self.innermost(depth) else []
+        loop = self.kernel.loops[depth]
+        extent = self.scalar(loop.extent)
+        for output in (*starting, *scans):
+            self.open_accumulator(self.preambles[depth], output)
+        blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
+        if blocked:
+            after = self.emit_blocks(depth, extent, blocked)
+        else:
+            after = self.emit_loop(depth, ir.Constant(I64, 0), extent, self.preambles[depth])
+        for output in starting:
+            self.close_accumulator(after, output)
+        return after
+
+    def innermost(self, depth: int) -> bool:
+        return depth == len(self.kernel.loops) - 1
+
+    def suffix(self, output: Reduction) -> int:
+        """The depth at which the run of innermost loops that are all reduced begins."""
+        depth = len(self.kernel.loops)
+        while depth > 0 and self.kernel.loops[depth - 1] in output.reduced:
+            depth -= 1
+        return depth
+
+    def is_blocked(self, output: Output) -> bool:
+        if not isinstance(output, Reduction) or self.suffix(output) == len(self.kernel.loops):
+            return False
+        reducer = output.reducer
+        return reducer.positional or (
+            self.in_blocks and isinstance(reducer, Sum) and reducer.blocked(output.value.dtype)
+        )
+
+    def emit_loop(self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+        """``for index in range(start, stop)`` around the levels below."""
+        function, loop = self.function, self.kernel.loops[depth]
+        head = function.append_basic_block(f"{loop.name}.head")
+        body = function.append_basic_block(f"{loop.name}.body")
+        after = function.append_basic_block(f"{loop.name}.end")
+        head_builder = ir.IRBuilder(head)
+        index = head_builder.phi(I64, name=loop.name)
+        head_builder.cbranch(head_builder.icmp_signed("<", index, stop), body, after)
+        self.values[loop] = index
+        del self.preambles[depth + 1 :]
+        self.preambles.append(Emitter(ir.IRBuilder(body)))
+        end = self.emit_level(depth + 1)
+        following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
+        index.add_incoming(following, end.builder.block)
+        latch = end.builder.branch(head)
+        if self.innermost(depth) and self.strided:
+            # scalar lanes: vectors would have to be gathered
+            hints = loop_hints(function.module, vectorize_width=1, interleave_count=LANES)
+            latch.set_metadata("llvm.loop", hints)
+        elif self.innermost(depth) and not self.in_blocks:
+            # a short row would be over before a loop of several interleaved vectors began
+            latch.set_metadata("llvm.loop", loop_hints(function.module, interleave_count=1))
+        index.add_incoming(start, before.builder.block)
+        before.builder.branch(head)
+        return Emitter(ir.IRBuilder(after))
+
+    def emit_blocks(self, depth: int, extent: ir.Value, blocked: list[Any]) -> Emitter:
+        """The innermost loop in blocks: the sum of each is added to its compensated total, its extremum looked up."""
+        function, name = self.function, self.kernel.loops[depth].name
+        head = function.append_basic_block(f"{name}.blocks")
+        body = function.append_basic_block(f"{name}.block")
+        after = function.append_basic_block(f"{name}.done")
+        head_builder, outer = ir.IRBuilder(head), self.preambles[depth]
+        start = head_builder.phi(I64)
+        head_builder.cbranch(head_builder.icmp_signed("<", start, extent), body, after)
+        block = Emitter(ir.IRBuilder(body))
+        limit = block.builder.add(start, ir.Constant(I64, BLOCK), flags=("nsw",))
+        stop = block.builder.select(block.builder.icmp_signed("<", limit, extent), limit, extent)
+        for output in blocked:
+            identity = output.reducer.initial(output.value.dtype)[0]
+            block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
+        known = dict(self.values)
+        end = self.emit_loop(depth, start, stop, block)
+        for output in blocked:
+            if output in self.peaks:
+                self.values = dict(known)
+                end = self.search_block(depth, start, stop, end, output)
+            else:
+                self.add_block(end, output)
+        start.add_incoming(limit, end.builder.block)
+        end.builder.branch(head)
+        start.add_incoming(ir.Constant(I64, 0), outer.builder.block)
+        outer.builder.branch(head)
+        return Emitter(ir.IRBuilder(after))
+
+    def open_accumulator(self, emitter: Emitter, output: Reduction | Scan) -> None:
+        dtype = output.value.dtype
+        initial = output.reducer.initial(dtype)
+        self.states[output] = [self.allocate(each.type) for each in initial]
+        for pointer, value in zip(self.states[output], initial, strict=True):
+            emitter.builder.store(value, pointer)
+        if output.reducer.positional and self.is_blocked(output):
+            self.peaks[output] = self.allocate(initial[0].type)
+        elif self.is_blocked(output):
+            zero = emitter.constant(0, output.reducer.total_dtype(dtype))
+            self.totals[output] = [self.allocate(zero.type) for _ in range(2)]
+            for pointer in self.totals[output]:
+                emitter.builder.store(zero, pointer)
+
+    def add_block(self, emitter: Emitter, output: Reduction) -> None:
+        builder = emitter.builder
+        total = tuple(builder.load(pointer) for pointer in self.totals[output])
+        block = builder.load(self.states[output][0])
+        updated = output.reducer.add_block(emitter, total, block, output.value.dtype)
+        for pointer, value in zip(self.totals[output], updated, strict=True):
+            builder.store(value, pointer)
+
+    def search_block(self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter, output: Reduction) -> Emitter:
+        """Look for the position of an extremum, in a block whose extremum is better than all before it.
+
+        The loop before, which only computes the extremum, is one that LLVM vectorises; few blocks are searched. What is
+        merely read is found again by comparing with the extremum. What is computed need not be the same to the last
+        bit in another loop, so there the search compares each element with the best.
+        """
+        best, position = (before.builder.load(pointer) for pointer in self.states[output])
+        peak, dtype = before.builder.load(self.peaks[output]), output.value.dtype
+        better = output.reducer.combine(before, Operand(peak, dtype), Operand(best, dtype))
+        nothing_yet = before.builder.icmp_signed("<", position, ir.Constant(I64, 0))
+        enter, head, after = (self.function.append_basic_block(name) for name in ("enter", "search", "searched"))
+        before.builder.cbranch(before.builder.or_(better, nothing_yet), enter, after)
+        entry, step = ir.IRBuilder(enter), output.reducer.step
+        if isinstance(output.value, Load):
+            step = output.reducer.locate
+            for pointer, each in zip(self.states[output], (peak, ir.Constant(I64, -1)), strict=True):
+                entry.store(each, pointer)
+        entry.branch(head)
+        body = Emitter(ir.IRBuilder(head))
+        index = self.values[self.kernel.loops[depth]] = body.builder.phi(I64)
+        self.preambles[depth + 1 :] = [body]
+        state = tuple(body.builder.load(pointer) for pointer in self.states[output])
+        value = self.operand(output.value)
+        following = step(body, state, value, self.scalar(output.position))
+        for pointer, each in zip(self.states[output], following, strict=True):
+            body.builder.store(each, pointer)
+        next_index = body.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
+        index.add_incoming(start, enter)
+        index.add_incoming(next_index, body.builder.block)
+        body.builder.cbranch(body.builder.icmp_signed("<", next_index, stop), head, after)
+        return Emitter(ir.IRBuilder(after))
+
+    def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
+        """Store an accumulator's result, or combine it into memory where outer loops are reduced as well."""
+        builder, dtype = emitter.builder, output.value.dtype
+        if output in self.totals:
+            total = tuple(builder.load(pointer) for pointer in self.totals[output])
+            result = output.reducer.finish(emitter, total, dtype)
+        else:
+            result = output.reducer.result(tuple(builder.load(pointer) for pointer in self.states[output]))
+        if output.register is not None:
+            emitter.store(result, self.slot_pointers[output], output.reducer.result_dtype(dtype))
+            return
+        outer_reduced = any(self.depth[loop] < self.suffix(output) for loop in output.reduced)
+        assert output.buffer is not None
+        self.put(emitter, output, result, combine=outer_reduced)
+
+    def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None:
+        """Write one element of an output's buffer, after combining it with what is there when asked."""
+        pointer = self.address(emitter, output.buffer, output.indices, getattr(output, "flat", False))
+        dtype = output.buffer.dtype
+        if combine:
+            old = Operand(emitter.load(pointer, dtype), dtype)
+            value = output.reducer.combine(emitter, old, Operand(value, dtype))
+        emitter.store(value, pointer, dtype)
+
+    def emit_single(self) -> Emitter:
+        """A nest without loops: every extent is 1."""
+        accumulating = [each for each in self.kernel.outputs if isinstance(each, (Reduction, Scan))]
+        for output in accumulating:
+            self.open_accumulator(self.preambles[0], output)
+        emitter = self.emit_body()
+        for output in accumulating:
+            if isinstance(output, Reduction):
+                self.close_accumulator(emitter, output)
+        return emitter
+
+    def emit_body(self) -> Emitter:
+        """What every iteration of the innermost loop does."""
+        values = [self.scalar(output.value) for output in self.kernel.outputs]
+        emitter = self.preambles[-1]
+        for output, value in zip(self.kernel.outputs, values, strict=True):
+            operand = Operand(value, output.value.dtype)
+            if isinstance(output, Store):
+                self.put(emitter, output, value, combine=False)
+            elif output in self.states:
+                assert isinstance(output, (Reduction, Scan))
+                self.accumulate(emitter, output, operand)
+            else:
+                self.put(emitter, output, value, combine=True)
+        return emitter
+
+    def accumulate(self, emitter: Emitter, output: Reduction | Scan, value: Operand) -> None:
+        builder, pointers = emitter.builder, self.states[output]
+        if output in self.peaks:
+            peak = Operand(builder.load(self.peaks[output]), value.dtype)
+            builder.store(output.reducer.extremum(emitter, peak, value), self.peaks[output])
+            return
+        state = tuple(builder.load(pointer) for pointer in pointers)
+        extra = output.position if isinstance(output, Reduction) else output.factor
+        following = output.reducer.step(emitter, state, value, None if extra is None else self.scalar(extra))
+        for pointer, each in zip(pointers, following, strict=True):
+            builder.store(each, pointer)
+        if isinstance(output, Scan):
+            stored = state if output.exclusive else following
+            self.put(emitter, output, output.reducer.result(stored), combine=False)
+
+
+def reduces_with_strides(kernel: Kernel) -> bool:
+    """Whether the innermost loop only accumulates, and reads elements that do not follow each other in memory."""
+    if not kernel.loops or not all(isinstance(each, Reduction) for each in kernel.outputs):
+        return False
+    loop = kernel.loops[-1]
+    scalars = list(kernel.scalars())
+    if sum(isinstance(each, Apply) for each in scalars) > LANES:
+        return False  # what takes its time to compute gains nothing, and eight copies of it take long to compile
+    loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
+    apart = any(each.buffer.strides is not None or loop in each.indices[:-1] for each in loads)
+    return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
+
+
+def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
+    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
+    options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
+    nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
+    loop = module.add_metadata([f"loop {len(module.metadata)}"])
+    loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
+    return loop

@@ -1,0 +1,305 @@
+"""The LLVM of a whole program: its ``shapes`` and ``program`` functions (see `numbagraph.abi`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from llvmlite import ir
+
+from numbagraph.abi import OUT_OF_MEMORY, Signature
+from numbagraph.graph import Dim, Input
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.loops import KernelEmitter, ScalarEmitter
+from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
+
+ALIGNMENT = 64
+CHECK_FAILED = 1
+
+
+class StraightLine(ScalarEmitter):
+    """Scalars outside of any loop, in one function's straight-line code.
+
+    Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
+    """
+
+    def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input]) -> None:
+        super().__init__()
+        self.function = function
+        self.signature = signature
+        self.leaves = leaves
+        self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
+        self.buffers: dict[Buffer, ir.Value] = {}
+        self.registers: dict[object, ir.Value] = {}
+        self.positions: dict[Dim, tuple[int, int]] = {}
+        self.rank0 = {leaf: position for position, leaf in enumerate(leaves) if leaf.ndim == 0}
+        for position, leaf in enumerate(leaves):
+            for axis, extent in enumerate(leaf.shape):
+                if isinstance(extent, Dim):
+                    self.positions.setdefault(extent, (position, axis))
+                    if isinstance(extent.representative, Dim):
+                        self.positions.setdefault(extent.representative, (position, axis))
+
+    def emitter(self, scalar: Scalar) -> Emitter:
+        return self.code
+
+    def check(self, emitter: Emitter, failed: ir.Value) -> None:
+        self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
+
+    def leave_if(self, failed: ir.Value, code: ir.Value) -> None:
+        """Return ``code`` from the function when ``failed``."""
+        builder = self.code.builder
+        stop, go_on = self.function.append_basic_block("stop"), self.function.append_basic_block("go_on")
+        builder.cbranch(failed, stop, go_on)
+        builder.position_at_end(stop)
+        self.before_return()
+        builder.ret(code)
+        builder.position_at_end(go_on)
+
+    def before_return(self) -> None:
+        """Nothing to release."""
+
+    def external(self, scalar: Scalar) -> ir.Value:
+        if isinstance(scalar, LeafStride):
+            return self.meta(scalar.leaf, len(self.leaves[scalar.leaf].shape) + scalar.axis)
+        assert isinstance(scalar, Register)
+        value = scalar.value
+        if value not in self.registers:
+            self.registers[value] = self._argument(value)
+        return self.registers[value]
+
+    def _argument(self, value: object) -> ir.Value:
+        if isinstance(value, Dim):
+            representative = value.representative
+            if isinstance(representative, int):
+                return ir.Constant(I64, representative)
+            assert isinstance(representative, Dim)
+            return self.meta(*self.positions[representative])
+        assert isinstance(value, Input), f"{value!r} was not computed before its use"
+        position = self.rank0[value]
+        pointer = self.pointer(self.function.args[0], position)
+        typed = self.code.builder.bitcast(pointer, memory_type(value.dtype).as_pointer())
+        return self.code.load(typed, value.dtype)
+
+    def meta(self, leaf: int, entry: int) -> ir.Value:
+        builder, offset = self.code.builder, self.signature.meta_offsets[leaf] + entry
+        return builder.load(builder.gep(self.function.args[1], [ir.Constant(I64, offset)], inbounds=True))
+
+    def pointer(self, table: ir.Value, position: int) -> ir.Value:
+        builder = self.code.builder
+        return builder.load(builder.gep(table, [ir.Constant(I64, position)], inbounds=True))
+
+    def base(self, buffer: Buffer) -> ir.Value:
+        home = buffer.home
+        if home not in self.buffers:
+            self.buffers[home] = self._locate(home)
+        return self.buffers[home]
+
+    def _locate(self, buffer: Buffer) -> ir.Value:
+        if buffer.leaf is not None:
+            return self.pointer(self.function.args[0], buffer.leaf)
+        if buffer.result is not None:
+            return self.pointer(self.function.args[2], buffer.result)
+        assert buffer.literal is not None, f"{buffer.name} has no memory"
+        return self._literal(buffer)
+
+    def _literal(self, buffer: Buffer) -> ir.Value:
+        """A small constant array, as data of the module."""
+        assert buffer.literal is not None
+        content = bytearray(buffer.literal.tobytes())
+        type_ = ir.ArrayType(I8, len(content))
+        variable = ir.GlobalVariable(
+            self.function.module, type_, self.function.module.get_unique_name(f"{self.function.name}.literal")
+        )
+        variable.linkage, variable.global_constant, variable.align = "internal", True, ALIGNMENT
+        variable.initializer = ir.Constant(type_, content)
+        return self.code.builder.bitcast(variable, POINTER)
+
+
+class ProgramEmitter(StraightLine):
+    """Emits ``program``: temporaries, rank-0 values, loop nests and calls, in order."""
+
+    def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input], program: Program) -> None:
+        super().__init__(function, signature, leaves)
+        self.program = program
+        self.arena: ir.Value | None = None
+
+    def emit(self) -> None:
+        self.take_over_donations()
+        for step in self.program.prologue:
+            self.registers[step.value] = self.scalar(step.scalar)
+        self.allocate_temporaries()
+        for number, step in enumerate(self.program.steps):
+            if isinstance(step, Compute):
+                self.registers[step.value] = self.scalar(step.scalar)
+            elif isinstance(step, Kernel):
+                self.run_kernel(step, number)
+            else:
+                self.run_call(step)
+        for position, result in enumerate(self.program.results):
+            if isinstance(result, Scalar):
+                pointer = self.pointer(self.function.args[2], position)
+                typed = self.code.builder.bitcast(pointer, memory_type(result.dtype).as_pointer())
+                self.code.store(self.scalar(result), typed, result.dtype)
+        self.before_return()
+        self.code.builder.ret(ir.Constant(I32, 0))
+
+    def take_over_donations(self) -> None:
+        """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
+        hands out the argument's own; where the entry could not (it is read-only, say), the argument is copied there."""
+        for leaf, result in self.program.donations:
+            assert leaf.leaf is not None
+            source, target = self.pointer(self.function.args[0], leaf.leaf), self.base(result)
+            size = self.slot_size([leaf])
+            copy = self.code.function("memmove", POINTER, [POINTER, POINTER, I64], pure=False)
+            builder = self.code.builder
+            with builder.if_then(builder.icmp_unsigned("!=", source, target), likely=False):
+                builder.call(copy, [target, source, size])
+
+    def allocate_temporaries(self) -> None:
+        """One allocation for all temporaries that own memory; the memory plan says which share it."""
+        owners = self.program.arena
+        if not owners:
+            return
+        builder = self.code.builder
+        offsets: list[ir.Value] = []
+        total: ir.Value = ir.Constant(I64, 0)
+        for slot in owners:
+            offsets.append(total)
+            size = self.slot_size(slot)
+            padded = builder.add(size, ir.Constant(I64, ALIGNMENT - 1))
+            total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
+        malloc = self.code.function("malloc", POINTER, [I64], pure=False)
+        room = builder.add(total, ir.Constant(I64, ALIGNMENT))
+        raw = builder.call(malloc, [room])
+        self.arena = raw
+        missing = builder.icmp_unsigned("==", builder.ptrtoint(raw, I64), ir.Constant(I64, 0))
+        self.arena = None
+        self.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
+        self.arena = raw
+        aligned = builder.and_(
+            builder.add(builder.ptrtoint(raw, I64), ir.Constant(I64, ALIGNMENT - 1)), ir.Constant(I64, -ALIGNMENT)
+        )
+        start = builder.inttoptr(aligned, POINTER)
+        for slot, offset in zip(owners, offsets, strict=True):
+            self.buffers[slot[0]] = builder.gep(start, [offset])
+
+    def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
+        """Bytes for the largest buffer of a slot, rounded up to the alignment."""
+        builder = self.code.builder
+        size: ir.Value | None = None
+        for buffer in slot:
+            each: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
+            for extent in buffer.extents:
+                each = builder.mul(each, self.scalar(extent))
+            size = each if size is None else builder.select(builder.icmp_signed(">", each, size), each, size)
+        assert size is not None
+        return size
+
+    def before_return(self) -> None:
+        if self.arena is not None:
+            free = self.code.function("free", ir.VoidType(), [POINTER], pure=False)
+            self.code.builder.call(free, [self.arena])
+
+    def run_kernel(self, kernel: Kernel, number: int) -> None:
+        name, other = f"{self.function.name}.{number}.{kernel.name}", kernel.alternative
+        nest = KernelEmitter(self.function.module, kernel, name)
+        slots = [self.stack_slot(output) for output in nest.slots]
+        call = self.nest_call(nest, slots)
+        if other is None:
+            failed = call()
+        else:
+            turned = self.nest_call(KernelEmitter(self.function.module, other.kernel, f"{name}.turned"), slots)
+            near, far = (self.length_of(self.external(stride)) for stride in (other.near, other.far))
+            failed = self.choose(self.code.builder.icmp_signed("<", near, far), turned, call)
+        if nest.flag is not None:
+            self.check(self.code, failed)
+        for output, slot in zip(nest.slots, slots, strict=True):
+            dtype = output.reducer.result_dtype(output.value.dtype)
+            self.registers[output.register] = self.code.load(slot, dtype)
+
+    def nest_call(self, nest: KernelEmitter, slots: list[ir.Value]) -> Callable[[], ir.Value]:
+        """Emit a nest; its call is emitted later, with what it takes being at hand wherever that is."""
+        function = nest.emit()
+        arguments = [self.base(home) for home in nest.homes]
+        arguments += [self.external(scalar) for scalar in nest.externals]
+        return lambda: self.code.builder.call(function, arguments + slots)
+
+    def length_of(self, stride: ir.Value) -> ir.Value:
+        builder = self.code.builder
+        return builder.select(builder.icmp_signed("<", stride, ir.Constant(I64, 0)), builder.neg(stride), stride)
+
+    def choose(self, condition: ir.Value, first: Callable[[], ir.Value], second: Callable[[], ir.Value]) -> ir.Value:
+        """The result of one of two calls."""
+        builder, results = self.code.builder, []
+        with builder.if_else(condition) as branches:
+            for branch, call in zip(branches, (first, second), strict=True):
+                with branch:
+                    results.append((call(), builder.block))
+        chosen = builder.phi(results[0][0].type)
+        for result, block in results:
+            chosen.add_incoming(result, block)
+        return chosen
+
+    def stack_slot(self, output: Reduction) -> ir.Value:
+        type_ = memory_type(output.reducer.result_dtype(output.value.dtype))
+        return self.code.builder.alloca(type_)
+
+    def run_call(self, call: Call) -> None:
+        buffers = (*call.inputs, call.output)
+        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in buffers]
+        addresses = [self.base(buffer) for buffer in buffers]
+        dtypes = [buffer.dtype for buffer in buffers]
+        failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
+        if failed is not None:
+            self.check(self.code, failed)
+
+
+def emit_program(
+    module: ir.Module, program: Program, signature: Signature, leaves: Sequence[Input], name: str
+) -> tuple[ir.Function, ir.Function]:
+    """Emit the pair (``shapes``, ``program``) of functions into ``module``, named after ``name``."""
+    table = POINTER.as_pointer()
+    shapes = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), I64.as_pointer()]), f"{name}.shapes")
+    emit_shapes(StraightLine(shapes, signature, leaves), program)
+    function = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), table]), f"{name}.program")
+    ProgramEmitter(function, signature, leaves, program).emit()
+    return shapes, function
+
+
+def emit_shapes(code: StraightLine, program: Program) -> None:
+    """Check the guards, then write the extents of all results and the estimate of the work."""
+    for step in program.prologue:
+        code.registers[step.value] = code.scalar(step.scalar)
+    builder, number = code.code.builder, 0
+    for guard in declared_equalities(code):
+        number += 1
+        code.leave_if(builder.not_(guard), ir.Constant(I32, number))
+    for condition in program.guards:
+        number += 1
+        code.leave_if(builder.not_(code.scalar(condition)), ir.Constant(I32, number))
+    lengths = [extent for extents in program.extents for extent in extents]
+    for position, extent in enumerate((*lengths, *program.work)):
+        slot = builder.gep(code.function.args[2], [ir.Constant(I64, position)], inbounds=True)
+        builder.store(code.scalar(extent), slot)
+    builder.ret(ir.Constant(I32, 0))
+
+
+def repeated_dims(leaves: Sequence[Input]) -> Iterator[tuple[int, int, Dim]]:
+    """Where among the arguments' extents (leaf and axis) a length stands that must equal another one."""
+    seen: set[Dim] = set()
+    for position, leaf in enumerate(leaves):
+        for axis, extent in enumerate(leaf.shape):
+            if isinstance(extent, Dim):
+                representative = extent.representative
+                if not isinstance(representative, Dim) or representative in seen:
+                    yield position, axis, extent
+                else:
+                    seen.add(representative)
+
+
+def declared_equalities(code: StraightLine) -> list[ir.Value]:
+    """Conditions that lengths which were unified are equal in the arguments, too."""
+    return [
+        code.code.builder.icmp_signed("==", code.meta(position, axis), code.external(Register(dim)))
+        for position, axis, dim in repeated_dims(code.leaves)
+    ]

@@ -1,0 +1,87 @@
+"""Emitters of exact floating-point operations: division with remainder, rounding, and the parts of a number."""
+
+from __future__ import annotations
+
+import math
+
+from llvmlite import ir
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.emitter import I32, I64, Emitter, Operand
+from numbagraph.intrinsics.formula import Number, absolute, copysign, floor, formula, instruction, intrinsic, lifted
+from numbagraph.types import FLOAT32
+
+INFINITY, NAN = math.inf, math.nan
+
+fmod = instruction("frem")
+copy_sign = intrinsic("copysign")
+next_after = libm.nextafter
+
+_next_after = lifted(next_after)
+
+
+def _remainder(x: Number, y: Number) -> tuple[Number, Number]:
+    """C's remainder, and whether it has not the sign of the divisor."""
+    rest = x % y
+    return rest, rest.differs(0.0) & ((y < 0.0) ^ (rest < 0.0))
+
+
+@formula
+def remainder(x: Number, y: Number) -> Number:
+    """Python's remainder, with the sign of the divisor."""
+    rest, wrong = _remainder(x, y)
+    return rest.differs(0.0).where(wrong.where(rest + y, rest), copysign(x.constant(0.0), y))
+
+
+@formula
+def floor_divide(x: Number, y: Number) -> Number:
+    """The integer nearest to the exact quotient, less one where the remainder has not the sign of the divisor."""
+    rest, wrong = _remainder(x, y)
+    quotient = (x - rest) / y
+    quotient = wrong.where(quotient - 1.0, quotient)
+    rounded = floor(quotient)
+    rounded = (quotient - rounded > 0.5).where(rounded + 1.0, rounded)
+    signed_zero = copysign(x.constant(0.0), x / y)
+    result = quotient.differs(0.0).where(rounded, signed_zero)
+    return y.equals(0.0).where(x / y, result)
+
+
+@formula
+def modf_fraction(x: Number) -> Number:
+    """The fraction, with the sign of the number; that of infinity is zero."""
+    fraction = x - lifted(intrinsic("trunc"))(x)
+    return copysign(absolute(x).equals(INFINITY).where(0.0, fraction), x)
+
+
+@formula
+def spacing(x: Number) -> Number:
+    """The distance to the next number away from zero, with the sign of the number."""
+    size = absolute(x)
+    distance = _next_after(size, x.constant(INFINITY)) - size
+    return size.equals(INFINITY).where(NAN, (x < 0.0).where(-distance, distance))
+
+
+@formula
+def heaviside(x: Number, at_zero: Number) -> Number:
+    return x.equals(0.0).where(at_zero, x.is_nan().where(x, (x < 0.0).where(x.constant(0.0), x.constant(1.0))))
+
+
+def ldexp(emitter: Emitter, x: Operand, exponent: Operand) -> ir.Value:
+    """``x * 2 ** exponent``; an exponent beyond 32 bits is as good as one of 16."""
+    builder, count = emitter.builder, exponent.value
+    if count.type == I64:
+        limit = ir.Constant(I64, 2**16)
+        count = builder.select(builder.icmp_signed("<", count, limit), count, limit)
+        count = builder.select(builder.icmp_signed(">", count, builder.neg(limit)), count, builder.neg(limit))
+        count = builder.trunc(count, I32)
+    return emitter.call("ldexpf" if x.dtype == FLOAT32 else "ldexp", x.value.type, x.value, count)
+
+
+def sign_bit(emitter: Emitter, x: Operand) -> ir.Value:
+    bits = ir.IntType(8 * x.dtype.itemsize)
+    return emitter.builder.icmp_signed("<", emitter.builder.bitcast(x.value, bits), ir.Constant(bits, 0))
+
+
+# In the precision of the operand, as NumPy: 180 / pi is not the same number in float32.
+degrees = formula(lambda x: x * (x.constant(180.0) / x.constant(math.pi)))
+radians = formula(lambda x: x * (x.constant(math.pi) / x.constant(180.0)))

@@ -1,0 +1,168 @@
+"""Accumulators: how a stream of numbers becomes one, and how partial results combine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.intrinsics import scalar
+from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_constant
+from numbagraph.kernel import Emit
+from numbagraph.types import COMPLEX128, FLOAT64, INT64
+
+State = tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """A reduction of one accumulator. ``combine`` is associative, up to rounding."""
+
+    name: str
+    combine: Emit
+    identity: Any
+    """The neutral element: a number, or a function of the dtype."""
+
+    positional = False
+
+    def identity_of(self, dtype: np.dtype) -> Any:
+        return self.identity(dtype) if callable(self.identity) else self.identity
+
+    def initial(self, dtype: np.dtype) -> State:
+        return (llvm_constant(self.identity_of(dtype), dtype),)
+
+    def result_dtype(self, dtype: np.dtype) -> np.dtype:
+        return dtype
+
+    def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        """The state after one more value; ``extra`` is its position, or whatever else a reducer asks for."""
+        return (self.combine(emitter, Operand(state[0], value.dtype), value),)
+
+    def result(self, state: State) -> ir.Value:
+        return state[0]
+
+    def carried(self, emitter: Emitter, index: Operand, before: Operand) -> ir.Value:
+        """The accumulator at ``index`` of a running reduction: the element before, or the identity at the first."""
+        first = emitter.builder.icmp_unsigned("==", index.value, ir.Constant(I64, 0))
+        return emitter.builder.select(first, self.initial(before.dtype)[0], before.value)
+
+    def advance(self, emitter: Emitter, accumulator: Operand, value: Operand, *extra: Operand) -> ir.Value:
+        """One step of a running reduction whose accumulator is an element in memory."""
+        return self.step(emitter, (accumulator.value,), value, extra[0].value if extra else None)[0]
+
+
+@dataclass(frozen=True)
+class LinearRecurrence(Reducer):
+    """``y = factor * y + value``. Two steps combine into one step, but ``combine`` has no need to."""
+
+    def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        assert extra is not None
+        kept = scalar.multiply(emitter, Operand(extra, value.dtype), Operand(state[0], value.dtype))
+        return (self.combine(emitter, Operand(kept, value.dtype), value),)
+
+
+@dataclass(frozen=True)
+class Sum(Reducer):
+    """A sum in blocks: reordered inside a block, compensated across blocks (Knuth's TwoSum), so that the error
+    does not grow with the length."""
+
+    def blocked(self, dtype: np.dtype) -> bool:
+        return dtype.kind in "fc"
+
+    def total_dtype(self, dtype: np.dtype) -> np.dtype:
+        """Totals are kept in double precision: the errors of many blocks of float32 would not fit into one more."""
+        return COMPLEX128 if dtype.kind == "c" else FLOAT64
+
+    def add_block(self, emitter: Emitter, total: State, block: ir.Value, dtype: np.dtype) -> State:
+        """Add a block's sum to the running (sum, error) pair."""
+        block = emitter.cast(Operand(block, dtype), self.total_dtype(dtype))
+        if dtype.kind == "c":
+            parts = [
+                self._two_sum(emitter, part(total[0]), part(total[1]), part(block))
+                for part in (emitter.real, emitter.imaginary)
+            ]
+            return tuple(emitter.pair(real, imaginary) for real, imaginary in zip(*parts, strict=True))
+        return self._two_sum(emitter, total[0], total[1], block)
+
+    def _two_sum(self, emitter: Emitter, total: ir.Value, error: ir.Value, block: ir.Value) -> State:
+        builder = emitter.builder
+        combined = builder.fadd(total, block)
+        shadow = builder.fsub(combined, total)
+        lost = builder.fadd(builder.fsub(total, builder.fsub(combined, shadow)), builder.fsub(block, shadow))
+        # inf - inf is NaN, but a sum that reached infinity has no error to carry
+        finite = builder.fcmp_ordered("ord", lost, lost)
+        lost = builder.select(finite, lost, ir.Constant(lost.type, 0.0))
+        return combined, builder.fadd(error, lost)
+
+    def finish(self, emitter: Emitter, total: State, dtype: np.dtype) -> ir.Value:
+        if dtype.kind == "c":
+            parts = [emitter.builder.fadd(part(total[0]), part(total[1])) for part in (emitter.real, emitter.imaginary)]
+            result = emitter.pair(*parts)
+        else:
+            result = emitter.builder.fadd(total[0], total[1])
+        return emitter.cast(Operand(result, self.total_dtype(dtype)), dtype)
+
+
+def better(predicate: str) -> Emit:
+    """The emitter of "``new`` takes the place of ``old``" for argmax (">") or argmin ("<"): NaN beats all but NaN.
+
+    Complex numbers are compared by their real parts, and where these are equal by the imaginary ones.
+    """
+
+    def emit(emitter: Emitter, new: Operand, old: Operand) -> ir.Value:
+        builder, kind = emitter.builder, new.dtype.kind
+        if kind in "biu":
+            compare = builder.icmp_signed if kind == "i" else builder.icmp_unsigned
+            return compare(predicate, new.value, old.value)
+        if kind == "f":
+            old_is_number = builder.fcmp_ordered("ord", old.value, old.value)
+            return builder.and_(builder.fcmp_unordered(predicate, new.value, old.value), old_is_number)
+        return _better_complex(emitter, predicate, new.value, old.value)
+
+    return emit
+
+
+def _better_complex(emitter: Emitter, predicate: str, new: ir.Value, old: ir.Value) -> ir.Value:
+    builder = emitter.builder
+    (new_real, old_real), (new_imaginary, old_imaginary) = (
+        (part(new), part(old)) for part in (emitter.real, emitter.imaginary)
+    )
+    tie = builder.fcmp_ordered("==", new_real, old_real)
+    imaginary_wins = builder.and_(tie, builder.fcmp_ordered(predicate, new_imaginary, old_imaginary))
+    wins = builder.or_(builder.fcmp_ordered(predicate, new_real, old_real), imaginary_wins)
+    new_is_nan = builder.fcmp_unordered("uno", new_real, new_imaginary)
+    old_is_number = builder.fcmp_ordered("ord", old_real, old_imaginary)
+    return builder.and_(builder.or_(wins, new_is_nan), old_is_number)
+
+
+@dataclass(frozen=True)
+class ArgReducer(Reducer):
+    """The position of the first extremum; ``combine(emitter, new, old)`` says whether the new value is better."""
+
+    extremum: Emit
+    """The better one of two values."""
+
+    positional = True
+
+    def result_dtype(self, dtype: np.dtype) -> np.dtype:
+        return INT64
+
+    def initial(self, dtype: np.dtype) -> State:
+        return (llvm_constant(self.identity_of(dtype), dtype), ir.Constant(I64, -1))
+
+    def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        builder = emitter.builder
+        wins = self.combine(emitter, value, Operand(state[0], value.dtype))
+        wins = builder.or_(wins, builder.icmp_signed("<", state[1], ir.Constant(I64, 0)))
+        return builder.select(wins, value.value, state[0]), builder.select(wins, extra, state[1])
+
+    def locate(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        """A step towards the first position of a known extremum, from the largest unsigned number down."""
+        builder, extremum = emitter.builder, Operand(state[0], value.dtype)
+        place = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)
+        return state[0], builder.select(builder.icmp_unsigned("<", place, state[1]), place, state[1])
+
+    def result(self, state: State) -> ir.Value:
+        return state[1]

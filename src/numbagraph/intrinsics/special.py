@@ -1,0 +1,190 @@
+"""Special functions that are formulas of those of `libm`. Those on the left side of a tail are accurate in it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+
+from llvmlite import ir
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.elementary import integer_power
+from numbagraph.intrinsics.emitter import Emitter, Operand
+from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, intrinsic, lifted, unwrap, wrap
+from numbagraph.kernel import Emit
+from numbagraph.types import FLOAT64
+
+_exp, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.expm1, libm.log, libm.log1p))
+_tan, _erfc, _erfcx, _lgamma = (lifted(each) for each in (libm.tan, libm.erfc, libm.erfcx, libm.lgamma))
+_round = lifted(intrinsic("rint"))
+
+INFINITY, NAN = math.inf, math.nan
+SQRT_HALF = math.sqrt(0.5)
+
+
+def in_double(function) -> Emit:
+    """The emitter of a formula that is evaluated in double precision, whatever the operands are, as SciPy does."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        numbers = [wrap(emitter, each).cast(FLOAT64) for each in operands]
+        return unwrap(emitter, function(*numbers).cast(operands[0].dtype))
+
+    return emit
+
+
+@formula
+def expit(x: Number) -> Number:
+    return 1.0 / (1.0 + _exp(-x))
+
+
+@formula
+def logit(x: Number) -> Number:
+    """By the logarithm of the odds where they are small, by that of the odds less one elsewhere, so near 1/2 too."""
+    return (x < 0.25).where(_log(x / (1.0 - x)), _log1p((2.0 * x - 1.0) / (1.0 - x)))
+
+
+@formula
+def log_expit(x: Number) -> Number:
+    tail = _log1p(_exp(-absolute(x)))
+    return (x < 0.0).where(x - tail, -tail)
+
+
+@formula
+def softplus(x: Number) -> Number:
+    return (x > 0.0).where(x, 0.0) + _log1p(_exp(-absolute(x)))
+
+
+@formula
+def log1mexp(x: Number) -> Number:
+    return (x > -math.log(2)).where(_log(-_expm1(x)), _log1p(-_exp(x)))
+
+
+def _zero_times(x: Number, y: Number, product: Number) -> Number:
+    """``product`` of x and a function of y, in which 0 times infinity is 0."""
+    return (x.equals(0.0) & ~y.is_nan()).where(0.0, product)
+
+
+xlogy = formula(lambda x, y: _zero_times(x, y, x * _log(y)))
+xlog1py = formula(lambda x, y: _zero_times(x, y, x * _log1p(y)))
+
+
+@formula
+def entr(x: Number) -> Number:
+    outside = x.equals(0.0).where(0.0, x.is_nan().where(x, x.constant(-INFINITY)))
+    return (x > 0.0).where(-x * _log(x), outside)
+
+
+def _relative(x: Number, y: Number, inside: Number, at_zero: Number) -> Number:
+    """``inside`` where both are positive, ``at_zero`` where x is 0, and infinity elsewhere, but NaN of NaN."""
+    outside = (x.equals(0.0) & (y >= 0.0)).where(at_zero, INFINITY)
+    result = ((x > 0.0) & (y > 0.0)).where(inside, outside)
+    return (x.is_nan() | y.is_nan()).where(NAN, result)
+
+
+def _log_ratio(x: Number, y: Number) -> Number:
+    """``log(x / y)`` without cancellation near 1, and by the logarithms of both where the quotient is none."""
+    ratio = x / y
+    close = (ratio > 0.5) & (ratio < 2.0)
+    far = (ratio < sys.float_info.min) | ratio.equals(INFINITY)
+    apart = _log(far.where(x, ratio)) - _log(far.where(y, 1.0))
+    return close.where(_log1p((x - y) / y), apart)
+
+
+@in_double
+def rel_entr(x: Number, y: Number) -> Number:
+    return _relative(x, y, x * _log_ratio(x, y), x.constant(0.0))
+
+
+@in_double
+def kl_div(x: Number, y: Number) -> Number:
+    return _relative(x, y, x * _log(x / y) - x + y, y)
+
+
+@in_double
+def ndtr(x: Number) -> Number:
+    return 0.5 * _erfc(x * -SQRT_HALF)
+
+
+@in_double
+def log_ndtr(x: Number) -> Number:
+    t = x * SQRT_HALF
+    return (x < -1.0).where(_log(0.5 * _erfcx(-t)) - t * t, _log1p(-0.5 * _erfc(t)))
+
+
+def _gammaln(x: Number) -> Number:
+    """SciPy's is infinite as soon as the inverse is."""
+    return (absolute(x) < 2.0**-1024).where(INFINITY, _lgamma(x))
+
+
+@formula
+def gammaln(x: Number) -> Number:
+    return x.equals(-INFINITY).where(x, _gammaln(x))
+
+
+@formula
+def loggamma(x: Number) -> Number:
+    """On the negative axis the function is complex."""
+    return (x < 0.0).where(NAN, _gammaln(x))
+
+
+BERNOULLI = [
+    Fraction(*each) for each in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
+]
+
+
+def polygamma(emitter: Emitter, x: Operand, *, order: int) -> ir.Value:
+    """The derivative of digamma of a static order."""
+    if not order:
+        return libm.digamma(emitter, x)
+    number = wrap(emitter, x).cast(FLOAT64)
+    positive, nearest = number > 0.0, _round(number)
+    sign = -1.0 if order % 2 == 0 else 1.0
+    value = _polygamma_of_positive(positive.where(number, 1.0 - number), order) * sign
+    cotangent = _cotangent_of_turns(number - nearest)
+    reflected = _cotangent_derivative(cotangent, order) * -(math.pi ** (order + 1)) - value * sign
+    reflected = number.equals(nearest).where(sign * INFINITY, reflected)
+    return unwrap(emitter, positive.where(value, reflected).cast(x.dtype))
+
+
+def _cotangent_of_turns(x: Number) -> Number:
+    """``cot(pi * x)`` for x from -1/2 to 1/2, exact at both."""
+    size = absolute(x)
+    outer = size > 0.25
+    tangent = _tan(outer.where(0.5 - size, size) * math.pi)
+    return copysign(outer.where(tangent, 1.0 / tangent), x)
+
+
+def _polygamma_of_positive(x: Number, order: int) -> Number:
+    """Its absolute value: some terms of the series, and for the rest Euler and Maclaurin's formula."""
+    terms = 10 + 2 * order
+    total, shifted = x.constant(0.0), x
+    for _ in range(terms):
+        total = total + integer_power(1.0 / shifted, order + 1)
+        shifted = shifted + 1.0
+    inverse = 1.0 / shifted
+    squared, rest, rising = inverse * inverse, x.constant(0.0), []
+    coefficient = Fraction(order + 1, 2)
+    for k, bernoulli in enumerate(BERNOULLI, start=1):
+        rising.append(float(bernoulli * coefficient))
+        coefficient *= Fraction((order + 2 * k) * (order + 2 * k + 1), (2 * k + 1) * (2 * k + 2))
+    for each in reversed(rising):
+        rest = (rest + each) * squared
+    tail = integer_power(inverse, order) * (1.0 / order + 0.5 * inverse + rest)
+    return (total + tail) * float(math.factorial(order))
+
+
+def _cotangent_derivative(cotangent: Number, order: int) -> Number:
+    """The derivative of the cotangent, a polynomial of it: that of ``cot**k`` is ``-k (1 + cot**2) cot**(k - 1)``."""
+    coefficients = [0, 1]
+    for _ in range(order):
+        following = [0] * (len(coefficients) + 1)
+        for power, coefficient in enumerate(coefficients):
+            if power:
+                following[power - 1] -= power * coefficient
+                following[power + 1] -= power * coefficient
+        coefficients = following
+    result = cotangent.constant(float(coefficients.pop()))
+    for coefficient in reversed(coefficients):
+        result = result * cotangent + float(coefficient)
+    return result

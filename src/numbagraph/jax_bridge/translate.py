@@ -1,0 +1,128 @@
+"""Runs a graph with each op's `jax.numpy` facet."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.dtypes import canonicalize_dtype
+
+from numbagraph.graph import Graph, Node, Value, toposort
+from numbagraph.transforms.interpret import (
+    Environment,
+    apply_reference,
+    bind,
+    boxed,
+    check_entry,
+    evaluate,
+    interpret,
+    leaf_data,
+    length_of,
+    located,
+)
+
+PYTHON_SCALARS = (bool, int, float, complex)
+
+
+def to_jax(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """The graph as a function of JAX arrays, for use inside JAX code: it can be jitted, differentiated and mapped.
+
+    Dtypes follow JAX's configuration: without x64, what is 64 bits wide in NumPy is 32 bits wide. An index out of
+    bounds is not noticed, as is JAX's custom.
+    """
+
+    def run(*arrays: Any) -> tuple[Any, ...]:
+        environment = bind(graph, arrays)
+        check_entry(graph, environment)
+        return Translation(graph, environment).results()
+
+    return run
+
+
+def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """The graph compiled by JAX, with the dtypes and the errors of NumPy.
+
+    The compiled function takes a sequence of arrays (and Python scalars where inputs are weak). Results are NumPy
+    arrays, unless one of the arguments is an array of JAX. 64-bit types are enabled for these calls alone.
+    """
+
+    def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
+        translation = Translation(graph, bind(graph, arrays))
+        return translation.results(), translation.out_of_bounds
+
+    compiled = jax.jit(run, static_argnums=length_arguments(graph))
+
+    def call(arrays: Sequence[Any]) -> list[Any]:
+        check_entry(graph, bind(graph, arrays))
+        with x64():
+            results, out_of_bounds = compiled(*arrays)
+            if out_of_bounds is not None and out_of_bounds:
+                evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
+                raise RuntimeError(f"{graph.name}: JAX found an index out of bounds that NumPy does not")
+        if any(isinstance(array, jax.Array) for array in arrays):
+            return list(results)
+        return [boxed(output, np.array(result)) for output, result in zip(graph.outputs, results, strict=True)]
+
+    return call
+
+
+def length_arguments(graph: Graph) -> tuple[int, ...]:
+    """The arguments, by position, that lengths or the places of slices follow from: to JAX these are static."""
+    integers = [extent for value in graph.order for extent in value.shape if isinstance(extent, Value)]
+    for node in graph.order:
+        if isinstance(node, Node) and not node.type.weak and node.op.kind != "elementwise":
+            checked = [number for number, _ in node.op.bounds(node)]
+            integers += [each for number, each in enumerate(node.inputs) if each.type.weak and number not in checked]
+    reached = set(toposort(integers))
+    return tuple(position for position, value in enumerate(graph.inputs) if value in reached)
+
+
+class Translation:
+    """One run of a graph on JAX arrays (or their tracers). Lengths are Python integers, computed by NumPy."""
+
+    def __init__(self, graph: Graph, environment: Environment) -> None:
+        self.graph = graph
+        self.environment = environment
+        self.lengths = dict(environment)
+        self.out_of_bounds: Any = None
+        """Whether any index is out of bounds; None where there is no index to check."""
+
+    def results(self) -> tuple[Any, ...]:
+        def leaf(value: Value) -> Any:
+            return leaf_data(value, self.lengths)
+
+        return tuple(interpret(self.graph.outputs, self.environment, leaf, self.apply))
+
+    def apply(self, node: Node, operands: list[Any]) -> Any:
+        if node.type.weak and all(isinstance(operand, PYTHON_SCALARS) for operand in operands):
+            return apply_reference(node, operands)
+        self.check_bounds(node, operands)
+        try:
+            result = node.op.jnp(*operands, **node.attrs)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise located(error, node, operands) from error
+        return in_dtype(result, node.dtype)
+
+    def check_bounds(self, node: Node, operands: Sequence[Any]) -> None:
+        """JAX clamps an index or drops an update, without a word."""
+        for number, extent in node.op.bounds(node):
+            length, position = length_of(extent, self.lengths), jnp.asarray(operands[number]).astype(int)
+            outside = jnp.any((position < -length) | (position >= length))
+            self.out_of_bounds = outside if self.out_of_bounds is None else self.out_of_bounds | outside
+
+
+def in_dtype(result: Any, dtype: np.dtype) -> Any:
+    """A result in the dtype that NumPy gives, or in what JAX's configuration makes of that."""
+    result, dtype = jnp.asarray(result), canonicalize_dtype(dtype)
+    return result if result.dtype == dtype else result.astype(dtype)
+
+
+def x64() -> Any:
+    """A context in which JAX has 64-bit types."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    return importlib.import_module("jax.experimental").enable_x64(True)  # until JAX 0.8

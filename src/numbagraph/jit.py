@@ -1,0 +1,499 @@
+"""`graph_jit`, and the compiled function that it returns."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
+
+import optree
+
+from numbagraph.abi import Leaf
+from numbagraph.embed import c_layout, embed
+from numbagraph.graph import Graph
+from numbagraph.inspect.report import Report
+from numbagraph.rewrite.checks import check_values
+from numbagraph.rewrite.pipeline import check_level
+from numbagraph.runtime.arguments import Placeholder, describe, flatten
+from numbagraph.runtime.cache import default_cache
+from numbagraph.runtime.embedding import Embedding
+from numbagraph.runtime.entry import make_callable
+from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.traced import Traced, Version, trace
+from numbagraph.tracing import Tracer
+from numbagraph.transforms.interpret import evaluate
+
+BACKENDS = ("numba", "jax", "numpy")
+Key = tuple[Any, ...]
+
+
+class GraphFunction:
+    """A compiled function: what `graph_jit` returns.
+
+    Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
+    are 1, and memory layouts (contiguous or not). A new length needs no new version.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        static_argnames: str | Iterable[str] = (),
+        donate_argnames: str | Iterable[str] = (),
+        backend: str = "numba",
+        cache: bool = True,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"graph_jit compiles functions, not {function!r}")
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+        self.function = function
+        self.backend = backend
+        self.cache = cache
+        self.signature = signature_of_callable(function)
+        self.static_argnames = self._names(static_argnames, "static_argnames")
+        self.donate_argnames = self._names(donate_argnames, "donate_argnames")
+        self._traced: dict[Key, Traced] = {}
+        self._embedded: dict[Key, Embedding] = {}
+        self._lock = threading.RLock()
+        self._flat: tuple[Version, ...] = ()
+        self._versions: dict[Key, tuple[Version, ...]] = {}
+        self.__name__ = type(function).__name__  # of a callable object; a function has its own
+        functools.update_wrapper(self, function)
+
+    def _names(self, names: str | Iterable[str], option: str) -> tuple[str, ...]:
+        result = (names,) if isinstance(names, str) else tuple(names)
+        for name in result:
+            if name not in self.signature.parameters:
+                known = ", ".join(self.signature.parameters) or "none"
+                raise ValueError(
+                    f"{option} names {name!r}, which is not an argument of {self._described}; its arguments: {known}"
+                )
+        return result
+
+    @property
+    def _described(self) -> str:
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            for run, rebuild in self._flat:
+                result = run(*args)
+                if result is not NotImplemented:
+                    return result if rebuild is None else rebuild(result)
+        return self._call_with_trees(args, kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> GraphFunction:
+        """A method: compiled for each instance, whose arrays are captured."""
+        if instance is None:
+            return self
+        methods = BoundMethods.of(instance)
+        if self not in methods:
+            methods[self] = GraphFunction(
+                self.function.__get__(instance, owner),  # type: ignore[attr-defined]
+                static_argnames=self.static_argnames,
+                donate_argnames=self.donate_argnames,
+                backend=self.backend,
+                cache=self.cache,
+            )
+        return methods[self]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = (self.static_argnames, self.donate_argnames, self.backend, self.cache)
+        return _rebuild, (_Pickled(self.function), *options)
+
+    def __repr__(self) -> str:
+        return f"<graph_jit {self._described}>"
+
+    def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
+        arguments = self._bind(args, kwargs)
+        for run, rebuild in self._versions.get(arguments.key, ()):
+            result = run(*arguments.leaves)
+            if result is not NotImplemented:
+                return result if rebuild is None else rebuild(result)
+        if any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
+            return self.function(*args, **kwargs)
+        return self._call_slowly(arguments)
+
+    def _call_slowly(self, arguments: Arguments) -> Any:
+        """A new dispatch key, arguments that must be converted first, or an error."""
+        traced, leaves = self._find(arguments)
+        run, rebuild = self._ready(traced)
+        if check_level() > 1:
+            assert traced.specialisation is not None
+            check_values(traced.specialisation.stages, [*leaves, *traced.captured])
+        result = run(*leaves)
+        if result is NotImplemented:
+            return self._explain_failure(traced, leaves)
+        return result if rebuild is None else rebuild(result)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        bound = self.signature.bind(*args, **kwargs)  # a default is part of the function, whatever it is
+        static: list[Hashable] = []
+        dynamic: dict[str, Any] = {}
+        # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
+        for name, argument in bound.arguments.items():
+            if name in self.static_argnames:
+                static.append((name, type(argument), self._hashable(name, argument)))
+            else:
+                dynamic[name] = argument
+        leaves, spec = flatten(tuple(dynamic.values()))
+        return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec)
+
+    def _hashable(self, name: str, argument: Any) -> Hashable:
+        try:
+            hash(argument)
+        except TypeError:
+            kind = type(argument).__name__
+            raise TypeError(
+                f"the static argument {name!r} of {self._described} is of type {kind}, which cannot be hashed: "
+                "pass a tuple, or an argument that is not static"
+            ) from None
+        return argument
+
+    def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
+        """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
+        described = [describe(leaf, self._leaf_name(arguments, k)) for k, leaf in enumerate(arguments.leaves)]
+        leaves = [leaf for _, leaf in described]
+        layouts = tuple(layout for layout, _ in described)
+        key = self._key(arguments, layouts)
+        traced = self._traced.get(key)
+        if traced is None:
+            with self._lock:
+                traced = self._traced.get(key)
+                if traced is None:
+                    traced = self._trace(arguments, layouts)
+                    self._specialise(traced, arguments)
+                    self._traced[key] = traced
+        return traced, leaves
+
+    def _key(self, arguments: Arguments, layouts: Iterable[Leaf]) -> Key:
+        return (*arguments.key, tuple(layouts))
+
+    def _ready(self, traced: Traced) -> Version:
+        """The same version, compiled."""
+        if traced.version is None:
+            with self._lock:
+                if traced.version is None:
+                    traced.version = self._compile(traced)
+                    self._refresh_versions()
+        return traced.version
+
+    def _leaf_name(self, arguments: Arguments, number: int) -> str:
+        first, *rest = optree.treespec_paths(arguments.spec)[number]
+        return arguments.names[first] + "".join(f"[{each!r}]" for each in rest)
+
+    def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
+        names = [self._leaf_name(arguments, number) for number in range(len(layouts))]
+        return trace(self._caller(arguments), layouts, names, self.__name__)
+
+    def _caller(self, arguments: Arguments) -> Callable[[list[Any]], Any]:
+        """The Python function, as one of the leaves of its arguments."""
+
+        def call(leaves: list[Any]) -> Any:
+            dynamic = optree.tree_unflatten(arguments.spec, leaves)
+            bound = inspect.BoundArguments(self.signature, dict(arguments.bound.arguments))
+            bound.arguments.update(zip(arguments.names, dynamic, strict=True))
+            return self.function(*bound.args, **bound.kwargs)
+
+        return call
+
+    def _specialise(self, traced: Traced, arguments: Arguments) -> None:
+        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
+        cache = default_cache() if self.cache else None
+        name = "".join(each if each.isalnum() else "_" for each in self.__name__)
+        traced.specialisation = Specialisation(traced.graph, signature, traced.captured, name, cache)
+        if self.donate_argnames:
+            traced.specialisation.accept_donations(self._donated(arguments))
+
+    def _compile(self, traced: Traced) -> Version:
+        """What runs this version on its leaves, and what builds the returned object from the results."""
+        rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuild
+        if self.backend == "numba":
+            assert traced.specialisation is not None
+            return Version(make_callable([traced.specialisation.plan], self.__name__), rebuild)
+        if self.backend == "jax":
+            from numbagraph.jax_bridge import compile_jax
+
+            call = compile_jax(traced.graph)
+        else:
+            call = functools.partial(evaluate, traced.graph)
+        return Version(lambda *leaves: call([*leaves, *traced.captured]), rebuild)
+
+    def _donated(self, arguments: Arguments) -> tuple[int, ...]:
+        """The leaves whose memory the caller gives away."""
+        names = (self._leaf_name(arguments, number) for number in range(len(arguments.leaves)))
+        return tuple(number for number, name in enumerate(names) if name.partition("[")[0] in self.donate_argnames)
+
+    def _refresh_versions(self) -> None:
+        """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""
+        if self.backend != "numba" or check_level() > 1:
+            return
+        groups: dict[Key, dict[Any, list[Traced]]] = {}
+        for (*key, _), traced in reversed(list(self._traced.items())):
+            if traced.version is not None:
+                group = groups.setdefault(tuple(key), {})
+                group.setdefault(traced.outputs.alike, []).append(traced)
+        self._versions = {key: tuple(map(self._together, group.values())) for key, group in groups.items()}
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = tuple(name for name, each in self.signature.parameters.items() if each.kind in positional)
+        self._flat = tuple(
+            version
+            for (names, spec, static), versions in self._versions.items()
+            if not static and is_flat_call(names, spec, parameters)
+            for version in versions
+        )
+
+    def _together(self, group: list[Traced]) -> Version:
+        """Versions whose results become the same kind of object, as one builtin function."""
+        plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
+        first = group[0].version
+        assert first is not None
+        return Version(make_callable(plans, self.__name__), first.rebuild)
+
+    def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
+        traced, leaves = self._find(self._bind(args, kwargs))
+        assert traced.specialisation is not None
+        return traced.specialisation, [*leaves, *traced.captured]
+
+    def graph(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that is traced for these arguments; ``print`` shows it as Python."""
+        return self._inspect(args, kwargs)[0].graph
+
+    def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
+        """The graph after each pass, by the pass's name (numbered where a pass runs twice)."""
+        result: dict[str, Graph] = {}
+        for stage in self._inspect(args, kwargs)[0].stages:
+            count = sum(name.partition(" ")[0] == stage.name for name in result)
+            result[f"{stage.name} {count + 1}" if count else stage.name] = stage.graph
+        return result
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What the compiler does with the function for these arguments: rules, loop nests, memory."""
+        special, leaves = self._inspect(args, kwargs)
+        report = Report(special.graph, special.program, special.signature.leaves, leaves)
+        return report.text(f"{self._described}, backend {self.backend}", special.stages.firings)
+
+    def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
+        """The LLVM of the version for these arguments, optimised or as it was emitted."""
+        return self._inspect(args, kwargs)[0].llvm(optimised=optimised)
+
+    def asm(self, *args: Any, **kwargs: Any) -> str:
+        """The machine code of the version for these arguments, as assembly."""
+        return self._inspect(args, kwargs)[0].assembly()
+
+    def warmup(self, *args: Any, **kwargs: Any) -> None:
+        """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
+        self._ready(self._find(self._bind(args, kwargs))[0])
+
+    prefers_constants = False
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        """Numba asks for this: it makes the function known to ``@njit`` code."""
+        from numbagraph.runtime.njit import type_of  # noqa: PLC0415  it imports Numba, which takes its time
+
+        return type_of(self)
+
+    def embed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
+        """The function as part of other native code, which gives those arguments that are a `Placeholder`."""
+        if self.backend != "numba":
+            raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")
+        with self._lock:
+            return self._embed(self._bind(args, kwargs))
+
+    def _embed(self, arguments: Arguments) -> Embedding:
+        names = [self._leaf_name(arguments, number) for number in range(len(arguments.leaves))]
+        return embed(self._caller(arguments), arguments.leaves, names, self._described)
+
+    def address(self, *args: Any, **kwargs: Any) -> int:
+        """The address of the function for callers from C.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments like those that it will be called with (`numbagraph.Abstract` stands for an array). Their values
+            do not matter, except for those in ``static_argnames``.
+
+        Returns
+        -------
+        int
+            Address of ``int32_t f(arguments..., results...)``, valid as long as this object lives. Each leaf of the
+            arguments, in order: a number by value (a Python float as ``double``, an int as ``int64_t``, a bool as
+            ``uint8_t``, a complex number as two numbers); an array as the address of its elements in C order,
+            followed by its lengths as ``int64_t``. Then for each result the address of memory for it, which overlaps
+            no argument. It returns 0; or 1 when the arguments do not fit each other, 2 when an index is out of
+            bounds, -1 when there is no memory for temporaries.
+
+        Examples
+        --------
+        >>> import ctypes, numpy as np, numbagraph
+        >>> f = numbagraph.graph_jit(lambda x, scale: np.sum(x) * scale)
+        >>> prototype = ctypes.CFUNCTYPE(
+        ...     ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+        ... )
+        >>> x, result = np.ones(3), np.empty(())
+        >>> prototype(f.address(x, 1.0))(x.ctypes.data, 3, 2.0, result.ctypes.data)
+        0
+        >>> result
+        array(6.)
+        """
+        arguments = self._bind(args, kwargs)
+        named = [(leaf, self._leaf_name(arguments, number)) for number, leaf in enumerate(arguments.leaves)]
+        layouts = [c_layout(describe(*each)[0]) for each in named]
+        key = self._key(arguments, layouts)
+        with self._lock:
+            if key not in self._embedded:
+                arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
+                self._embedded[key] = self._embed(arguments)
+            return self._embedded[key].c_address
+
+    def cache_info(self) -> CacheInfo:
+        """How many versions there are, and how many of them were compiled here or found on disk."""
+        specials = [each.specialisation for each in self._traced.values() if each.version is not None]
+        compiled = sum(each is not None and each.compiled for each in specials)
+        return CacheInfo(len(self._traced), compiled, len(specials) - compiled)
+
+    def _explain_failure(self, traced: Traced, leaves: list[Any]) -> Any:
+        """A guard or a check failed: NumPy's interpreter runs into the same trouble, and says where."""
+        evaluate(traced.graph, [*leaves, *traced.captured])
+        raise RuntimeError(
+            f"{self._described}: compiled code failed a check that the NumPy interpreter passes; this is a bug"
+        )
+
+
+class CacheInfo(NamedTuple):
+    """What `GraphFunction.cache_info` tells."""
+
+    versions: int
+    compiled: int
+    found: int
+
+
+@dataclass
+class Arguments:
+    """The arguments of one call, bound to the function's signature and flattened."""
+
+    bound: inspect.BoundArguments
+    static: tuple[Hashable, ...]
+    """Name, type and value of each static argument: 1, 1.0 and True are equal, but not the same to a function."""
+    names: tuple[str, ...]
+    leaves: list[Any]
+    spec: optree.PyTreeSpec
+
+    @property
+    def key(self) -> Key:
+        """What a version must agree with before its leaves are looked at."""
+        return (self.names, self.spec, self.static)
+
+
+class _Pickled:
+    """The plain function under a decorated name, which `pickle` would otherwise find to be the compiled one."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.module, self.qualname = function.__module__, function.__qualname__
+        self.function = None if self._find() is not None else function
+
+    def _find(self) -> GraphFunction | None:
+        found: Any = sys.modules.get(self.module)
+        for part in self.qualname.split("."):
+            found = getattr(found, part, None)
+        return found if isinstance(found, GraphFunction) else None
+
+
+def _rebuild(
+    pickled: _Pickled, static: tuple[str, ...], donate: tuple[str, ...], backend: str, cache: bool
+) -> GraphFunction:
+    if pickled.function is not None:
+        return GraphFunction(
+            pickled.function, static_argnames=static, donate_argnames=donate, backend=backend, cache=cache
+        )
+    importlib.import_module(pickled.module)
+    found = pickled._find()
+    assert found is not None
+    return found
+
+
+def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:
+    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
+    count = len(names)
+    return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
+
+
+def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # a function in C that does not tell
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+class BoundMethods(dict[GraphFunction, GraphFunction]):
+    """The compiled methods of one object. They live in it, so that they go when it goes; no copy of it takes them."""
+
+    NAME = "_numbagraph_methods"
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.owner = weakref.ref(owner)
+
+    @classmethod
+    def of(cls, owner: Any) -> BoundMethods:
+        found = owner.__dict__.get(cls.NAME)
+        if found is None or found.owner() is not owner:
+            found = owner.__dict__[cls.NAME] = cls(owner)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _no_methods, ()
+
+
+def _no_methods() -> None:
+    return None
+
+
+@overload
+def graph_jit(function: Callable[..., Any], **options: Any) -> GraphFunction: ...
+@overload
+def graph_jit(function: None = None, **options: Any) -> Callable[[Callable[..., Any]], GraphFunction]: ...
+def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a plain NumPy function to one native kernel.
+
+    Parameters
+    ----------
+    function
+        A function (or method) of arrays, numbers and pytrees of them, written in NumPy.
+    static_argnames : str or iterable of str, optional
+        Arguments whose values become part of the compiled code; they must be hashable.
+    donate_argnames : str or iterable of str, optional
+        Array arguments whose memory the function may reuse for a result: they are overwritten.
+    backend : {"numba", "jax", "numpy"}, optional
+        What runs the graph: native code, JAX (GPU and TPU), or NumPy, op by op.
+    cache : bool, optional
+        Whether compiled code is kept on disk for other processes.
+
+    Returns
+    -------
+    GraphFunction
+        Called as ``function`` is.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> @numbagraph.graph_jit
+    ... def norm(x):
+    ...     return np.sqrt(np.sum(x**2))
+    >>> norm(np.array([3.0, 4.0]))
+    np.float64(5.0)
+    """
+    if function is None:
+        return functools.partial(graph_jit, **options)
+    return GraphFunction(function, **options)

@@ -1,0 +1,26 @@
+"""Ops by themselves, for ``@njit`` code: what `numbagraph.intrinsics` offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.jit import GraphFunction
+from numbagraph.numpy import public_function
+
+
+class OpFunction(GraphFunction):
+    """An op as a function. Called from Python, it is NumPy's."""
+
+    prefers_constants = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__(public_function(name, "numbagraph.intrinsics"))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OpFunction, (self.__name__,)
+
+    def __repr__(self) -> str:
+        return f"<op {self.__name__}>"

@@ -1,0 +1,260 @@
+"""Arithmetic: sums, products, quotients with and without remainder, powers and roots, and the parts of a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
+from numbagraph.graph import Constant, Node, Value
+from numbagraph.intrinsics import complexes, elementary, integer_ops, libm, reals, scalar
+from numbagraph.intrinsics.formula import by_kind, identity
+from numbagraph.kernel import Emit
+from numbagraph.op import Op, load
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.exponential import log
+from numbagraph.ops.rounding import rint, trunc
+from numbagraph.ops.selection import where
+from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
+
+add = elementwise(np.add, emit=scalar.add, vjp=lambda g, y, a, b: (g, g), operator="add", commutative=True)
+subtract = elementwise(np.subtract, emit=scalar.subtract, vjp=lambda g, y, a, b: (g, -g), operator="sub")
+multiply = elementwise(
+    np.multiply, emit=scalar.multiply, vjp=lambda g, y, a, b: (g * b, g * a), operator="mul", commutative=True
+)
+
+
+def divide_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
+    quotient = g / b
+    return quotient, -(quotient * y)
+
+
+divide = elementwise(
+    np.divide,
+    emit=scalar.divide,
+    vjp=divide_vjp,
+    operator="truediv",
+    domain=((-3.0, 3.0), (0.5, 3.0)),
+    cost=4,
+)
+negative = elementwise(np.negative, emit=scalar.negative, vjp=lambda g, y, x: (-g,), operator="neg")
+positive = elementwise(np.positive, emit=identity, vjp=lambda g, y, x: (g,), operator="pos", cost=0)
+
+
+def quotient_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    """Of floats, such that no quotient is close to an integer, where the functions jump."""
+    divisor = draw(rng, dtype, (4,))
+    if dtype.kind != "f":
+        return [(draw(rng, dtype, (3, 4), (-30.0, 30.0)), divisor)]
+    divisor += np.copysign(divisor.dtype.type(0.5), divisor)
+    quotient = np.trunc(draw(rng, dtype, (3, 4), (-9.0, 9.0))) + draw(rng, dtype, (3, 4), (0.3, 0.7))
+    return [(quotient * divisor, divisor)]
+
+
+def floor_divide_in_jax(a: Any, b: Any) -> Any:
+    """An integer divided by zero gives zero, as in NumPy."""
+    quotient = load("jax.numpy:floor_divide")(a, b)
+    return quotient if quotient.dtype.kind == "f" else load("jax.numpy:where")(b == 0, 0, quotient)
+
+
+floor_divide = elementwise(
+    np.floor_divide,
+    emit=by_kind(iu=integer_ops.floor_divide, f=reals.floor_divide),
+    vjp=lambda g, y, a, b: (None, None),
+    jnp=floor_divide_in_jax,
+    operator="floordiv",
+    samples=quotient_samples,
+    cost=20,
+)
+
+
+def remainder_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
+    """How often ``b`` was taken off ``a``. (``floor(a / b)`` may be another number: the quotient is rounded.)"""
+    return g, -(g * rint((a - y) / b))
+
+
+remainder = elementwise(
+    np.remainder,
+    emit=by_kind(iu=integer_ops.remainder, f=reals.remainder),
+    vjp=remainder_vjp,
+    operator="mod",
+    samples=quotient_samples,
+    cost=20,
+)
+fmod = elementwise(
+    np.fmod,
+    emit=by_kind(iu=integer_ops.fmod, f=reals.fmod),
+    vjp=remainder_vjp,
+    samples=quotient_samples,
+    cost=20,
+)
+
+
+@composite(np.divmod, samples=quotient_samples)
+def divmod(x1: Any, x2: Any) -> tuple[Value, Value]:
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+modf_fraction = elementwise(
+    lambda x: np.modf(x)[0],
+    name="modf_fraction",
+    emit=reals.modf_fraction,
+    dtype=lambda kinds: ufunc_rule(np.modf)(kinds)[:2],
+    vjp=lambda g, y, x: (g,),
+    jnp=lambda x: load("jax.numpy:modf")(x)[0],
+    cost=3,
+)
+
+
+@composite(np.modf, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
+def modf(x: Any) -> tuple[Value, Value]:
+    (value,) = promote(ufunc_rule(np.modf), (x,))
+    return modf_fraction(value), trunc(value)
+
+
+def absolute_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
+    if x.dtype.kind == "c":
+        return (g * (conjugate(x) / where(equal(y, 0.0), 1.0, y)),)
+    return (g * sign(x),)
+
+
+absolute = elementwise(np.absolute, emit=scalar.absolute, vjp=absolute_vjp, operator="abs")
+fabs = elementwise(np.fabs, emit=scalar.absolute, vjp=absolute_vjp)
+
+
+def sign_vjp(g: Value, y: Value, x: Value) -> tuple[Value | None]:
+    """The sign of a complex number, its direction, turns as the number moves at right angles to it."""
+    if x.dtype.kind != "c":
+        return (None,)
+    size = absolute(x)
+    turn = (g - real(g * y) * conjugate(y)) / where(equal(size, 0.0), 1.0, size)
+    return (where(equal(size, 0.0), 0.0, turn),)
+
+
+sign = elementwise(np.sign, emit=scalar.sign, vjp=sign_vjp, cost=2)
+
+square = elementwise(np.square, emit=scalar.square, vjp=lambda g, y, x: (g * (x * 2),))
+reciprocal = elementwise(
+    np.reciprocal, emit=scalar.reciprocal, vjp=lambda g, y, x: (-(g * (y * y)),), domain=(0.5, 3.0), cost=4
+)
+sqrt = elementwise(np.sqrt, emit=scalar.square_root, vjp=lambda g, y, x: (g / (y * 2),), domain=(0.1, 5.0), cost=5)
+cbrt = elementwise(np.cbrt, emit=libm.cbrt, vjp=lambda g, y, x: (g / (y * y * 3),), domain=(0.1, 5.0), cost=20, ulp=4)
+
+
+def hypot_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
+    length = where(equal(y, 0.0), 1.0, y)
+    return g * (a / length), g * (b / length)
+
+
+hypot = elementwise(np.hypot, emit=libm.hypot, vjp=hypot_vjp, cost=10, ulp=2)
+
+
+def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
+    """A constant exponent may have an op of its own, as NumPy has it."""
+    if weak and type(y) is int and y == 2:
+        return square(x, weak=True)
+    base, exponent = promote(ufunc_rule(np.power), (x, y), weak=weak)
+    if not isinstance(exponent, Constant):
+        return op.bind(base, exponent)
+    if exponent.dtype.kind == "i" and (exponent.data < 0).any():
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    number = exponent.data.item() if exponent.ndim == 0 else None
+    if number == 2 or (number in SPECIAL_POWERS and (weak or exponent.dtype.kind != "c")):
+        return SPECIAL_POWERS[number].bind(base)
+    return op.bind(base, exponent)
+
+
+SPECIAL_POWERS = {2: square, 0.5: sqrt, -1: reciprocal}
+
+
+def refuse_negative_power(node: Node) -> Emit | None:
+    exponent = node.inputs[1]
+    return integer_ops.is_negative if exponent.dtype.kind == "i" and not isinstance(exponent, Constant) else None
+
+
+def power_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value | None, Value | None]:
+    if isinstance(b, Constant) and b.ndim == 0:
+        number = b.data.item()
+        return (None if number == 0 else g * (a ** (number - 1) * number)), None
+    flat, at_zero = equal(b, 0.0), equal(a, 0.0)
+    slope = b * a ** where(flat, 1.0, b - 1)
+    return g * where(flat, 0.0, slope), g * (log(where(at_zero, 1.0, a)) * y)
+
+
+def power_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    exponents = (0.0, 4.0) if dtype.kind in "biu" else (-2.0, 3.0)
+    base = draw(rng, dtype, (3, 4), (0.2, 3.0) if dtype.kind == "f" else (-3.0, 3.0))
+    return [(base, draw(rng, dtype, (4,), exponents)), (base, 2), (base, 3), (base, 0.5)]
+
+
+power = elementwise(
+    np.power,
+    emit=by_kind(iu=integer_ops.power, f=elementary.power, c=complexes.power),
+    refuse=refuse_negative_power,
+    frontend=power_frontend,
+    vjp=power_vjp,
+    samples=power_samples,
+    operator="pow",
+    cost=40,
+    ulp=16,
+)
+float_power = elementwise(
+    np.float_power,
+    emit=by_kind(f=elementary.power, c=complexes.power),
+    vjp=power_vjp,
+    domain=((0.2, 3.0), (-2.0, 3.0)),
+    cost=40,
+    ulp=16,
+)
+
+conjugate = elementwise(np.conjugate, emit=scalar.conjugate, vjp=lambda g, y, x: (conjugate(g),))
+real = elementwise(
+    np.real,
+    emit=scalar.real_part,
+    dtype=lambda kinds: (kinds[0], real_dtype(np.dtype(kinds[0]))),
+    vjp=lambda g, y, x: (g,),
+    cost=0,
+    zero_dim="array",
+)
+imag = elementwise(
+    np.imag,
+    emit=scalar.imaginary_part,
+    dtype=lambda kinds: (kinds[0], real_dtype(np.dtype(kinds[0]))),
+    vjp=lambda g, y, x: (g * -1j if x.dtype.kind == "c" else None,),
+    cost=0,
+    zero_dim="array",
+)
+
+
+def combine(real: Any, imag: Any) -> np.ndarray:
+    """A complex array of its parts. (``real + 1j * imag`` would lose the signs of zeros.)"""
+    if np.result_type(real, imag).kind == "c":
+        raise TypeError("the parts of a complex number are real")
+    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), np.result_type(real, imag, np.complex64))
+    result.real, result.imag = real, imag
+    return result[()]
+
+
+def complex_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    part = common_dtype((*kinds, FLOAT32))
+    if part.kind == "c":
+        raise TypeError("the parts of a complex number are real")
+    return part, part, COMPLEX64 if part == FLOAT32 else COMPLEX128
+
+
+def part_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,)))] if dtype.kind == "f" else []
+
+
+complex_of = elementwise(
+    combine,
+    name="complex_of",
+    emit=lambda emitter, x, y: emitter.pair(x.value, y.value),
+    dtype=complex_rule,
+    vjp=lambda g, y, a, b: (real(g), -imag(g)),
+    jnp=lambda a, b: load("jax.lax:complex")(*load("jax.numpy:broadcast_arrays")(a, b)),
+    samples=part_samples,
+    cost=0,
+)

@@ -1,0 +1,92 @@
+"""Comparisons, extrema, tests of numbers, and logic."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import elementwise
+from numbagraph.blockwise.promotion import DtypeRule, Kind, ufunc_rule
+from numbagraph.graph import Value
+from numbagraph.intrinsics import reals, scalar
+from numbagraph.op import Op
+from numbagraph.ops.selection import DISCRETE, where
+from numbagraph.types import FLOAT32, INT64
+
+
+def by_value(ufunc: np.ufunc) -> DtypeRule:
+    """The loop of a comparison. A Python integer is compared by value, though it may be out of the array's range."""
+    loop = ufunc_rule(ufunc)
+
+    @cache
+    def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+        if any(isinstance(kind, np.dtype) and kind.kind in "iu" for kind in kinds):
+            kinds = tuple(INT64 if kind is int else kind for kind in kinds)
+        return loop(kinds)
+
+    return rule
+
+
+def comparison(ufunc: np.ufunc, predicate: str, **facets: Any) -> Op:
+    return elementwise(ufunc, emit=scalar.compare(predicate), dtype=by_value(ufunc), vjp=DISCRETE, **facets)
+
+
+equal = comparison(np.equal, "==", commutative=True)
+not_equal = comparison(np.not_equal, "!=", commutative=True)
+less = comparison(np.less, "<", operator="lt")
+less_equal = comparison(np.less_equal, "<=", operator="le")
+greater = comparison(np.greater, ">", operator="gt")
+greater_equal = comparison(np.greater_equal, ">=", operator="ge")
+
+
+def share(g: Value, wins: Value, a: Value, b: Value) -> Value:
+    """The cotangent of an operand of an extremum: whole where it wins, half where the operands are equal."""
+    return where(wins, g, where(equal(a, b), g * 0.5, 0.0))
+
+
+def ignoring_nan(g: Value, first: Value) -> tuple[Value, Value]:
+    return where(first, g, 0.0), where(first, 0.0, g)
+
+
+maximum = elementwise(
+    np.maximum,
+    emit=scalar.extremum(">", accumulate=False),
+    vjp=lambda g, y, a, b: (share(g, a > b, a, b), share(g, b > a, a, b)),
+)
+minimum = elementwise(
+    np.minimum,
+    emit=scalar.extremum("<", accumulate=False),
+    vjp=lambda g, y, a, b: (share(g, a < b, a, b), share(g, b < a, a, b)),
+)
+fmax = elementwise(
+    np.fmax,
+    emit=scalar.extremum_ignoring_nan(">"),
+    vjp=lambda g, y, a, b: ignoring_nan(g, logical_or(a > b, isnan(b))),
+    cost=2,
+)
+fmin = elementwise(
+    np.fmin,
+    emit=scalar.extremum_ignoring_nan("<"),
+    vjp=lambda g, y, a, b: ignoring_nan(g, logical_or(a < b, isnan(b))),
+    domain=((-4.0, 4.0), (-3.0, 3.0)),
+    cost=2,
+)
+
+
+def sign_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    """NumPy looks at the sign of a small integer as a float16, which we have not."""
+    operand, result = ufunc_rule(np.signbit)(kinds)
+    return (FLOAT32 if operand.itemsize < FLOAT32.itemsize else operand), result
+
+
+isnan = elementwise(np.isnan, emit=scalar.is_nan, vjp=DISCRETE)
+isinf = elementwise(np.isinf, emit=scalar.is_infinite, vjp=DISCRETE)
+isfinite = elementwise(np.isfinite, emit=scalar.is_finite, vjp=DISCRETE)
+signbit = elementwise(np.signbit, emit=reals.sign_bit, dtype=sign_rule, vjp=DISCRETE)
+
+logical_and = elementwise(np.logical_and, emit=scalar.logical("and_"), vjp=DISCRETE, commutative=True)
+logical_or = elementwise(np.logical_or, emit=scalar.logical("or_"), vjp=DISCRETE, commutative=True)
+logical_xor = elementwise(np.logical_xor, emit=scalar.logical("xor"), vjp=DISCRETE, commutative=True)
+logical_not = elementwise(np.logical_not, emit=scalar.logical("not_"), vjp=DISCRETE)

@@ -1,0 +1,86 @@
+"""Exponentials and logarithms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import elementwise
+from numbagraph.graph import Value
+from numbagraph.intrinsics import complexes, elementary, libm
+from numbagraph.intrinsics.formula import by_kind, formula
+from numbagraph.op import registry
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.selection import where
+
+LOG_2, LOG_10 = math.log(2), math.log(10)
+
+exp = elementwise(np.exp, emit=by_kind(f=libm.exp, c=complexes.exp), vjp=lambda g, y, x: (g * y,), cost=15, ulp=4)
+exp2 = elementwise(
+    np.exp2, emit=by_kind(f=libm.exp2, c=complexes.exp2), vjp=lambda g, y, x: (g * y * LOG_2,), cost=15, ulp=4
+)
+expm1 = elementwise(
+    np.expm1,
+    emit=by_kind(f=libm.expm1, c=formula(complexes.expm1)),
+    vjp=lambda g, y, x: (g * (y + 1),),
+    cost=20,
+    ulp=4,
+)
+log = elementwise(
+    np.log,
+    emit=by_kind(f=libm.log, c=complexes.log),
+    vjp=lambda g, y, x: (g / x,),
+    domain=(0.1, 5.0),
+    cost=15,
+    ulp=4,
+)
+log2 = elementwise(
+    np.log2,
+    emit=by_kind(f=libm.log2, c=complexes.log2),
+    vjp=lambda g, y, x: (g / (x * LOG_2),),
+    domain=(0.1, 5.0),
+    cost=15,
+    ulp=4,
+)
+log10 = elementwise(
+    np.log10,
+    emit=by_kind(f=libm.log10, c=complexes.log10),
+    vjp=lambda g, y, x: (g / (x * LOG_10),),
+    domain=(0.1, 5.0),
+    cost=20,
+    ulp=4,
+)
+log1p = elementwise(
+    np.log1p,
+    emit=by_kind(f=libm.log1p, c=formula(complexes.log1p)),
+    vjp=lambda g, y, x: (g / (x + 1),),
+    domain=(-0.9, 5.0),
+    cost=20,
+    ulp=4,
+)
+
+
+def share_of_sum(g: Value, a: Value, b: Value, scale: float = 1.0) -> tuple[Value, Value]:
+    """The cotangents of ``log(exp(a) + exp(b))``: each operand's part of the sum, which is half when they are equal."""
+    alike = equal(a, b)
+    difference = where(alike, 0.0, a - b) * scale
+    return g * registry["expit"](difference), g * registry["expit"](-difference)
+
+
+logaddexp = elementwise(
+    np.logaddexp,
+    emit=elementary.logaddexp,
+    vjp=lambda g, y, a, b: share_of_sum(g, a, b),
+    commutative=True,
+    cost=40,
+    ulp=4,
+)
+logaddexp2 = elementwise(
+    np.logaddexp2,
+    emit=elementary.logaddexp2,
+    vjp=lambda g, y, a, b: share_of_sum(g, a, b, LOG_2),
+    commutative=True,
+    cost=40,
+    ulp=4,
+)

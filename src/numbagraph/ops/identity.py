@@ -1,0 +1,145 @@
+"""Operations that change nothing but what is differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from numbagraph.blockwise.common import batch_elementwise, draw
+from numbagraph.blockwise.lowering import Element, Index, View
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Node, Value
+from numbagraph.op import Op, Unsupported, lazy, registry
+from numbagraph.types import ArrayType, canonical_dtype
+
+
+def same_type(value: Value, **attrs: Any) -> ArrayType:
+    return value.type
+
+
+def identity(name: str, vjp: Any, jnp: Any = lambda a, **attrs: a, zero_dim: str = "array", **facets: Any) -> Op:
+    """Declare an op that returns its operand."""
+    return registry.register(
+        Op(
+            name=name,
+            kind="identity",
+            reference=lambda a, **attrs: a,
+            infer=same_type,
+            lower=View(lambda node, index: index),
+            vjp=vjp,
+            batch=batch_elementwise,
+            jnp=jnp,
+            samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)],
+            zero_dim=zero_dim,
+            cost=0.0,
+            **facets,
+        )
+    )
+
+
+alias = identity(
+    "alias",
+    lambda g, y, x, *, number: (g,),
+    frontend=lambda op, a, number=0: op.bind(as_value(a), number=number),
+)
+"""A stand-in for one use of a value: a derivative with respect to it leaves other uses alone."""
+
+stop_gradient = identity(
+    "stop_gradient",
+    lambda g, y, x: (None,),
+    jnp=lazy("jax.lax:stop_gradient"),
+    frontend=lambda op, a: op.bind(as_value(a)),
+)
+
+as_scalar = identity("as_scalar", lambda g, y, x: (g,), zero_dim="scalar", frontend=lambda op, a: op.bind(as_value(a)))
+"""A rank-0 value of which NumPy would make a scalar, where the op that computes it would make a 0-d array."""
+
+
+def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
+    """A strong value. One of rank 0 becomes a 0-d array in Python, where it would otherwise become a scalar."""
+    value = convert(value, value.dtype if dtype is None else canonical_dtype(dtype))
+    return value if value.ndim else op.bind(value)
+
+
+asarray = identity(
+    "asarray",
+    lambda g, y, x: (g,),
+    frontend=lambda op, a, dtype=None: as_array(op, as_value(a), dtype),
+    implements=(np.asarray, np.asanyarray, np.array, np.ascontiguousarray),
+)
+
+
+class GradientRule(Protocol):
+    """A reverse rule that a user wrote, in place of the derivative of what was computed."""
+
+    def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> Sequence[Value | None]:
+        """The cotangents of the arguments (None where zero), given those of all results."""
+        ...
+
+    def batched(self, batched: Sequence[bool]) -> GradientRule:
+        """The rule for arguments some of which have a leading batch dimension."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Every element is that of one of the inputs: ``result`` (an attribute) says of which."""
+
+    def element(self, node: Node, index: Index) -> Element:
+        return (yield node.inputs[node.attrs["result"]], index)
+
+
+def ruled_type(*inputs: Value, rule: GradientRule, result: int, results: int) -> ArrayType:
+    return inputs[result].type
+
+
+def ruled_reference(*inputs: Any, rule: GradientRule, result: int, results: int) -> Any:
+    return inputs[result]
+
+
+def ruled_vjp(
+    given: Mapping[int, Value], y: Value, *inputs: Value, rule: GradientRule, result: int, results: int
+) -> tuple[Value | None, ...]:
+    """Nothing for the results that were computed; the user's rule for the arguments."""
+    known = [given[number] if number in given else registry["zeros_like"](inputs[number]) for number in range(results)]
+    return (*[None] * results, *rule.cotangents(inputs[results:], known))
+
+
+def ruled_batch(
+    op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, rule: GradientRule, result: int, results: int
+) -> Value:
+    size = next(value.shape[0] for value, flag in zip(inputs, batched, strict=True) if flag)
+    computed = [
+        value if flag else registry["broadcast_to"](value, (size, *value.shape))
+        for value, flag in zip(inputs[:results], batched[:results], strict=True)
+    ]
+    rule = rule.batched(tuple(batched[results:]))
+    return op.bind(*computed, *inputs[results:], rule=rule, result=result, results=results)
+
+
+with_rule = registry.register(
+    Op(
+        name="with_rule",
+        kind="identity",
+        reference=ruled_reference,
+        infer=ruled_type,
+        frontend=Unsupported("rules are given through numbagraph.custom_vjp"),
+        lower=Pick(),
+        vjp=ruled_vjp,
+        batch=ruled_batch,
+        jnp=ruled_reference,
+        samples=lambda rng, dtype: [],
+        joint=True,
+        zero_dim="array",
+    )
+)
+"""One of several computed results (the first inputs), differentiated with respect to the arguments (the others) as a
+user's rule says."""
+
+
+def identity_operand(node: Node) -> Value:
+    """What an op of this file returns."""
+    return node.inputs[node.attrs.get("result", 0)]

@@ -1,0 +1,294 @@
+"""NumPy's indexing: ``x[key]`` for every key whose result's length does not depend on elements, and ``x[key] = v``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.lengths import Cut, cut
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Node, Value
+from numbagraph.op import registry
+from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
+from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
+from numbagraph.ops.slicing import put_slice, set_slice, take_slice
+from numbagraph.types import Extent
+
+INVALID = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices"
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One part of a key: a slice, a position, an array of positions, or (with no axis) a new dimension."""
+
+    kind: str
+    axis: int = -1
+    content: Any = None
+
+
+def is_mask(part: Any) -> bool:
+    if isinstance(part, (list, tuple)):
+        return not any(isinstance(each, Value) for each in part) and np.asarray(part).dtype.kind == "b"
+    if isinstance(part, (Value, np.ndarray)):
+        return part.dtype.kind == "b"
+    return isinstance(part, (bool, np.bool_))
+
+
+def simplify(part: Any) -> Any:
+    """A part of a key as None, Ellipsis, a slice, an int, or a value of integers."""
+    if part is None or part is Ellipsis or isinstance(part, slice):
+        return part
+    if isinstance(part, (bool, np.bool_, Value, np.ndarray, list, tuple)):
+        value = as_positions(part)
+        return value if value.ndim else shapes.resolve(value)
+    try:
+        return operator.index(part)
+    except TypeError:
+        raise IndexError(INVALID) from None
+
+
+def is_basic(key: Any) -> bool:
+    """Whether NumPy gives a view for a key: it has no arrays."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return not any(isinstance(part, (list, tuple)) or getattr(part, "ndim", 0) for part in parts)
+
+
+def parse(value: Value, key: Any) -> list[Item]:
+    """A key, part by part, with what it leaves out."""
+    parts = [simplify(part) for part in (key if isinstance(key, tuple) else (key,))]
+    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if taken > value.ndim:
+        text = f"too many indices for array: array is {value.ndim}-dimensional, but {taken} were indexed"
+        raise IndexError(text)
+    if all(part is not Ellipsis for part in parts):
+        parts.append(Ellipsis)
+    items: list[Item] = []
+    axis = 0
+    for part in parts:
+        if part is None:
+            items.append(Item("new"))
+            continue
+        if part is Ellipsis:
+            rest = value.ndim - taken
+            items.append(Item("gap"))
+            items.extend(Item("slice", axis + step, slice(None)) for step in range(rest))
+            axis += rest
+            continue
+        kind = "slice" if isinstance(part, slice) else "array" if isinstance(part, Value) and part.ndim else "number"
+        items.append(Item(kind, axis, part))
+        axis += 1
+    return items
+
+
+def has_ellipsis(key: Any) -> bool:
+    """Whether ``...`` is in a key: NumPy then gives a 0-d array where it would give a scalar."""
+    return any(part is Ellipsis for part in (key if isinstance(key, tuple) else (key,)))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the dimensions of ``x[key]`` come about: of the slices and new dimensions, and of the arrays of positions."""
+
+    kept: list[Item]
+    """Slices and new dimensions, in their order."""
+    arrays: list[Item]
+    first: int
+    """How many of ``kept`` stand before the dimensions of the positions."""
+
+    @property
+    def new(self) -> list[int]:
+        return [place for place, item in enumerate(self.kept) if item.kind == "new"]
+
+
+def layout_of(items: Sequence[Item]) -> Layout:
+    """By NumPy's rule: where positions stand side by side (numbers count as such next to arrays), their dimensions
+    take their place; otherwise they come first."""
+    arrays = [item for item in items if item.kind == "array"]
+    advanced = [place for place, item in enumerate(items) if item.kind in ("array", "number")]
+    kept = [item for item in items if item.kind in ("slice", "new")]
+    first = 0
+    if arrays and advanced[-1] - advanced[0] == len(advanced) - 1:
+        first = sum(item.kind in ("slice", "new") for item in items[: advanced[0]])
+    return Layout(kept, arrays, first)
+
+
+def index(value: Any, key: Any) -> Value:
+    """``value[key]``.
+
+    Parameters
+    ----------
+    value
+        An array.
+    key
+        Integers (static or not), slices, ``None``, ``...`` and arrays of integers. The bounds of what is only known at
+        run time are checked when it is. A boolean mask is refused, since the length of its result depends on elements.
+    """
+    value = as_value(value)
+    items = parse(value, key)
+    layout = layout_of(items)
+    ndim = value.ndim
+    assembled = isinstance(value, Node) and value.op is set_slice  # a number may be that of a piece: read it as a slice
+    sliced = [item for item in items if item.kind == "slice" or (assembled and is_static(item))]
+    value = take_slice(value, {item.axis - ndim: taken_by(item, value.shape[item.axis]) for item in sliced})
+    numbers = [item for item in items if item.kind == "number"]
+    for item in reversed(numbers):
+        if item in sliced:
+            value = squeeze_at(value, [item.axis])
+        else:
+            value = pick_at(value, item.axis - value.ndim, item.content)
+    if not layout.arrays:
+        result = expand_at(value, layout.new)
+        return result if result.ndim or not has_ellipsis(key) else registry["asarray"](result)
+    order, first = grouped(layout, {item.axis for item in numbers})
+    positions = [item.content for item in layout.arrays]
+    value = permute(value, order)
+    result = gather_value(value, positions, first - value.ndim)
+    rank = result.ndim - value.ndim + len(positions)
+    return expand_at(result, [place if place < layout.first else place + rank for place in layout.new])
+
+
+def is_static(item: Item) -> bool:
+    return item.kind == "number" and not isinstance(item.content, Value)
+
+
+def grouped(layout: Layout, dropped: set[int]) -> tuple[list[int], int]:
+    """The order of dimensions (those of numbers are gone) that puts the indexed ones side by side, and where."""
+    axes = sorted(item.axis for item in (*layout.kept, *layout.arrays) if item.kind != "new")
+    places = {axis: place for place, axis in enumerate(axis for axis in axes if axis not in dropped)}
+    kept = [places[item.axis] for item in layout.kept if item.kind == "slice"]
+    first = sum(item.kind == "slice" for item in layout.kept[: layout.first])
+    return [*kept[:first], *(places[item.axis] for item in layout.arrays), *kept[first:]], first
+
+
+Combine = Callable[[Value, Value, list[Value], int], Value]
+"""``combine(part, update, positions, axis)``: the part with the update at these positions (all of it without any)."""
+
+
+def set_index(value: Any, key: Any, update: Any) -> Value:
+    """A copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays.
+
+    A boolean mask may be the whole key where the update does not depend on how many elements it selects.
+    """
+    value = as_value(value)
+    if not isinstance(key, tuple) and is_mask(key):
+        return set_mask(value, as_value(key), convert(as_value(update), value.dtype))
+    return update_index(value, key, update, replace)
+
+
+def add_index(value: Any, key: Any, update: Any) -> Value:
+    """A copy of ``value`` after ``np.add.at(value, key, update)``: updates at one position are all added."""
+    return update_index(as_value(value), key, update, accumulate)
+
+
+def replace(part: Value, update: Value, positions: list[Value], axis: int) -> Value:
+    if not positions:
+        return update
+    return put_at.bind(part, update, *positions, axis=axis, checked=(True,) * len(positions))
+
+
+def accumulate(part: Value, update: Value, positions: list[Value], axis: int) -> Value:
+    if positions:
+        update = scatter(update, positions, part.shape, axis, (True,) * len(positions))
+    return registry["add"](part, update)
+
+
+def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value:
+    """Cut out the part of ``value`` that the key's slices and static numbers describe, change it, put it back."""
+    items = [positioned(item) for item in parse(value, key)]
+    layout, ndim = layout_of(items), value.ndim
+    cuts = {
+        item.axis - ndim: taken_by(item, value.shape[item.axis]) for item in items if item.kind in ("slice", "number")
+    }
+    part = take_slice(value, cuts)
+    numbers = [item.axis for item in items if item.kind == "number"]
+    order, first = grouped(layout, set(numbers))
+    positions = [item.content for item in layout.arrays]
+    core = permute(squeeze_at(part, numbers), order)
+    changed = combine(
+        core, fitted(convert(as_value(update), value.dtype), core, layout, first), positions, first - core.ndim
+    )
+    part_changed = expand_at(permute(changed, inverse(order)), numbers)
+    return part_changed if part is value else put_slice(value, part_changed, cuts)
+
+
+def positioned(item: Item) -> Item:
+    """A number that is only known at run time is a position like any other."""
+    return Item("array", item.axis, item.content) if item.kind == "number" and not is_static(item) else item
+
+
+def taken_by(item: Item, extent: Extent) -> Cut:
+    if item.kind == "slice":
+        return cut(item.content, extent)
+    subject = f"index {item.content} is out of bounds for axis {item.axis} with size {extent}"
+    return Cut(static_position(item.content, shapes.resolve(extent), subject), 1, 1)
+
+
+def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
+    """The update, broadcast to the shape of ``x[key]``, without the key's new dimensions."""
+    positions = [item.content for item in layout.arrays]
+    chosen = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays") if positions else ()
+    shape = (*core.shape[:first], *chosen, *core.shape[first + len(positions) :])
+    new = [place if place < layout.first else place + len(chosen) for place in layout.new]
+    wanted = list(shape)
+    for place in new:
+        wanted.insert(place, 1)
+    surplus = update.ndim - len(wanted)
+    if surplus > 0 and all(shapes.resolve(extent) == 1 for extent in update.shape[:surplus]):
+        update = squeeze_at(update, range(surplus))
+    return squeeze_at(broadcast_value(update, wanted), new)
+
+
+def set_mask(value: Value, mask: Value, update: Value) -> Value:
+    """``value[mask] = update`` where the update is one number, or one row for each element of the mask."""
+    if update.ndim > value.ndim - mask.ndim:
+        raise NotImplementedError(
+            "assignment of an array to the elements that a boolean mask selects is not supported: how many there are "
+            "depends on the mask. Use np.where(mask, x, y)"
+        )
+    text = f"boolean index of shape {shapes.shape_text(mask.shape)} does not match {shapes.shape_text(value.shape)}"
+    for extent, length in zip(mask.shape, value.shape, strict=False):
+        shapes.require_same(length, extent, text)
+    mask = expand_at(mask, range(mask.ndim, value.ndim))
+    return registry["where"](mask, broadcast_value(update, value.shape), value)
+
+
+def key_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array, places = draw(rng, dtype, (4, 5, 6)), rng.integers(-4, 4, (3,))
+    keys: list[Any] = [
+        2,
+        -1,
+        ...,
+        (),
+        (1, ..., -2),
+        (slice(1, None), None, slice(None, None, -2)),
+        (None, slice(-3, -1), 0),
+        places,
+        (slice(None), places),
+        (places, slice(1, 4), places[:, None]),
+        (places, places, None, slice(2)),
+        (0, slice(None), places),
+        (..., places, 2),
+        [0, 2, -1],
+    ]
+    return [(array, key) for key in keys]
+
+
+getitem = composite(operator.getitem, samples=key_samples)(index)
+
+
+def _getitem(self: Value, key: Any) -> Value:
+    return index(self, key)
+
+
+Value.__getitem__ = _getitem

@@ -1,0 +1,446 @@
+"""Arrays put together from arrays, and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import give_batch
+from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.lengths import Cut, as_extent, as_length
+from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
+from numbagraph.blockwise.promotion import as_value, common_dtype, convert, kind_of
+from numbagraph.graph import Node, Value
+from numbagraph.op import Op, load, registry
+from numbagraph.ops.creation import along, filled, number_as, tri
+from numbagraph.ops.indexing import index
+from numbagraph.ops.shape import (
+    at_least,
+    broadcast_value,
+    copy,
+    expand_at,
+    expand_dims,
+    ravel,
+    reshape_value,
+)
+from numbagraph.ops.slicing import narrow, put_slice, roll_value
+from numbagraph.types import ArrayType, Extent, canonical_dtype
+
+
+def concatenate_type(*values: Value, axis: int) -> ArrayType:
+    shape = list(values[0].shape)
+    for number, value in enumerate(values[1:], 1):
+        for place in range(-value.ndim, 0):
+            text = (
+                "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                f"dimension {place + value.ndim}, the array at index 0 has size {shape[place]} and the array at index "
+                f"{number} has size {value.shape[place]}"
+            )
+            if place != axis:
+                shape[place] = shapes.require_same(shape[place], value.shape[place], text)
+    shape[axis] = total([value.shape[axis] for value in values])
+    return values[0].type.with_shape(tuple(shape))
+
+
+def total(extents: Sequence[Extent]) -> Extent:
+    result: Extent = 0
+    for extent in extents:
+        result = shapes.add(result, extent)
+    return result
+
+
+def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+    axis, offset = node.attrs["axis"], lowering.literal(0)
+    pieces = []
+    for value in node.inputs:
+
+        def place(index: Index, pull: Pull, offset: lowering.Scalar = offset) -> Index:
+            moved = list(index)
+            moved[axis] = lowering.add(offset, index[axis])
+            return tuple(moved)
+
+        pieces.append((value, place))
+        offset = lowering.add(offset, extent_scalar(value.shape[axis]))
+    return pieces
+
+
+def concatenate_vjp(g: Value, y: Value, *values: Value, axis: int) -> tuple[Value, ...]:
+    starts = [total([each.shape[axis] for each in values[:number]]) for number in range(len(values))]
+    return tuple(narrow(g, axis, start, value.shape[axis]) for start, value in zip(starts, values, strict=True))
+
+
+def as_sequence(arrays: Any) -> list[Value]:
+    """The arrays of a sequence, or along the first dimension of an array, when its length is static."""
+    if isinstance(arrays, Value):
+        return pieces_of(arrays)
+    return [as_value(each) for each in arrays]
+
+
+def pieces_of(value: Value) -> list[Value]:
+    length = shapes.resolve(value.shape[0]) if value.ndim else None
+    if not isinstance(length, int):
+        raise TypeError(f"a sequence of arrays is needed, not one of {value.type}, whose length is not known")
+    return [index(value, number) for number in range(length)]
+
+
+def converted(values: Sequence[Value], dtype: Any, casting: Any) -> list[Value]:
+    """Arrays of one dtype: the one given, or the one that NumPy would give the result."""
+    common = common_dtype([kind_of(value) for value in values])
+    wanted = canonical_dtype(common if dtype is None else dtype)
+    if not all(np.can_cast(value.dtype, wanted, casting) for value in values):
+        raise TypeError(f"Cannot cast array data from {common} to {wanted} according to the rule '{casting}'")
+    return [convert(value, wanted) for value in values]
+
+
+def concatenate_frontend(
+    op: Op, arrays: Any, axis: Any = 0, out: None = None, dtype: Any = None, casting: str = "same_kind"
+) -> Value:
+    refuse_out(op.name, out)
+    values = as_sequence(arrays)
+    if not values:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        values, axis = [ravel(value) for value in values], 0
+    ndim = values[0].ndim
+    if not ndim:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    for number, value in enumerate(values):
+        if value.ndim != ndim:
+            raise ValueError(
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{ndim} dimension(s) and the array at index {number} has {value.ndim} dimension(s)"
+            )
+    return join(converted(values, dtype, casting), shapes.normalise_axis(axis, ndim))
+
+
+def join(values: Sequence[Value], axis: int) -> Value:
+    """Arrays of one dtype and rank one after the other along an axis, counted from the right."""
+    return copy(values[0]) if len(values) == 1 else concatenate.bind(*values, axis=axis)
+
+
+def refuse_out(name: str, out: Any) -> None:
+    if out is not None:
+        raise TypeError(f"{name}: out= is not supported in a traced function: return the value")
+
+
+concatenate = registry.register(
+    Op(
+        name="concatenate",
+        kind="joining",
+        reference=lambda *arrays, axis: np.concatenate(arrays, axis),
+        infer=concatenate_type,
+        frontend=concatenate_frontend,
+        lower=lowering.Assemble(concatenate_pieces),
+        vjp=concatenate_vjp,
+        batch=lambda op, inputs, batched, **attrs: op.bind(*give_batch(inputs, batched), **attrs),
+        jnp=lambda *arrays, axis: load("jax.numpy:concatenate")(arrays, axis),
+        samples=lambda rng, dtype: [
+            ((draw(rng, dtype, (3,)), draw(rng, dtype, (2,))),),
+            ((draw(rng, dtype, (3, 4)), draw(rng, dtype, (3, 1)), draw(rng, dtype, (3, 0))), 1),
+            ((draw(rng, dtype, (3, 4)), draw(rng, dtype, (2,))), None),
+        ],
+        implements=(np.concatenate, np.concat),
+        zero_dim="array",
+    )
+)
+
+
+@composite(
+    np.stack,
+    samples=lambda rng, dtype: [
+        ([draw(rng, dtype, (3, 4)) for _ in range(3)],),
+        ([draw(rng, dtype, (3, 4)) for _ in range(2)], -1),
+    ],
+)
+def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Value:
+    refuse_out("stack", out)
+    values = as_sequence(arrays)
+    if not values:
+        raise ValueError("need at least one array to stack")
+    if len({value.ndim for value in values}) > 1:
+        raise ValueError("all input arrays must have the same shape")
+    axis = shapes.normalise_axis(axis, values[0].ndim + 1)
+    for value in values[1:]:
+        for left, right in zip(values[0].shape, value.shape, strict=True):
+            shapes.require_same(left, right, "all input arrays must have the same shape")
+    return join([expand_dims.bind(value, axes=(axis,)) for value in converted(values, dtype, casting)], axis)
+
+
+def declare_stack(reference: Any, ndim: int, axis: int) -> Op:
+    """Declare a concatenation along a fixed axis of arrays of at least so many dimensions."""
+
+    def joined(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Value:
+        values = [at_least(value, ndim) for value in as_sequence(tup)]
+        along_axis = 0 if values[0].ndim == 1 else axis
+        return concatenate(values, along_axis, dtype=dtype, casting=casting)
+
+    return composite(reference, samples=lambda rng, dtype: [([draw(rng, dtype, (3, 4)) for _ in range(2)],)])(joined)
+
+
+vstack = declare_stack(np.vstack, 2, 0)
+hstack = declare_stack(np.hstack, 1, 1)
+dstack = declare_stack(np.dstack, 3, 2)
+
+
+@composite(np.column_stack, samples=lambda rng, dtype: [((draw(rng, dtype, (3,)), draw(rng, dtype, (3, 2))),)])
+def column_stack(tup: Any) -> Value:
+    values = [at_least(value, 1) for value in as_sequence(tup)]
+    return concatenate([expand_at(value, (1,)) if value.ndim == 1 else value for value in values], 1)
+
+
+@composite(
+    np.append,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3,)), draw(rng, dtype, (2, 2))),
+        (draw(rng, dtype, (3, 2)), draw(rng, dtype, (3, 1)), 1),
+    ],
+)
+def append(arr: Any, values: Any, axis: Any = None) -> Value:
+    return concatenate([as_value(arr), as_value(values)], axis)
+
+
+@composite(np.tile, samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), 2), (draw(rng, dtype, (2, 3)), (2, 1, 3))])
+def tile(A: Any, reps: Any) -> Value:
+    value = as_value(A)
+    counts = [as_length(each) for each in (reps if isinstance(reps, (tuple, list)) else (reps,))]
+    counts = [1] * (value.ndim - len(counts)) + counts
+    value = expand_at(value, range(len(counts) - value.ndim))
+    shape = value.shape
+    value = expand_at(value, range(0, 2 * len(counts), 2))
+    pairs = [extent for pair in zip(counts, shape, strict=True) for extent in pair]
+    repeated = broadcast_value(value, pairs)
+    return copy(reshape_value(repeated, list(map(shapes.multiply, counts, shape))))
+
+
+@composite(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
+    value = ravel(a) if axis is None else as_value(a)
+    if np.ndim(repeats) or (isinstance(repeats, Value) and repeats.ndim):
+        raise NotImplementedError("repeat with a number of its own for each element has a length that depends on them")
+    place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    count, shape = as_length(repeats), list(value.shape)
+    repeated = broadcast_value(expand_at(value, (place + 1,)), [*shape[: place + 1], count, *shape[place + 1 :]])
+    shape[place] = shapes.multiply(shape[place], count)
+    return copy(reshape_value(repeated, shape))
+
+
+@composite(
+    np.roll,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (5,)), 2),
+        (draw(rng, dtype, (3, 4)), -1),
+        (draw(rng, dtype, (3, 4)), (1, -2), (0, 1)),
+        (draw(rng, dtype, (3, 4)), 7, 1),
+    ],
+)
+def roll(a: Any, shift: Any, axis: Any = None) -> Value:
+    value = as_value(a)
+    if axis is None:
+        return reshape_value(roll(ravel(value), shift, 0), value.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    for each, by in zip(axes, shifts, strict=True):
+        value = roll_value(value, as_extent(by, "a shift"), shapes.normalise_axis(each, value.ndim))
+    return value
+
+
+def pad_widths(pad_width: Any, ndim: int) -> list[tuple[Extent, Extent]]:
+    """How much goes before and after each axis."""
+    if isinstance(pad_width, dict):
+        widths = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            widths[axis] = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
+    else:
+        widths = pairs_of(pad_width, ndim)
+    return [(as_length(before), as_length(after)) for before, after in widths]
+
+
+def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
+    """A number, a pair, or a pair for each axis, as NumPy reads them."""
+    if not isinstance(given, (tuple, list)):
+        return [(given, given)] * ndim
+    pairs = [tuple(each) if isinstance(each, (tuple, list)) else each for each in given]
+    if not any(isinstance(each, tuple) for each in pairs):
+        return [(pairs[0], pairs[-1])] * ndim
+    pairs = [(each[0], each[-1]) for each in pairs]
+    return pairs * ndim if len(pairs) == 1 else pairs
+
+
+@composite(
+    np.pad,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3,)), 2),
+        (draw(rng, dtype, (3, 4)), ((1, 0), (2, 3))),
+        (draw(rng, dtype, (3, 4)), (1, 2)),
+    ],
+)
+def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
+    if mode != "constant":
+        raise NotImplementedError(f"pad with mode={mode!r} is not supported: only mode='constant' is")
+    value = as_value(array)
+    widths = pad_widths(pad_width, value.ndim)
+    if len(widths) != value.ndim:
+        raise ValueError(f"operands could not be broadcast together with shapes ({len(widths)},2) ({value.ndim},2)")
+    if not isinstance(constant_values, (tuple, list)):
+        return pad_evenly(value, widths, constant_values)
+    for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):
+        ends = [pad_piece(value, axis, width, fill) for width, fill in zip((before, after), fills, strict=True)]
+        value = join([ends[0], value, ends[1]], axis - value.ndim)
+    return value
+
+
+def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
+    shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
+    around = filled(convert(as_value(fill), value.dtype), shape)
+    ndim = value.ndim
+    return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
+
+
+def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
+    return filled(convert(as_value(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
+
+
+def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
+    """What is between positions along an axis (counted from the right)."""
+    pairs = pairwise([0, *ends, None])
+    return [index(value, (..., slice(start, stop), *[slice(None)] * (-axis - 1))) for start, stop in pairs]
+
+
+@composite(
+    np.array_split,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (7,)), 3), (draw(rng, dtype, (3, 7)), [2, 5], 1)],
+)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Value]:
+    value = as_value(ary)
+    axis = shapes.normalise_axis(axis, value.ndim)
+    if isinstance(indices_or_sections, (tuple, list, np.ndarray)):
+        return cut_at(value, axis, indices_or_sections)
+    length, sections = value.shape[axis], static_count(indices_or_sections)
+    size = shapes.floor_divide(length, sections)
+    extra = shapes.subtract(length, shapes.multiply(size, sections))
+    starts = [shapes.add(shapes.multiply(size, number), shapes.minimum(extra, number)) for number in range(sections)]
+    pairs = pairwise([*starts, length])
+    return [narrow(value, axis, start, shapes.subtract(stop, start)) for start, stop in pairs]
+
+
+def static_count(sections: Any) -> int:
+    count = as_extent(sections, "the number of sections")
+    if not isinstance(count, int):
+        raise TypeError("the number of sections must be known when the function is traced: name it in static_argnames")
+    if count <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    return count
+
+
+def split_evenly(value: Value, axis: int, indices_or_sections: Any) -> list[Value]:
+    """At the given positions, or into as many parts of one length, along an axis (counted from the right)."""
+    if isinstance(indices_or_sections, (tuple, list, np.ndarray)):
+        return cut_at(value, axis, indices_or_sections)
+    sections = static_count(indices_or_sections)
+    size = shapes.floor_divide(value.shape[axis], sections)
+    text = "array split does not result in an equal division"
+    shapes.require(shapes.compare("equal", shapes.multiply(size, sections), value.shape[axis]), text)
+    return [narrow(value, axis, shapes.multiply(size, number), size) for number in range(sections)]
+
+
+@composite(
+    np.split,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (6,)), 3), (draw(rng, dtype, (3, 6)), [2, 5], -1)],
+)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Value]:
+    value = as_value(ary)
+    return split_evenly(value, shapes.normalise_axis(axis, value.ndim), indices_or_sections)
+
+
+def declare_split(reference: Any, ndim: int, axis: int) -> Op:
+    """Declare a split along a fixed axis."""
+
+    def parts(ary: Any, indices_or_sections: Any) -> list[Value]:
+        value = as_value(ary)
+        if value.ndim < ndim:
+            raise ValueError(f"{reference.__name__} only works on arrays of {ndim} or more dimensions")
+        place = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
+        return split_evenly(value, place, indices_or_sections)
+
+    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)])(parts)
+
+
+hsplit = declare_split(np.hsplit, 1, 1)
+vsplit = declare_split(np.vsplit, 2, 0)
+dsplit = declare_split(np.dsplit, 3, 2)
+
+
+@composite(
+    np.diff,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (5,)),),
+        (draw(rng, dtype, (3, 4)), 2, 0),
+        (draw(rng, dtype, (3, 4)), 1, -1, draw(rng, dtype, (3, 1))),
+    ],
+)
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Value:
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    value = as_value(a)
+    axis = shapes.normalise_axis(axis, value.ndim)
+    pieces = [diff_end(prepend, value, axis), value, diff_end(append, value, axis)]
+    given = [piece for piece in pieces if piece is not None]
+    value = concatenate(given, axis) if len(given) > 1 else value
+    function = registry["not_equal" if value.dtype.kind == "b" else "subtract"]
+    after = [slice(None)] * (-axis - 1)
+    for _ in range(n):
+        value = function(index(value, (..., slice(1, None), *after)), index(value, (..., slice(None, -1), *after)))
+    return value
+
+
+def diff_end(end: Any, value: Value, axis: int) -> Value | None:
+    """What is put before or after an array: a number is repeated along the other axes."""
+    if end is None:
+        return None
+    end = as_value(end)
+    if end.ndim:
+        return end
+    shape = list(value.shape)
+    shape[axis] = 1
+    return broadcast_value(end, shape)
+
+
+def declare_triangle(reference: Any, lower: bool) -> Op:
+    samples = [0, 1, -1]
+
+    def triangle(m: Any, k: Any = 0) -> Value:
+        value = at_least(as_value(m), 2)
+        mask = tri(*value.shape[-2:], k=k if lower else as_extent(k) - 1, dtype=bool)
+        zero = number_as(0, value.dtype)
+        return registry["where"](mask, value, zero) if lower else registry["where"](mask, zero, value)
+
+    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), k) for k in samples])(triangle)
+
+
+tril = declare_triangle(np.tril, lower=True)
+triu = declare_triangle(np.triu, lower=False)
+
+
+@composite(
+    np.meshgrid,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), draw(rng, dtype, (4,)))],
+)
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Value, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    values = [ravel(each) for each in xi]
+    order = list(range(len(values)))
+    if indexing == "xy" and len(values) > 1:
+        order[:2] = [1, 0]
+    results = [along(value, order[number], len(values)) for number, value in enumerate(values)]
+    if not sparse:
+        shape = shapes.broadcast_shapes([each.shape for each in results], "meshgrid")
+        results = [broadcast_value(each, shape) for each in results]
+    return tuple(registry["copy"](each) for each in results) if copy else tuple(results)

@@ -1,0 +1,86 @@
+"""Norms of vectors, and those of matrices that are sums or extrema; traces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Value
+from numbagraph.ops.arithmetic import absolute, sqrt
+from numbagraph.ops.comparison import not_equal
+from numbagraph.ops.gathering import diagonal
+from numbagraph.ops.reduction import max, min, sum
+from numbagraph.ops.shape import squeeze
+from numbagraph.ops.statistics import squared_size
+from numbagraph.types import FLOAT64, real_dtype
+
+
+def trace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    matrix, stack = draw(rng, dtype, (3, 4)), draw(rng, dtype, (2, 3, 4))
+    return [(matrix,), (matrix, 1), (stack, 0, 1, 2), (stack, -1, 2, 0)]
+
+
+@composite(np.trace, samples=trace_samples, ulp=4)
+def trace(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Value:
+    return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
+
+
+def norm_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    vector, matrix = draw(rng, dtype, (4,)), draw(rng, dtype, (3, 4))
+    vectors = [(vector, order) for order in (None, 2, 1, 0, 3, 0.5, np.inf, -np.inf)]
+    matrices = [(matrix, order) for order in (None, "fro", 1, -1, np.inf, -np.inf)]
+    return [*vectors, *matrices, (matrix, None, 0), (matrix, 1, -1, True), (matrix, "fro", (0, 1), True)]
+
+
+@composite(np.linalg.norm, samples=norm_samples, ulp=8, scalar=True)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
+    value = as_value(x)
+    value = convert(value, FLOAT64) if value.dtype.kind in "biu" else value
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else range(value.ndim) if axis is None else (axis,)
+    places = tuple(shapes.normalise_axis(each, value.ndim) for each in axes)
+    if ord is None and (axis is None or len(places) < 3):
+        return euclidean(value, places, keepdims)
+    if len(places) == 1:
+        return vector_norm(value, ord, places, keepdims)
+    if len(places) == 2 and len(set(places)) == 2:
+        return matrix_norm(value, ord, places, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def euclidean(value: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
+    return sqrt(sum(squared_size(value), axes, keepdims=keepdims))
+
+
+def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order {ord!r} for vectors")
+    if ord == 2:
+        return euclidean(value, axes, keepdims)
+    if ord == 0:
+        return sum(convert(not_equal(value, 0), real_dtype(value.dtype)), axes, keepdims=keepdims)
+    if abs(ord) == np.inf:
+        return extremum(absolute(value), ord, axes, keepdims)
+    size = absolute(value)
+    return sum(size, axes, keepdims=keepdims) if ord == 1 else sum(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+
+
+def extremum(sizes: Value, ord: float, axes: tuple[int, ...], keepdims: bool) -> Value:
+    """The largest size, which is 0 where there is none; or the smallest."""
+    return max(sizes, axes, keepdims=keepdims, initial=0) if ord > 0 else min(sizes, axes, keepdims=keepdims)
+
+
+def matrix_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
+    if ord in ("fro", "f"):
+        return euclidean(value, axes, keepdims)
+    if ord in (2, -2, "nuc"):
+        raise NotImplementedError(f"the norm of order {ord!r} needs singular values, which are not supported")
+    if ord not in (1, -1, np.inf, -np.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    summed, other = axes if abs(ord) == 1 else axes[::-1]
+    sums = sum(absolute(value), summed, keepdims=True)
+    result = extremum(sums, ord, (other,), keepdims=True)
+    return result if keepdims else squeeze.bind(result, axes=tuple(sorted(axes)))

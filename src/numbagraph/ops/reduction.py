@@ -1,0 +1,126 @@
+"""Reductions: many numbers become one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import reduction
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Value
+from numbagraph.intrinsics import scalar
+from numbagraph.intrinsics.reducers import ArgReducer, Reducer, Sum, better
+from numbagraph.op import registry
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.selection import DISCRETE, where
+from numbagraph.ops.shape import broadcast_to
+from numbagraph.types import BOOL, INT64, real_dtype
+
+
+def accumulator_dtype(dtype: np.dtype) -> np.dtype:
+    """What NumPy accumulates sums and products in: integers at least as wide as the platform's."""
+    if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
+        return INT64
+    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
+
+
+def lowest(dtype: np.dtype) -> Any:
+    """A number that no other of the dtype is less than."""
+    if dtype.kind == "c":
+        return complex(-np.inf, -np.inf)
+    if dtype.kind == "f":
+        return -np.inf
+    return False if dtype == BOOL else np.iinfo(dtype).min
+
+
+def highest(dtype: np.dtype) -> Any:
+    if dtype.kind == "c":
+        return complex(np.inf, np.inf)
+    if dtype.kind == "f":
+        return np.inf
+    return True if dtype == BOOL else np.iinfo(dtype).max
+
+
+def sum_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Value]:
+    return (broadcast_to(g, x.shape),)
+
+
+def prod_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Value]:
+    """Each element's cotangent is the product of all others: no division, so zeros are exact to every order."""
+    cumprod, cotangent, partial = registry["cumprod"], g, x
+    for axis in axes:
+        before, after = (cumprod.bind(partial, axis=axis, reverse=each, exclusive=True) for each in (False, True))
+        cotangent = cotangent * before * after
+        partial = prod(partial, axis=axis, keepdims=True)
+    return (cotangent,)
+
+
+def extremum_vjp(g: Value, y: Value, x: Value, *, axes: tuple[int, ...]) -> tuple[Value]:
+    """Elements that tie for the extremum share its cotangent."""
+    chosen = equal(x, y)
+    count = sum(convert(chosen, real_dtype(x.dtype)), axis=axes, keepdims=True)
+    return (where(chosen, g / count, 0.0),)
+
+
+sum = reduction(
+    np.sum,
+    ufunc=np.add,
+    reducer=Sum("sum", scalar.add_reassociated, 0),
+    accumulator=accumulator_dtype,
+    vjp=sum_vjp,
+    join="add",
+    ulp=4,
+)
+# A product is taken in order, as NumPy takes it: in another one it may overflow where NumPy's does not.
+prod = reduction(
+    np.prod,
+    ufunc=np.multiply,
+    reducer=Reducer("prod", scalar.multiply, 1),
+    accumulator=accumulator_dtype,
+    vjp=prod_vjp,
+    join="multiply",
+    ulp=32,
+)
+max = reduction(
+    np.max,
+    ufunc=np.maximum,
+    reducer=Reducer("max", scalar.extremum(">"), lowest),
+    empty="zero-size array to reduction operation maximum which has no identity",
+    vjp=extremum_vjp,
+    join="maximum",
+)
+min = reduction(
+    np.min,
+    ufunc=np.minimum,
+    reducer=Reducer("min", scalar.extremum("<"), highest),
+    empty="zero-size array to reduction operation minimum which has no identity",
+    vjp=extremum_vjp,
+    join="minimum",
+)
+any = reduction(
+    np.any,
+    ufunc=np.logical_or,
+    reducer=Reducer("any", scalar.logical("or_"), False),
+    accumulator=lambda dtype: BOOL,
+    vjp=DISCRETE,
+)
+all = reduction(
+    np.all,
+    ufunc=np.logical_and,
+    reducer=Reducer("all", scalar.logical("and_"), True),
+    accumulator=lambda dtype: BOOL,
+    vjp=DISCRETE,
+)
+argmax = reduction(
+    np.argmax,
+    reducer=ArgReducer("argmax", better(">"), lowest, scalar.extremum(">")),
+    empty="attempt to get argmax of an empty sequence",
+    vjp=DISCRETE,
+)
+argmin = reduction(
+    np.argmin,
+    reducer=ArgReducer("argmin", better("<"), highest, scalar.extremum("<")),
+    empty="attempt to get argmin of an empty sequence",
+    vjp=DISCRETE,
+)

@@ -1,0 +1,143 @@
+"""Conversion between dtypes, and choice between values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, elementwise, real_if
+from numbagraph.blockwise.lowering import Cast
+from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
+from numbagraph.graph import Value
+from numbagraph.intrinsics import scalar
+from numbagraph.op import Op, Unsupported, load, quiet, registry
+from numbagraph.types import BOOL, DTYPES, ArrayType, canonical_dtype
+
+DISCRETE = Unsupported("the result is discrete: it has no derivative")
+
+
+def cast_type(value: Value, *, dtype: np.dtype, weak: bool = False) -> ArrayType:
+    return ArrayType(canonical_dtype(dtype), value.shape, weak)
+
+
+def cast_vjp(g: Value, y: Value, x: Value, *, dtype: np.dtype, weak: bool = False) -> tuple[Value | None]:
+    return (real_if(g, x) if x.dtype.kind in "fc" and y.dtype.kind in "fc" else None,)
+
+
+def cast_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []
+    # what NumPy makes of a NaN as uint32 depends on the layout of the array, and of a negative float on the processor
+    targets = [each for each in DTYPES if dtype.kind != "f" or each != np.uint32]
+    return [(draw(rng, dtype, (3, 4), (0.0, 3.0) if each.kind == "u" else (-3.0, 3.0)), each) for each in targets]
+
+
+cast = registry.register(
+    Op(
+        name="cast",
+        kind="elementwise",
+        reference=lambda a, *, dtype, weak=False: quiet(np.asarray(a).astype, dtype),
+        infer=cast_type,
+        frontend=lambda op, a, dtype: convert(as_value(a), canonical_dtype(dtype)),
+        lower=Cast(),
+        vjp=cast_vjp,
+        batch=batch_elementwise,
+        jnp=lambda a, *, dtype, weak=False: load("jax.numpy:asarray")(a).astype(dtype),
+        samples=cast_samples,
+        zero_dim="array",
+    )
+)
+
+
+def where_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, BOOL, (3, 4)), draw(rng, dtype, (4,)), draw(rng, dtype, (3, 1)))]
+
+
+where = elementwise(
+    np.where,
+    emit=scalar.where,
+    dtype=lambda kinds: (BOOL, *common_rule(1)(kinds)[1:]),
+    vjp=lambda g, y, condition, a, b: (None, where(condition, g, 0.0), where(condition, 0.0, g)),
+    samples=where_samples,
+    zero_dim="array",
+)
+
+
+def select_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    conditions = [draw(rng, BOOL, (3, 4)) for _ in range(3)]
+    return [(conditions, [draw(rng, dtype, (4,)) for _ in range(3)], 1)]
+
+
+@composite(np.select, samples=select_samples)
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Value:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    *choices, result = promote(common_rule(), (*choicelist, default))
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        condition = as_value(condition)
+        if condition.dtype != BOOL:
+            raise TypeError(f"select takes boolean conditions, not {condition.dtype}")
+        result = where(condition, choice, result)
+    return result
+
+
+def clip_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (3, 4), (-5.0, 5.0))
+    if dtype == BOOL:
+        return [(array, False, True)]
+    return [(array, 1, 2), (array, None, 2), (array, draw(rng, dtype, (4,), (-2.0, 2.0)), None)]
+
+
+@composite(np.clip, samples=clip_samples)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Value:
+    if out is not None:
+        raise TypeError("clip: out= is not supported in a traced function: return the value")
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    lower, upper = (a_min if min is None else min), (a_max if max is None else max)
+    value, *bounds = promote(common_rule(), (a, *[each for each in (lower, upper) if each is not None]))
+    if lower is not None:
+        value = registry["maximum"](value, bounds[0])
+    return value if upper is None else registry["minimum"](value, bounds[-1])
+
+
+def replace_special(x: np.ndarray, nan: Any, posinf: Any, neginf: Any) -> np.ndarray:
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def replace_special_vjp(g: Value, y: Value, x: Value, *replacements: Value) -> tuple[Value, ...]:
+    equal = registry["equal"]
+    taken = (registry["isfinite"](x), registry["isnan"](x), equal(x, np.inf), equal(x, -np.inf))
+    return tuple(where(each, g, 0.0) for each in taken)
+
+
+_replace_special = elementwise(
+    replace_special,
+    emit=scalar.replace_special,
+    dtype=common_rule(),
+    vjp=replace_special_vjp,
+    jnp=lambda x, nan, posinf, neginf: load("jax.numpy:nan_to_num")(x, nan=nan, posinf=posinf, neginf=neginf),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), 0.0, 1.0, 2.0)] if dtype.kind == "f" else [],
+)
+
+
+def special_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (3, 4))
+    return [(array,), (array, True, 1.5), (array, True, 0.0, 3.0, -2.5)]
+
+
+@composite(np.nan_to_num, samples=special_samples)
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
+    value = as_value(x)
+    if value.dtype.kind == "c":
+        parts = [nan_to_num(registry[part](value), copy, nan, posinf, neginf) for part in ("real", "imag")]
+        return registry["complex_of"](*parts)
+    if value.dtype.kind != "f":
+        return value
+    limits = np.finfo(value.dtype)
+    replacements = (nan, limits.max if posinf is None else posinf, limits.min if neginf is None else neginf)
+    return _replace_special(value, *[convert(as_value(each), value.dtype) for each in replacements])

@@ -1,0 +1,399 @@
+"""Operations that only rearrange dimensions: their elements are elements of their operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import composite, draw, sum_to, view, without_axes
+from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
+from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.graph import Node, Value
+from numbagraph.kernel import Scalar, literal
+from numbagraph.op import Op, load, registry
+from numbagraph.types import ArrayType, Extent
+
+
+def expand_dims_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
+    ndim = value.ndim + len(axes)
+    rest = iter(value.shape)
+    return value.type.with_shape(tuple(1 if axis in axes else next(rest) for axis in range(-ndim, 0)))
+
+
+def expand_dims_index(node: Node, index: Index) -> Index:
+    axes = node.attrs["axes"]
+    return tuple(position for axis, position in zip(range(-node.ndim, 0), index, strict=True) if axis not in axes)
+
+
+def expand_dims_frontend(op: Op, a: Any, axis: Any) -> Value:
+    value = as_value(a)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    return op.bind(value, axes=shapes.normalise_axes(axis, value.ndim + count))
+
+
+expand_dims = view(
+    np.expand_dims,
+    source_index=expand_dims_index,
+    infer=expand_dims_type,
+    frontend=expand_dims_frontend,
+    evaluate=lambda a, *, axes: a[expand_index(a.ndim, axes)],
+    vjp=lambda g, y, x, *, axes: (squeeze.bind(g, axes=axes),),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), 0), (draw(rng, dtype, (3, 4)), (1, -1))],
+)
+
+
+def expand_index(ndim: int, axes: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(None if axis in axes else slice(None) for axis in range(-ndim - len(axes), 0))
+
+
+def expand_at(value: Value, places: Sequence[int]) -> Value:
+    """``value`` with new dimensions of length 1 at these places of the result."""
+    ndim = value.ndim + len(places)
+    return expand_dims.bind(value, axes=tuple(place - ndim for place in places)) if places else value
+
+
+def squeeze_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
+    return value.type.with_shape(without_axes(value.shape, axes))
+
+
+def squeeze_index(node: Node, index: Index) -> Index:
+    axes, rest = node.attrs["axes"], iter(index)
+    return tuple(literal(0) if axis in axes else next(rest) for axis in range(-node.inputs[0].ndim, 0))
+
+
+def squeeze_frontend(op: Op, a: Any, axis: Any = None) -> Value:
+    value = as_value(a)
+    extents = [shapes.resolve(extent) for extent in value.shape]
+    if axis is None and not all(isinstance(extent, int) or shapes.not_one(extent) for extent in extents):
+        raise TypeError(
+            f"squeeze of an array of shape {shapes.shape_text(extents)}: whether a computed length is 1 is only known "
+            "at run time. Name the axes with axis="
+        )
+    axes = shapes.normalise_axes(
+        tuple(place for place, extent in enumerate(extents) if extent == 1) if axis is None else axis, value.ndim
+    )
+    text = "cannot select an axis to squeeze out which has size not equal to one"
+    for each in axes:
+        shapes.require_same(value.shape[each], 1, text)
+    return squeeze_at(value, [each + value.ndim for each in axes])
+
+
+squeeze = view(
+    np.squeeze,
+    source_index=squeeze_index,
+    infer=squeeze_type,
+    frontend=squeeze_frontend,
+    evaluate=lambda a, *, axes: a.squeeze(axes),
+    vjp=lambda g, y, x, *, axes: (expand_dims.bind(g, axes=axes),),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1, 4, 1)),), (draw(rng, dtype, (3, 1)), 1)],
+)
+
+
+def squeeze_at(value: Value, places: Sequence[int]) -> Value:
+    """``value`` without these dimensions, which have length 1."""
+    axes = tuple(place - value.ndim for place in places)
+    if isinstance(value, Node) and value.op is expand_dims and value.attrs["axes"] == axes:
+        return value.inputs[0]
+    return squeeze.bind(value, axes=axes) if axes else value
+
+
+def broadcast_to_type(value: Value, *sizes: Value, shape: tuple[int | None, ...]) -> ArrayType:
+    batch = value.shape[: value.ndim - len(shape)]
+    return value.type.with_shape((*batch, *shapes.join_extents(shape, sizes)))
+
+
+def broadcast_value(value: Value, target: Sequence[Extent]) -> Value:
+    """``value`` repeated to the shape ``target``."""
+    if len(target) == value.ndim and all(map(shapes.same, value.shape, target)):
+        return value
+    subject = f"could not broadcast {shapes.shape_text(value.shape)} to {shapes.shape_text(target)}"
+    if value.ndim > len(target):
+        raise shapes.ShapeError(subject)
+    value = expand_at(value, range(len(target) - value.ndim))
+    for extent, wanted in zip(value.shape, target, strict=True):
+        if shapes.not_one(extent):
+            shapes.require_same(extent, wanted, subject)
+        elif shapes.resolve(extent) != 1 and not shapes.same(extent, wanted):
+            fits = both(shapes.compare("equal", extent, wanted), shapes.compare("equal", extent, 1), "logical_or")
+            shapes.require(fits, subject)
+    template, sizes = shapes.split_extents(target)
+    return broadcast_to.bind(value, *sizes, shape=template)
+
+
+def broadcast_shape(array: Any, sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> tuple[int, ...]:
+    """The shape in numbers, with what batch dimensions the array has."""
+    return (*array.shape[: array.ndim - len(shape)], *shapes.join_extents(shape, sizes))
+
+
+broadcast_to = view(
+    np.broadcast_to,
+    source_index=lambda node, index: broadcast_index(node.inputs[0].shape, node.shape, index),
+    infer=broadcast_to_type,
+    frontend=lambda op, array, shape, subok=False: broadcast_value(as_value(array), as_shape(shape)),
+    evaluate=lambda a, *sizes, shape: np.broadcast_to(a, broadcast_shape(a, sizes, shape)),
+    jnp=lambda a, *sizes, shape: load("jax.numpy:broadcast_to")(a, broadcast_shape(a, sizes, shape)),
+    vjp=lambda g, y, x, *sizes, shape: (sum_to(g, x), *[None] * len(sizes)),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (4,)), (3, 4)), (draw(rng, dtype, (3, 1)), (3, 4))],
+)
+
+
+def transpose_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
+    batch = value.shape[: value.ndim - len(axes)]
+    return value.type.with_shape((*batch, *(value.shape[axis] for axis in axes)))
+
+
+def transpose_index(node: Node, index: Index) -> Index:
+    axes = node.attrs["axes"]
+    source: list[Scalar] = list(index)
+    for axis, position in zip(axes, index[node.ndim - len(axes) :], strict=True):
+        source[axis] = position
+    return tuple(source)
+
+
+def full_order(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """A permutation of the last dimensions as one of all."""
+    return (*range(ndim - len(axes)), *(axis + ndim for axis in axes))
+
+
+def permute(value: Value, order: Sequence[int]) -> Value:
+    """``value`` with its dimensions (numbered from the left) in another order."""
+    ndim = value.ndim
+    if isinstance(value, Node) and value.op is transpose:
+        inner = full_order(ndim, value.attrs["axes"])
+        value, order = value.inputs[0], [inner[axis] for axis in order]
+    moved = next((place for place, axis in enumerate(order) if place != axis), ndim)
+    return transpose.bind(value, axes=tuple(axis - ndim for axis in order[moved:])) if moved < ndim else value
+
+
+def inverse(order: Sequence[int]) -> list[int]:
+    return sorted(range(len(order)), key=order.__getitem__)
+
+
+def transpose_frontend(op: Op, a: Any, axes: Any = None) -> Value:
+    value = as_value(a)
+    if axes is None:
+        return permute(value, range(value.ndim)[::-1])
+    order = [shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes]
+    if len(order) != value.ndim:
+        raise ValueError("axes don't match array")
+    if len(set(order)) != value.ndim:
+        raise ValueError("repeated axis in transpose")
+    return permute(value, order)
+
+
+transpose = view(
+    np.transpose,
+    source_index=transpose_index,
+    infer=transpose_type,
+    frontend=transpose_frontend,
+    evaluate=lambda a, *, axes: a.transpose(full_order(a.ndim, axes)),
+    vjp=lambda g, y, x, *, axes: (permute(g, inverse(full_order(g.ndim, axes))),),
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3, 4)),),
+        (draw(rng, dtype, (3, 4, 5)),),
+        (draw(rng, dtype, (3, 4, 5)), (1, 2, 0)),
+        (draw(rng, dtype, (3, 4, 5)), (0, -1, 1)),
+    ],
+    implements=(np.permute_dims,),
+)
+
+
+def require_count(source: Sequence[Extent], target: Sequence[Extent], text: str) -> None:
+    """Require two shapes to have the same number of elements."""
+    if count_of(source) != count_of(target):
+        shapes.require(shapes.compare("equal", shapes.product(source), shapes.product(target)), text)
+
+
+def reshape_type(value: Value, *sizes: Value, consumed: int, shape: tuple[int | None, ...]) -> ArrayType:
+    kept = value.ndim - consumed
+    source, target = value.shape[kept:], shapes.join_extents(shape, sizes)
+    require_count(
+        source,
+        target,
+        f"cannot reshape array of shape {shapes.shape_text(source)} into shape {shapes.shape_text(target)}",
+    )
+    return value.type.with_shape((*value.shape[:kept], *target))
+
+
+def reshape_index(node: Node, index: Index) -> Index:
+    """Through the linear index of each run of dimensions that holds the same elements before and after."""
+    kept = node.ndim - len(node.attrs["shape"])
+    source, target = node.inputs[0].shape[kept:], node.shape[kept:]
+    result: list[Scalar] = [literal(0)] * len(source)
+    for left, right in matching_groups(source, target):
+        here = linear_index([index[kept + axis] for axis in right], [extent_scalar(target[axis]) for axis in right])
+        places = unravel(here, [extent_scalar(source[axis]) for axis in left])
+        for axis, place in zip(left, places, strict=True):
+            result[axis] = place
+    return (*index[:kept], *result)
+
+
+def reshape_value(value: Value, target: Sequence[Extent]) -> Value:
+    """``value`` in another shape. Where only dimensions of length 1 come or go, no arithmetic is needed."""
+    if len(target) == value.ndim and all(map(shapes.same, value.shape, target)):
+        return value
+    ones = [place for place, extent in enumerate(value.shape) if shapes.resolve(extent) == 1]
+    new = [place for place, extent in enumerate(target) if shapes.resolve(extent) == 1]
+    source = [extent for extent in value.shape if shapes.resolve(extent) != 1]
+    wanted = [extent for extent in target if shapes.resolve(extent) != 1]
+    if len(source) == len(wanted) and all(map(shapes.same, source, wanted)):
+        return expand_at(squeeze_at(value, ones), new)
+    template, sizes = shapes.split_extents(target)
+    return reshape.bind(value, *sizes, consumed=value.ndim, shape=template)
+
+
+def complete_shape(value: Value, shape: Any) -> shapes.Shape:
+    """A shape that a user gave, with the length that -1 stands for."""
+    sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    unknown = [place for place, size in enumerate(sizes) if not isinstance(size, Value) and size == -1]
+    if len(unknown) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    known = [as_length(size) for place, size in enumerate(sizes) if place not in unknown]
+    if not unknown:
+        return tuple(known)
+    text = f"cannot reshape array of shape {shapes.shape_text(value.shape)} into shape {shapes.shape_text(sizes)}"
+    shapes.require(shapes.compare("not_equal", shapes.product(known), 0), text)
+    shape = (*known[: unknown[0]], quotient(value.shape, known), *known[unknown[0] :])
+    require_count(value.shape, shape, text)
+    return shape
+
+
+def require_c_order(order: str | None) -> None:
+    if order not in ("C", None):
+        raise ValueError(f"order={order!r} is not supported: arrays have no memory order in a traced function; use 'C'")
+
+
+def reshape_frontend(op: Op, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Value:
+    require_c_order(order)
+    value = as_value(a)
+    return reshape_value(value, complete_shape(value, shape))
+
+
+def reshaped(a: Any, *sizes: Any, consumed: int, shape: tuple[int | None, ...]) -> Any:
+    return a.reshape((*a.shape[: a.ndim - consumed], *shapes.join_extents(shape, sizes)))
+
+
+reshape = view(
+    np.reshape,
+    source_index=reshape_index,
+    infer=reshape_type,
+    frontend=reshape_frontend,
+    evaluate=reshaped,
+    vjp=lambda g, y, x, *sizes, consumed, shape: (reshape_value(g, x.shape), *[None] * len(sizes)),
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3, 4)), (2, 6)),
+        (draw(rng, dtype, (3, 4)), (-1, 2)),
+        (draw(rng, dtype, (3, 4, 5)), (12, -1)),
+        (draw(rng, dtype, (3, 4, 5)), (1, 60, 1)),
+        (draw(rng, dtype, (6,)), (3, 2)),
+    ],
+    cost=3.0,
+)
+
+copy = view(
+    None,
+    name="copy",
+    source_index=lambda node, index: index,
+    infer=lambda value: value.type.with_shape(value.shape),
+    frontend=lambda op, a: op.bind(as_value(a)),
+    evaluate=lambda a: a.copy(),
+    vjp=lambda g, y, x: (g,),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)],
+    copies=True,
+)
+"""A new array where the elements are those of views: what NumPy copies may be assigned into."""
+
+
+def one_array(*shape: int) -> Any:
+    """Samples of one array of a shape."""
+    return lambda rng, dtype: [(draw(rng, dtype, shape),)]
+
+
+@composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)])
+def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
+    value = as_value(a)
+    order = list(range(value.ndim))
+    first, second = (shapes.normalise_axis(axis, value.ndim) for axis in (axis1, axis2))
+    order[first], order[second] = order[second], order[first]
+    return permute(value, order)
+
+
+def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Value:
+    """``value`` with some dimensions (counted from the left) at other places, the rest in their order."""
+    order = [axis for axis in range(value.ndim) if axis not in source]
+    for place, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(place, axis)
+    return permute(value, order)
+
+
+@composite(
+    np.moveaxis,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1), (draw(rng, dtype, (3, 4, 5)), (0, 1), (1, 2))],
+)
+def moveaxis(a: Any, source: Any, destination: Any) -> Value:
+    value = as_value(a)
+    places = []
+    for axes in (source, destination):
+        axes = axes if isinstance(axes, (tuple, list)) else (axes,)
+        places.append([shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes])
+        if len(set(places[-1])) != len(axes):
+            raise ValueError("repeated axis in `source` or `destination` argument")
+    if len(places[0]) != len(places[1]):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    return move(value, *places)
+
+
+@composite(np.rollaxis, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 2), (draw(rng, dtype, (3, 4)), 0, 2)])
+def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
+    value = as_value(a)
+    axis = shapes.normalise_axis(axis, value.ndim) + value.ndim
+    start = start + value.ndim if start < 0 else start
+    if not 0 <= start <= value.ndim:
+        raise np.exceptions.AxisError(start, value.ndim)
+    return move(value, [axis], [start - 1 if axis < start else start])
+
+
+@composite(np.matrix_transpose, samples=one_array(2, 3, 4))
+def matrix_transpose(x: Any) -> Value:
+    value = as_value(x)
+    if value.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {value.ndim}")
+    return swapaxes(value, -1, -2)
+
+
+@composite(np.ravel, samples=one_array(3, 4))
+def ravel(a: Any, order: str = "C") -> Value:
+    require_c_order(order)
+    value = as_value(a)
+    return reshape_value(value, (shapes.product(value.shape),))
+
+
+def at_least(value: Value, ndim: int) -> Value:
+    """``value`` with dimensions of length 1 added as ``atleast_1d`` and its kin do: 3-d puts one last."""
+    if ndim == 3 and value.ndim in (1, 2):
+        return expand_at(value, (0, 2) if value.ndim == 1 else (2,))
+    return expand_at(value, range(ndim - value.ndim))
+
+
+def declare_at_least(reference: Any, ndim: int) -> Op:
+    def atleast(*arys: Any) -> Any:
+        results = tuple(at_least(as_value(each), ndim) for each in arys)
+        return results[0] if len(results) == 1 else results
+
+    return composite(reference, samples=one_array(3))(atleast)
+
+
+atleast_1d = declare_at_least(np.atleast_1d, 1)
+atleast_2d = declare_at_least(np.atleast_2d, 2)
+atleast_3d = declare_at_least(np.atleast_3d, 3)
+
+
+@composite(np.broadcast_arrays, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1)), draw(rng, dtype, (4,)))])
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Value, ...]:
+    values = [as_value(each) for each in args]
+    shape = shapes.broadcast_shapes([value.shape for value in values], "broadcast_arrays") if values else ()
+    return tuple(broadcast_value(value, shape) if shape else registry["asarray"](value) for value in values)

@@ -1,0 +1,227 @@
+"""Special functions, most of them SciPy's: those of statistics, entropy, errors and gammas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.elementwise import Domain, elementwise_samples
+from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
+from numbagraph.graph import Value
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics import special as emitters
+from numbagraph.op import Op, lazy, load
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.exponential import exp, expm1, log, log1p
+from numbagraph.ops.selection import where
+from numbagraph.types import FLOAT32, FLOAT64, FLOATS
+
+SQRT_PI, SQRT_2 = math.sqrt(math.pi), math.sqrt(2.0)
+SQRT_2_PI = SQRT_PI * SQRT_2
+PROBABILITIES = (0.05, 0.95)
+POSITIVE = (0.1, 5.0)
+
+
+def scipy_rule(path: str) -> DtypeRule:
+    """The loop that SciPy's function would choose; for operands of one float dtype, that one, without asking SciPy."""
+
+    @cache
+    def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+        if kinds[0] in FLOATS and all(kind == kinds[0] for kind in kinds):
+            return (kinds[0],) * (len(kinds) + 1)
+        dtypes = load(path).resolve_dtypes((*kinds, None))
+        if dtypes[-1].kind == "c":
+            raise TypeError(f"{path.rpartition(':')[2]} of complex numbers is not supported")
+        return dtypes
+
+    return rule
+
+
+def real_samples(reference: Any, domain: Domain) -> Callable[..., Any]:
+    samples = elementwise_samples(reference, domain)
+    return lambda rng, dtype: samples(rng, dtype) if dtype.kind != "c" else []
+
+
+def special(
+    name: str, *, jnp: Any = None, domain: Domain = (-3.0, 3.0), cost: float = 40, ulp: float = 4, **facets: Any
+) -> Op:
+    """Declare a function of real numbers in `scipy.special`; `jax.scipy.special` has it too unless ``jnp`` is given."""
+    path, jnp = f"scipy.special:{name}", jnp or lazy(f"jax.scipy.special:{name}")
+    samples = real_samples(path, domain)
+    return elementwise(path, dtype=scipy_rule(path), jnp=jnp, samples=samples, cost=cost, ulp=ulp, **facets)
+
+
+expit = special("expit", emit=emitters.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)
+logit = special("logit", emit=emitters.logit, vjp=lambda g, y, x: (g / (x * (1 - x)),), domain=PROBABILITIES, cost=40)
+log_expit = special(
+    "log_expit",
+    emit=emitters.log_expit,
+    vjp=lambda g, y, x: (g * expit(-x),),
+    jnp=lazy("jax.nn:log_sigmoid"),
+)
+
+
+def softplus_reference(x: Any) -> Any:
+    return np.logaddexp(x * 1.0, 0.0)
+
+
+def log1mexp_reference(x: Any) -> Any:
+    x = x * 1.0
+    return np.where(x > -math.log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))[()]
+
+
+def own(name: str, reference: Callable[..., Any], domain: Domain, **facets: Any) -> Op:
+    """Declare a function that SciPy has not."""
+
+    def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+        dtypes = inexact_rule(kinds)
+        if dtypes[-1].kind == "c":
+            raise TypeError(f"{name} of complex numbers is not supported")
+        return dtypes
+
+    return elementwise(reference, name=name, dtype=rule, samples=real_samples(reference, domain), ulp=4, **facets)
+
+
+softplus = own(
+    "softplus",
+    softplus_reference,
+    (-3.0, 3.0),
+    emit=emitters.softplus,
+    vjp=lambda g, y, x: (g * expit(x),),
+    jnp=lazy("jax.nn:softplus"),
+    cost=35,
+)
+"""``log(1 + exp(x))``."""
+
+log1mexp = own(
+    "log1mexp",
+    log1mexp_reference,
+    (-5.0, -0.1),
+    emit=emitters.log1mexp,
+    vjp=lambda g, y, x: (-(g / expm1(-x)),),
+    jnp=lambda x: load("jax.nn:log1mexp")(-x),
+    cost=60,
+)
+"""``log(1 - exp(x))`` of a negative number."""
+
+erf = special("erf", emit=libm.erf, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (2 / SQRT_PI)),), cost=20)
+erfc = special("erfc", emit=libm.erfc, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (-2 / SQRT_PI)),), cost=25, ulp=16)
+
+
+erfcx = special("erfcx", emit=libm.erfcx, vjp=lambda g, y, x: (g * (x * y * 2 - 2 / SQRT_PI),), cost=30)
+erfinv = special(
+    "erfinv", emit=libm.erfinv, vjp=lambda g, y, x: (g * (exp(y * y) * (SQRT_PI / 2)),), domain=(-0.95, 0.95), cost=60
+)
+erfcinv = special(
+    "erfcinv",
+    emit=libm.erfcinv,
+    vjp=lambda g, y, x: (g * (exp(y * y) * (-SQRT_PI / 2)),),
+    jnp=lambda x: load("jax.scipy.special:erfinv")(1 - x),
+    domain=(0.05, 1.95),
+    cost=60,
+)
+ndtr = special("ndtr", emit=emitters.ndtr, vjp=lambda g, y, x: (g * (exp(x * x * -0.5) / SQRT_2_PI),), cost=30, ulp=16)
+ndtri = special(
+    "ndtri", emit=libm.ndtri, vjp=lambda g, y, x: (g * (exp(y * y * 0.5) * SQRT_2_PI),), domain=PROBABILITIES, cost=60
+)
+log_ndtr = special(
+    "log_ndtr",
+    emit=emitters.log_ndtr,
+    vjp=lambda g, y, x: (g * (math.sqrt(2 / math.pi) / erfcx(x / -SQRT_2)),),
+    cost=80,
+    ulp=16,
+)
+
+gammaln = special("gammaln", emit=emitters.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
+loggamma = special(
+    "loggamma",
+    emit=emitters.loggamma,
+    vjp=lambda g, y, x: (g * digamma(x),),
+    jnp=lazy("jax.scipy.special:gammaln"),
+    domain=POSITIVE,
+    scale=1,
+)
+digamma = special(
+    "digamma",
+    emit=libm.digamma,
+    vjp=lambda g, y, x: (g * polygamma_of.bind(x, order=1),),
+    implements=("scipy.special:psi",),
+    domain=POSITIVE,
+)
+
+polygamma_of = elementwise(
+    lambda x, order: load("scipy.special:polygamma")(order, x).astype(x.dtype),
+    name="polygamma_of",
+    dtype=inexact_rule,
+    emit=emitters.polygamma,
+    vjp=lambda g, y, x, *, order: (g * polygamma_of.bind(x, order=order + 1),),
+    jnp=lambda x, *, order: load("jax.scipy.special:polygamma")(order, x),
+    frontend=lambda op, x, order: polygamma(order, x),
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4), POSITIVE), 2)] if dtype == FLOAT64 else [],
+    zero_dim="array",
+    cost=60,
+    ulp=64,
+)
+"""A derivative of digamma; its order is an attribute."""
+
+
+def polygamma_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c" or dtype == FLOAT32:
+        return []
+    return [(n, draw(rng, dtype, (3, 4), POSITIVE)) for n in (0, 1, 2)]
+
+
+@composite("scipy.special:polygamma", samples=polygamma_samples, ulp=64)
+def polygamma(n: Any, x: Any) -> Value:
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise TypeError(f"polygamma takes a static order, 0 or more, not {n!r}")
+    value = as_value(x)
+    if value.dtype.kind == "c":
+        raise TypeError("polygamma of complex numbers is not supported")
+    if n == 0 and value.dtype == FLOAT32:
+        return convert(digamma(value), FLOAT64)  # SciPy computes it in single precision, and all others in double
+    return polygamma_of.bind(convert(value, FLOAT64), order=int(n))
+
+
+def per(a: Value, b: Value) -> Value:
+    """``a / b``, which is 0 where ``a`` is 0, whatever ``b`` is."""
+    return a / where(equal(a, 0.0), 1.0, b)
+
+
+def log_per(a: Value, b: Value) -> Value:
+    """``log(a / b)``, which is 0 where ``b`` is 0."""
+    zero = equal(b, 0.0)
+    return where(zero, 0.0, log(a / where(zero, 1.0, b)))
+
+
+xlogy = special(
+    "xlogy", emit=emitters.xlogy, vjp=lambda g, y, a, b: (g * log(b), g * per(a, b)), domain=POSITIVE, cost=20
+)
+xlog1py = special(
+    "xlog1py",
+    emit=emitters.xlog1py,
+    vjp=lambda g, y, a, b: (g * log1p(b), g * per(a, b + 1)),
+    domain=POSITIVE,
+    cost=25,
+)
+entr = special("entr", emit=emitters.entr, vjp=lambda g, y, x: (-(g * (log(x) + 1)),), domain=POSITIVE, cost=20)
+rel_entr = special(
+    "rel_entr",
+    emit=emitters.rel_entr,
+    vjp=lambda g, y, a, b: (g * (log_per(a, b) + 1), -(g * per(a, b))),
+    domain=POSITIVE,
+    cost=40,
+)
+kl_div = special(
+    "kl_div",
+    emit=emitters.kl_div,
+    vjp=lambda g, y, a, b: (g * log_per(a, b), g * (1 - per(a, b))),
+    domain=POSITIVE,
+    cost=40,
+    ulp=8,
+)

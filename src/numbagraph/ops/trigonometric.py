@@ -1,0 +1,131 @@
+"""Trigonometric and hyperbolic functions, and their inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.promotion import as_value, inexact_rule
+from numbagraph.graph import Value
+from numbagraph.intrinsics import complexes, elementary, libm, reals
+from numbagraph.intrinsics.formula import by_kind
+from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
+from numbagraph.ops.selection import where
+
+sin = elementwise(np.sin, emit=by_kind(f=libm.sin, c=complexes.sin), vjp=lambda g, y, x: (g * cos(x),), cost=20, ulp=4)
+cos = elementwise(
+    np.cos, emit=by_kind(f=libm.cos, c=complexes.cos), vjp=lambda g, y, x: (-(g * sin(x)),), cost=20, ulp=4
+)
+tan = elementwise(
+    np.tan, emit=by_kind(f=libm.tan, c=complexes.tan), vjp=lambda g, y, x: (g * (y * y + 1),), cost=25, ulp=4
+)
+arcsin = elementwise(
+    np.arcsin,
+    emit=by_kind(f=libm.arcsin, c=complexes.arcsin),
+    vjp=lambda g, y, x: (g / sqrt((1 - x) * (x + 1)),),
+    domain=(-0.9, 0.9),
+    cost=20,
+    ulp=4,
+)
+arccos = elementwise(
+    np.arccos,
+    emit=by_kind(f=libm.arccos, c=complexes.arccos),
+    vjp=lambda g, y, x: (-(g / sqrt((1 - x) * (x + 1))),),
+    domain=(-0.9, 0.9),
+    cost=20,
+    ulp=4,
+)
+arctan = elementwise(
+    np.arctan,
+    emit=by_kind(f=libm.arctan, c=complexes.arctan),
+    vjp=lambda g, y, x: (g / (x * x + 1),),
+    cost=20,
+    ulp=4,
+)
+
+
+def arctan2_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
+    scaled = g / (a * a + b * b)
+    return scaled * b, -(scaled * a)
+
+
+arctan2 = elementwise(np.arctan2, emit=libm.arctan2, vjp=arctan2_vjp, cost=25, ulp=4)
+
+sinh = elementwise(
+    np.sinh, emit=by_kind(f=libm.sinh, c=complexes.sinh), vjp=lambda g, y, x: (g * cosh(x),), cost=20, ulp=4
+)
+cosh = elementwise(
+    np.cosh, emit=by_kind(f=libm.cosh, c=complexes.cosh), vjp=lambda g, y, x: (g * sinh(x),), cost=20, ulp=4
+)
+tanh = elementwise(
+    np.tanh,
+    emit=by_kind(f=libm.tanh, c=complexes.tanh),
+    vjp=lambda g, y, x: (g * ((1 - y) * (y + 1)),),
+    cost=20,
+    ulp=4,
+)
+arcsinh = elementwise(
+    np.arcsinh,
+    emit=by_kind(f=libm.arcsinh, c=complexes.arcsinh),
+    vjp=lambda g, y, x: (g / sqrt(x * x + 1),),
+    cost=20,
+    ulp=4,
+)
+arccosh = elementwise(
+    np.arccosh,
+    emit=by_kind(f=libm.arccosh, c=complexes.arccosh),
+    vjp=lambda g, y, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
+    domain=(1.1, 5.0),
+    cost=20,
+    ulp=4,
+)
+arctanh = elementwise(
+    np.arctanh,
+    emit=by_kind(f=libm.arctanh, c=complexes.arctanh),
+    vjp=lambda g, y, x: (g / ((1 - x) * (x + 1)),),
+    domain=(-0.9, 0.9),
+    cost=20,
+    ulp=4,
+)
+
+degrees = elementwise(
+    np.degrees, emit=reals.degrees, vjp=lambda g, y, x: (g * (180 / math.pi),), implements=(np.rad2deg,), ulp=1
+)
+radians = elementwise(
+    np.radians, emit=reals.radians, vjp=lambda g, y, x: (g * (math.pi / 180),), implements=(np.deg2rad,), ulp=1
+)
+
+
+def sinc_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
+    """Near zero by the first terms of the series: the formula's two parts would cancel there."""
+    near = absolute(x) < 0.1
+    safe, series = where(near, 1.0, x), 1.0
+    squared = x * x * math.pi**2
+    for number in (130, 88, 54, 28, 10):
+        series = 1 - squared / number * series
+    series = x * (math.pi**2 / -3) * series
+    return (g * where(near, series, (cos(safe * math.pi) - y) / safe),)
+
+
+sinc = elementwise(
+    np.sinc,
+    emit=by_kind(f=elementary.sinc, c=complexes.sinc),
+    dtype=inexact_rule,
+    vjp=sinc_vjp,
+    cost=25,
+    ulp=4,
+)
+
+
+def angle_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), True)] if dtype.kind != "b" else []
+
+
+@composite(np.angle, samples=angle_samples, ulp=4)
+def angle(z: Any, deg: bool = False) -> Value:
+    value = as_value(z)
+    result = arctan2(imag(value), real(value)) if value.dtype.kind == "c" else arctan2(0, value)
+    return result * (180 / math.pi) if deg else result

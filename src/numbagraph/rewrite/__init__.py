@@ -1,0 +1,1 @@
+"""Passes from graph to graph, and from a graph to loop nests."""

@@ -1,0 +1,78 @@
+"""What `NUMBAGRAPH_CHECK` asks for: passes that keep types (1), and values on a call's own arguments (2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.graph import Graph, Node, toposort
+from numbagraph.rewrite.engine import RewriteError, rewrite
+from numbagraph.transforms.interpret import evaluate
+
+if TYPE_CHECKING:
+    from numbagraph.rewrite.pipeline import Stage
+
+TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
+"""How far values may move through a pass, relative to the largest; 1e-6 for dtypes that are not named."""
+
+
+def verify_types(graph: Graph, stage: str) -> None:
+    """Infer the type of every value again, and compare."""
+    for value in toposort([*graph.outputs, *[guard.condition for guard in graph.guards]]):
+        if isinstance(value, Node):
+            seen = value.op.infer(*value.inputs, **value.attrs)
+            same_shape = len(seen.shape) == value.ndim and all(map(shapes.same, seen.shape, value.shape))
+            if not same_shape or (seen.dtype, seen.weak) != (value.dtype, value.type.weak):
+                what = f"{value.op.name} at {value.source} is {value.type}, but its inputs make it {seen}"
+                raise RewriteError(f"after {stage}, {what}")
+
+
+def check_values(stages: Iterable[Stage], arrays: Sequence[Any]) -> None:
+    """Run the graph as it was before and after each pass with NumPy; name the first rule that changed a result.
+
+    A pass that is not exact (it makes results better) may turn what is not finite into something else.
+    """
+    for before, after in pairwise(stages):
+        expected = evaluate(before.graph, arrays)
+        exact = after.rules is not None and after.rules.exact
+        if not agree(expected, evaluate(after.graph, arrays), exact):
+            raise RewriteError(blame(before.graph, after, arrays, expected))
+
+
+def blame(graph: Graph, stage: Stage, arrays: Sequence[Any], expected: Sequence[Any]) -> str:
+    """The first firing of a pass after which the results are different."""
+    if stage.rules is None:
+        return f"{stage.name} changed a value: {describe(expected)} became {describe(evaluate(stage.graph, arrays))}"
+    for number, firing in enumerate(stage.firings, start=1):
+        partial, _ = rewrite(graph, stage.rules, limit=number)
+        results = evaluate(partial, arrays)
+        if not agree(expected, results, stage.rules.exact):
+            seen = f"{describe(expected)} became {describe(results)}"
+            return f"{stage.name} changed a value: rule {firing}, {firing.node!r} to {firing.replacement!r}; {seen}"
+    return f"{stage.name} changed a value, though no single firing of its rules did"
+
+
+def describe(results: Sequence[Any]) -> str:
+    return ", ".join(np.array2string(np.asarray(each), threshold=8) for each in results)
+
+
+def agree(expected: Sequence[Any], results: Sequence[Any], exact: bool) -> bool:
+    return all(close(np.asarray(one), np.asarray(other), exact) for one, other in zip(expected, results, strict=True))
+
+
+def close(expected: np.ndarray, result: np.ndarray, exact: bool) -> bool:
+    """Whether two results are the same up to rounding."""
+    if expected.shape != result.shape or expected.dtype != result.dtype:
+        return False
+    if expected.dtype.kind not in "fc":
+        return bool(np.array_equal(expected, result))
+    finite = np.isfinite(expected)
+    if not exact:
+        expected, result = expected[finite], result[finite]
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
+    tolerance = TOLERANCE.get(expected.dtype, 1e-6)
+    return bool(np.allclose(result, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True))

@@ -1,0 +1,363 @@
+"""The rewrite engine: rules, and their application to a graph from the inputs up, until none applies.
+
+A rule keeps dtype and shape: ``rule(lambda x: log(1 + exp(x)), lambda x: softplus(x))``. So the nodes above a
+replacement need no new types, and a pass costs one visit a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, at_source, constant, make_node
+from numbagraph.op import Op, registry
+from numbagraph.ops.shape import broadcast_value
+from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
+from numbagraph.types import INT64, ArrayType
+
+LONGEST_CHAIN = 1000
+"""Firings on what became of one node; more can only be rules that undo each other or grow without end."""
+
+
+class RewriteError(RuntimeError):
+    """A rule that changes a type, or rules that never come to an end: a fault of the rules, not of the graph."""
+
+
+class Rule:
+    """Anything that may replace a node. ``name`` and ``source`` are for people."""
+
+    name: str
+    source: Source
+    repeats = False
+    """Whether it is about nodes alone that have one value for several operands."""
+
+    def __repr__(self) -> str:
+        return f"<rule {self.name}>"
+
+    def heads(self) -> frozenset[Head]:
+        """The heads of operands that make a difference to it."""
+        raise NotImplementedError
+
+    def concerns(self, op: Op) -> bool:
+        """Whether it is about nodes of ``op``. Asked once for each op."""
+        raise NotImplementedError
+
+    def accepts(self, heads: Sequence[Head]) -> bool:
+        """Whether nodes on operands with these heads are worth a try. Asked once for each combination."""
+        raise NotImplementedError
+
+    def apply(self, node: Node) -> Any:
+        """What replaces ``node``, or None. A number is a constant of the node's type, a smaller shape is broadcast."""
+        raise NotImplementedError
+
+
+def source_of(function: Callable[..., Any]) -> Source:
+    code = function.__code__
+    return Source(code.co_filename, code.co_firstlineno)
+
+
+class PatternRule(Rule):
+    """What matches the pattern, on a condition, becomes the replacement."""
+
+    def __init__(
+        self,
+        pattern: Callable[..., Any],
+        replacement: Callable[..., Any],
+        where: Callable[..., bool] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.pattern = Template(pattern).trace()
+        self.replacement = Template(replacement)
+        self.where = Template(where) if where is not None else None
+        self.name = name or repr(self.pattern)
+        self.source = source_of(pattern)
+        self.repeats = len(set(self.pattern.operands)) < len(self.pattern.operands)
+
+    @cached_property
+    def alternatives(self) -> list[Application]:
+        """One pattern for each order of commutative operands; made when the first node of its op is met."""
+        return [each for each in alternatives(self.pattern) if isinstance(each, Application)]
+
+    def heads(self) -> frozenset[Head]:
+        return frozenset(head for each in self.alternatives for head in each.heads)
+
+    def concerns(self, op: Op) -> bool:
+        return op is self.pattern.op
+
+    def accepts(self, heads: Sequence[Head]) -> bool:
+        return any(each.accepts(heads) for each in self.alternatives)
+
+    def apply(self, node: Node) -> Any:
+        for pattern in self.alternatives:
+            bindings: Bindings = {"node": node}
+            if pattern.match(node, bindings) and (self.where is None or self.where(bindings)):
+                return self.replacement(bindings)
+        return None
+
+
+class NodeRule(Rule):
+    """A rule about many ops at once, written as a function of the node."""
+
+    def __init__(
+        self,
+        function: Callable[[Node], Any],
+        concerns: Callable[[Op], bool],
+        accepts: Callable[[Sequence[Head]], bool],
+        operands: Sequence[str],
+    ) -> None:
+        self.function = function
+        self.condition = concerns
+        self.operand_condition = accepts
+        self.operands = operands
+        self.name = function.__name__
+        self.source = source_of(function)
+
+    def heads(self) -> frozenset[Head]:
+        return frozenset([Constant, *(registry[name] for name in self.operands)])
+
+    def concerns(self, op: Op) -> bool:
+        return self.condition(op)
+
+    def accepts(self, heads: Sequence[Head]) -> bool:
+        return self.operand_condition(heads)
+
+    def apply(self, node: Node) -> Any:
+        return self.function(node)
+
+
+def rule(
+    pattern: Callable[..., Any],
+    replacement: Callable[..., Any],
+    where: Callable[..., bool] | None = None,
+    name: str | None = None,
+) -> PatternRule:
+    """Declare that what ``pattern`` describes is better written as ``replacement``.
+
+    All three are small functions. The parameters of ``pattern`` are its variables: positional ones stand for values,
+    ``*rest`` for all further operands, keyword-only ones for static attributes. ``replacement`` and ``where`` (a
+    condition on what was matched) take those of them that they name, and ``node``, the matched node itself.
+    """
+    return PatternRule(pattern, replacement, where, name)
+
+
+def node_rule(
+    concerns: Callable[[Op], bool], accepts: Callable[[Sequence[Head]], bool], operands: Sequence[str] = ()
+) -> Callable[[Callable[[Node], Any]], NodeRule]:
+    """Declare a rule as a function of the node, tried for ops that it ``concerns`` where it ``accepts`` the operands.
+
+    ``accepts`` gets the head of each operand where that is `Constant` or an op named in ``operands``, else None.
+    """
+    return lambda function: NodeRule(function, concerns, accepts, operands)
+
+
+def all_constant(heads: Sequence[Head]) -> bool:
+    return bool(heads) and all(head is Constant for head in heads)
+
+
+@node_rule(lambda op: op.kind != "view", all_constant)
+def fold_constants(node: Node) -> Constant | None:
+    """Constants in, constant out, unless it takes more room than they do. A view of a constant is free as it is."""
+    data = [each.data for each in node.inputs if isinstance(each, Constant)]
+    try:
+        with np.errstate(all="ignore"):
+            result = np.asarray(node.op.reference(*data, **node.attrs))
+    except (ArithmeticError, ValueError):
+        return None  # an error belongs to the call that runs into it
+    if result.dtype != node.dtype or result.size > max(each.size for each in data):
+        return None
+    return constant(result, weak=node.type.weak)
+
+
+class RuleSet:
+    """Rules by what they look for. For each op and heads of operands, the few that may apply are found once.
+
+    Rules that are not ``exact`` give better results than what they replace, and may give more finite ones.
+    """
+
+    def __init__(self, name: str, rules: Iterable[Rule], *, exact: bool = True) -> None:
+        self.name = name
+        self.rules = tuple(rules)
+        self.exact = exact
+        self._about: dict[Op, About] = {}
+
+    def candidates(self, node: Node) -> tuple[Rule, ...]:
+        about = self._about.get(node.op)
+        if about is None:
+            about = self._about[node.op] = About(tuple(each for each in self.rules if each.concerns(node.op)))
+        return about.candidates(node) if about.rules else ()
+
+
+class About:
+    """The rules about one op, by the heads of operands that make a difference to them."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self.rules = rules
+        self.heads = frozenset(head for each in rules for head in each.heads()) - {None}
+        self._found: dict[tuple[tuple[Head, ...], bool], tuple[Rule, ...]] = {}
+
+    def candidates(self, node: Node) -> tuple[Rule, ...]:
+        known, inputs = self.heads, node.inputs
+        heads = tuple([head if (head := head_of(each)) in known else None for each in inputs])
+        repeated = len(inputs) > 1 and len(set(inputs)) < len(inputs)
+        found = self._found.get((heads, repeated))
+        if found is None:
+            found = tuple(each for each in self.rules if each.accepts(heads) and repeated >= each.repeats)
+            self._found[heads, repeated] = found
+        return found
+
+
+@dataclass(frozen=True)
+class Firing:
+    """One application of a rule."""
+
+    rule: Rule
+    node: Node
+    replacement: Value
+
+    def __str__(self) -> str:
+        return f"{self.rule.name} ({self.rule.source}) at {self.node.source}"
+
+
+def rewrite(graph: Graph, rules: RuleSet, limit: int | None = None) -> tuple[Graph, list[Firing]]:
+    """``graph`` with the rules applied wherever they can be, guards included; at most ``limit`` firings."""
+    rewriter = Rewriter(rules, limit)
+    return rewriter.graph(graph), rewriter.firings
+
+
+def rewrite_values(values: Iterable[Value], rules: RuleSet) -> list[Value]:
+    """Values, with the rules applied to all that they depend on."""
+    rewriter = Rewriter(rules)
+    return [rewriter.value(each) for each in values]
+
+
+class Rewriter:
+    """One pass: remembers what became of each value. Iterative, since graphs are deep."""
+
+    def __init__(self, rules: RuleSet, limit: int | None = None) -> None:
+        self.rules = rules
+        self.limit = limit
+        self.firings: list[Firing] = []
+        self._done: dict[Value, Value] = {}
+        self._replaced: dict[Value, Firing] = {}
+        """Values that a rule has replaced, while the replacement is rewritten in turn."""
+
+    def graph(self, graph: Graph) -> Graph:
+        outputs = [self.value(each) for each in graph.outputs]
+        guards = [replace(each, condition=self.value(each.condition)) for each in graph.guards]
+        kept = [guard for guard in guards if not (isinstance(guard.condition, Constant) and guard.condition.data)]
+        if outputs == list(graph.outputs) and kept == list(graph.guards):
+            return graph
+        return graph.with_outputs(outputs, kept)
+
+    def value(self, root: Value) -> Value:
+        done, stack = self._done, [root]
+        while stack:
+            value = stack[-1]
+            if value in done:
+                stack.pop()
+            elif value in self._replaced:
+                self._close(value)
+            elif not isinstance(value, Node) or is_length(value):
+                done[value] = shapes.as_value(value) if isinstance(value, Dim) else value
+            else:
+                missing = [each for each in self._sources(value) if each not in done]
+                if missing:
+                    stack += reversed(missing)
+                else:
+                    stack += self._visit(value)
+        return done[root]
+
+    def _sources(self, node: Node) -> Sequence[Value]:
+        """What must be rewritten before ``node``: its inputs, and computed lengths in its type."""
+        lengths = [extent for extent in node.type.shape if type(extent) is Node]
+        return (*node.inputs, *lengths) if lengths else node.inputs
+
+    def _visit(self, value: Node) -> tuple[Value, ...]:
+        """Rewrite a value whose inputs are rewritten; returns what must be rewritten in turn."""
+        done, node = self._done, self._rebuild(value)
+        if node is not value and node in done:
+            done[value] = done[node]
+            return ()
+        firing = self._fire(node)
+        if firing is None:
+            done[value] = done[node] = node
+            return ()
+        if node in self._replaced or len(self._replaced) > LONGEST_CHAIN:
+            raise self._endless(firing)
+        self.firings.append(firing)
+        self._replaced[value] = self._replaced[node] = firing
+        return (firing.replacement,)
+
+    def _close(self, value: Value) -> None:
+        """A replacement is rewritten: it stands for the value from now on."""
+        firing = self._replaced.pop(value)
+        if firing.replacement not in self._done:
+            raise self._endless(firing)  # it depends on what it replaces
+        self._replaced.pop(firing.node, None)
+        self._done[value] = self._done[firing.node] = self._done[firing.replacement]
+
+    def _endless(self, last: Firing) -> RewriteError:
+        chain = list(dict.fromkeys(str(firing.rule) for firing in [*self._replaced.values(), last]))
+        return RewriteError(f"rules that never come to an end: {last}; before it: {', '.join(chain[-5:])}")
+
+    def _rebuild(self, node: Node) -> Node:
+        """The same operation on the rewritten inputs. Its type is what it was: rules keep types."""
+        done = self._done
+        inputs = tuple([done[each] for each in node.inputs])
+        attributes = node.attributes
+        if attributes:
+            attributes = tuple([(name, self._inner(item)) for name, item in attributes])
+        if inputs == node.inputs and attributes == node.attributes:
+            return node
+        with at_source(node.source):
+            return make_node(node.op, inputs, attributes, lambda: self._rewritten_type(node.type))
+
+    def _inner(self, item: Any) -> Any:
+        """Graphs inside of a node are rewritten along."""
+        return self.graph(item) if isinstance(item, Graph) else item
+
+    def _rewritten_type(self, type: ArrayType) -> ArrayType:
+        shape = tuple(shapes.resolve(self._done.get(extent, extent)) for extent in type.shape)  # type: ignore[arg-type]
+        return ArrayType(type.dtype, shape, type.weak)
+
+    def _fire(self, node: Node) -> Firing | None:
+        """The first rule that replaces ``node``, applied."""
+        candidates = self.rules.candidates(node)
+        if not candidates or len(self.firings) == self.limit:
+            return None
+        with at_source(node.source):
+            for each in candidates:
+                result = each.apply(node)
+                if result is not None and result is not node:
+                    return Firing(each, node, fitted(result, node, each))
+        return None
+
+
+def is_length(value: Value) -> bool:
+    """Whether a value is arithmetic on lengths (or on Python integers). It stays as it is: types refer to it."""
+    return value.type.weak and value.dtype == INT64
+
+
+def fitted(result: Any, node: Node, origin: Rule) -> Value:
+    """What a rule returned, as a value of the type of what it replaces."""
+    if not isinstance(result, Value):
+        result = constant(np.array(result, dtype=node.dtype), weak=node.type.weak)
+    same_rank = result.ndim == node.ndim
+    if not same_rank or not all(map(shapes.same, result.shape, node.shape)):
+        if result.ndim > node.ndim:
+            raise wrong_type(result, node, origin)
+        result = broadcast_value(result, node.shape)
+    if result.dtype != node.dtype or result.type.weak != node.type.weak:
+        raise wrong_type(result, node, origin)
+    return result
+
+
+def wrong_type(result: Value, node: Node, origin: Rule) -> RewriteError:
+    return RewriteError(
+        f"rule {origin.name} ({origin.source}) replaces {node.type} by {result.type}: a rule must keep the type"
+    )

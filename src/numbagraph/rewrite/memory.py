@@ -1,0 +1,115 @@
+"""The memory plan: what temporaries share with each other, with results, and results with donated arguments.
+
+A buffer takes over another's memory when that one is dead by then, or dies in the very nest that writes the new one
+and is read there at no other place than the one that is being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step, Store, walk
+
+
+def touched(step: Step) -> list[Buffer]:
+    """The buffers that a step reads or writes."""
+    if isinstance(step, Call):
+        return [*step.inputs, step.output]
+    if isinstance(step, Kernel):
+        return step.buffers()
+    assert isinstance(step, Compute)
+    return list(dict.fromkeys(scalar.buffer for scalar in walk([step.scalar]) if isinstance(scalar, Load)))
+
+
+def written(step: Step) -> list[Buffer]:
+    if isinstance(step, Call):
+        return [step.output]
+    if isinstance(step, Kernel):
+        return [output.buffer for output in step.outputs if output.buffer is not None]
+    return []
+
+
+@dataclass
+class Lives:
+    """The first and the last step at which each buffer is used."""
+
+    steps: Sequence[Step]
+    first: dict[Buffer, int] = field(default_factory=dict)
+    last: dict[Buffer, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, step in enumerate(self.steps):
+            for buffer in touched(step):
+                self.first.setdefault(buffer, number)
+                self.last[buffer] = number
+
+    def over_before(self, old: Buffer, new: Buffer) -> bool:
+        """Whether ``new`` may take the memory of ``old``."""
+        end, begin = self.last[old], self.first[new]
+        return end < begin or (end == begin and in_place(self.steps[begin], old, new))
+
+
+def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
+    """Whether a nest reads ``old`` only where it is about to store ``new``, so that both can be one memory."""
+    if not isinstance(step, Kernel):
+        return False
+    stores = [output for output in step.outputs if output.buffer is new]
+    if len(stores) != 1 or not isinstance(stores[0], Store):
+        return False
+    store = stores[0]
+    loads = [scalar for scalar in step.scalars() if isinstance(scalar, Load) and scalar.buffer is old]
+    same_place = all(load.indices == store.indices and load.flat == store.flat for load in loads)
+    return same_place and not any(output.buffer is old for output in step.outputs)
+
+
+def alike(left: Buffer, right: Buffer) -> bool:
+    """Whether two buffers have the same element type and, as far as is known, the same extents."""
+    return left.dtype == right.dtype and left.extents == right.extents
+
+
+def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
+    """Slots of the arena, each a list of buffers that live there one after the other.
+
+    A temporary that fits into the memory of a result until the result is written lives there, and needs no slot.
+    """
+    lives = Lives(steps)
+    results = [buffer for buffer in lives.first if buffer.result is not None]
+    guests: dict[Buffer, list[Buffer]] = {result: [] for result in results}
+    slots: list[list[Buffer]] = []
+    for buffer in lives.first:
+        if not buffer.temporary:
+            continue
+        host = next((each for each in results if _may_stay(buffer, each, guests[each], lives)), None)
+        if host is not None:
+            buffer.shares = host
+            guests[host].append(buffer)
+            continue
+        slot = next((each for each in slots if alike(each[-1], buffer) and lives.over_before(each[-1], buffer)), None)
+        if slot is None:
+            slots.append([buffer])
+        else:
+            buffer.shares = slot[0]
+            slot.append(buffer)
+    return slots
+
+
+def _may_stay(guest: Buffer, result: Buffer, others: list[Buffer], lives: Lives) -> bool:
+    if not alike(guest, result) or not lives.over_before(guest, result):
+        return False
+    return not others or lives.over_before(others[-1], guest)
+
+
+def take_over(program: Program, argument: int, result: Buffer) -> bool:
+    """Let a result live in the memory of an argument that its caller gives away, where nothing stands against it."""
+    buffers = [buffer for step in program.steps for buffer in touched(step)]
+    leaf = next((buffer for buffer in buffers if buffer.leaf == argument), None)
+    if leaf is None or not leaf.contiguous or not alike(leaf, result):
+        return False
+    writers = [step for step in program.steps if result in written(step)]
+    occupied = any(buffer.shares is result for buffer in buffers)
+    if len(writers) != 1 or occupied or not Lives(program.steps).over_before(leaf, result):
+        return False
+    leaf.shares = result
+    program.donations.append((leaf, result))
+    return True

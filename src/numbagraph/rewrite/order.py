@@ -1,0 +1,68 @@
+"""The order of loops: along memory, as far as it is known, and both ways where it is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from numbagraph.kernel import Alternative, Apply, Kernel, Load, LoopIndex, Reduction
+
+CHEAP = 8
+"""Operations in the body of a nest that may be compiled in two orders."""
+
+
+def along_memory(kernel: Kernel) -> Kernel:
+    """A nest that only accumulates, in the order in which it reads memory: the order of its terms is free."""
+    if len(kernel.loops) < 2 or not all(map(is_free, kernel.outputs)):
+        return kernel
+    fastest = Counter(load.indices[-1] for load in loads(kernel) if load.buffer.contiguous)
+    candidates = [loop for loop in kernel.loops if loop in fastest]
+    if candidates and kernel.loops[-1] not in fastest:
+        kernel = with_innermost(kernel, max(candidates, key=fastest.__getitem__))
+        kernel.notes.append(f"{kernel.loops[-1]} runs innermost, since memory is contiguous along it")
+    kernel.alternative = alternative(kernel)
+    return kernel
+
+
+def is_free(output: object) -> bool:
+    return isinstance(output, Reduction) and not output.reducer.positional
+
+
+def loads(kernel: Kernel) -> Iterator[Load]:
+    return (scalar for scalar in kernel.scalars() if isinstance(scalar, Load) and scalar.indices and not scalar.flat)
+
+
+def with_innermost(kernel: Kernel, loop: LoopIndex) -> Kernel:
+    others = tuple(each for each in kernel.loops if each is not loop)
+    return Kernel(kernel.name, (*others, loop), kernel.outputs, list(kernel.notes))
+
+
+def alternative(kernel: Kernel) -> Alternative | None:
+    """The nest in the other order, for an array whose strides say only at run time which order is along memory."""
+    if sum(isinstance(scalar, Apply) for scalar in kernel.scalars()) > CHEAP:
+        return None
+    last = kernel.loops[-1]
+    for load in loads(kernel):
+        strides, indices = load.buffer.strides, load.indices
+        if strides is None or last not in indices:
+            continue
+        for loop in reversed(kernel.loops[:-1]):
+            if loop in indices and fills_suffice(kernel, other := with_innermost(kernel, loop)):
+                return Alternative(other, strides[indices.index(loop)], strides[indices.index(last)])
+    return None
+
+
+def fills_suffice(kernel: Kernel, other: Kernel) -> bool:
+    """Whether what is filled beforehand for one order is all that the other accumulates into."""
+    reductions = [output for output in kernel.outputs if isinstance(output, Reduction)]
+    return all(needs_fill(output, kernel) or not needs_fill(output, other) for output in reductions)
+
+
+def needs_fill(output: Reduction, kernel: Kernel) -> bool:
+    """Whether a reduction accumulates into memory: then the identity must stand there first."""
+    if output.buffer is None:
+        return False
+    depth = len(kernel.loops)
+    while depth and kernel.loops[depth - 1] in output.reduced:
+        depth -= 1
+    return any(loop in output.reduced for loop in kernel.loops[:depth])

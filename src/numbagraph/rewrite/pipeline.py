@@ -1,0 +1,96 @@
+"""The passes over a graph, in their order: the one place that says what is done to a function and when."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from numbagraph.graph import Graph, Value
+from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
+from numbagraph.rewrite.checks import verify_types
+from numbagraph.rewrite.engine import Firing, RuleSet, rewrite, rewrite_values
+from numbagraph.rewrite.linear import linear_sums
+from numbagraph.rewrite.specialise import SPECIALISE
+from numbagraph.rewrite.stabilise import STABILISE
+
+
+@dataclass(frozen=True)
+class GraphPass:
+    """A pass that is a function of the whole graph, rather than rules."""
+
+    name: str
+    apply: Callable[[Graph], Graph]
+
+
+PREPARE: tuple[RuleSet, ...] = (BEFORE_GRADIENT, STABILISE)
+"""What a function goes through before it is differentiated: the derivative of a stable form is stable."""
+
+PASSES: tuple[RuleSet | GraphPass, ...] = (
+    CANONICALISE,
+    STABILISE,
+    CANONICALISE,
+    SPECIALISE,
+    GraphPass("linear sums", linear_sums),
+    CANONICALISE,
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The graph after a pass, and what the pass did."""
+
+    name: str
+    graph: Graph
+    firings: tuple[Firing, ...] = ()
+    rules: RuleSet | None = None
+
+
+@dataclass(frozen=True)
+class Stages:
+    """A graph on its way through the passes."""
+
+    stages: tuple[Stage, ...]
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages)
+
+    @property
+    def final(self) -> Graph:
+        return self.stages[-1].graph
+
+    @property
+    def firings(self) -> tuple[Firing, ...]:
+        return tuple(firing for stage in self.stages for firing in stage.firings)
+
+
+def optimise(graph: Graph) -> Stages:
+    """All passes over ``graph``; one that has nothing left to do is left out."""
+    stages = [Stage("traced", graph)]
+    settled: dict[RuleSet | GraphPass, Graph] = {}
+    for each in PASSES:
+        if settled.get(each) is graph:
+            continue
+        firings: Sequence[Firing] = ()
+        if isinstance(each, RuleSet):
+            graph, firings = rewrite(graph, each)
+        else:
+            graph = each.apply(graph)
+        settled[each] = graph
+        stages.append(Stage(each.name, graph, tuple(firings), each if isinstance(each, RuleSet) else None))
+        if check_level() >= 1:
+            verify_types(graph, each.name)
+    return Stages(tuple(stages))
+
+
+def prepare(values: Iterable[Value]) -> list[Value]:
+    """Values in the form in which they should be differentiated."""
+    values = list(values)
+    for rules in PREPARE:
+        values = rewrite_values(values, rules)
+    return values
+
+
+def check_level() -> int:
+    """How much ``NUMBAGRAPH_CHECK`` asks for: 1 verifies types after each pass, 2 values on each call as well."""
+    return int(os.environ.get("NUMBAGRAPH_CHECK") or 0)

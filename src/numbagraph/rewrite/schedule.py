@@ -1,0 +1,215 @@
+"""Puts loop nests, calls and rank-0 values in order, and writes the program down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
+from typing import Any
+
+from numbagraph import shapes
+from numbagraph.abi import Leaf, ScalarLeaf
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.lowering import extent_scalar
+from numbagraph.graph import Graph, Node, Value
+from numbagraph.kernel import (
+    Buffer,
+    Call,
+    Compute,
+    Kernel,
+    LeafStride,
+    Literal,
+    Load,
+    LoopIndex,
+    Program,
+    Reduction,
+    Register,
+    Scalar,
+    Scatter,
+    Step,
+    Store,
+    literal,
+    walk,
+)
+from numbagraph.op import registry
+from numbagraph.rewrite.fuse import Plan, is_barrier
+from numbagraph.rewrite.memory import plan_memory
+from numbagraph.rewrite.nests import Memory, Puller, build_nest, element_count, loops_of
+from numbagraph.rewrite.order import needs_fill
+
+Action = tuple[Step, ...]
+
+
+def build_program(graph: Graph, leaves: Sequence[Leaf]) -> Program:
+    """The program of an optimised graph, for arguments laid out as ``leaves`` say."""
+    graph = with_distinct_outputs(graph)
+    plan = Plan(graph)
+    memory = allocate(graph, plan, leaves)
+    puller = Puller(memory)
+    actions: list[Action] = []
+    producer: dict[object, int] = {}
+    for value in plan.order:
+        if isinstance(value, Node) and not value.ndim and not is_barrier(value):
+            producer[value] = len(actions)
+            actions.append((Compute(value, puller.compute(value, ())),))
+    for roots in plan.nests:
+        for root in roots:
+            producer[root if not root.ndim else memory.buffers[root]] = len(actions)
+        actions.append(tuple(nest_steps(roots, memory)))
+    needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
+    order = TopologicalSorter(needed)
+    steps = [step for number in order.static_order() for step in actions[number]]
+    results = [memory.buffers[value] if value.ndim else puller.rank0(value) for value in graph.outputs]
+    program = Program(
+        steps=steps,
+        results=list(results),
+        guards=[puller.rank0(guard.condition) for guard in graph.guards],
+        extents=[tuple(extent_scalar(extent) for extent in value.shape) for value in graph.outputs],
+        work=[estimate_work(steps)],
+        name=graph.name,
+    )
+    program.arena = plan_memory(steps)
+    program.prologue = prologue(program)
+    roots = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
+    program.notes = [f"{value.op.name} has memory: {reason}" for value, reason in roots]
+    return program
+
+
+def with_distinct_outputs(graph: Graph) -> Graph:
+    """The graph with a copy of each array that is returned a second time: every result has memory of its own."""
+    outputs: list[Value] = []
+    for number, value in enumerate(graph.outputs):
+        repeated = value.ndim and value in outputs
+        outputs.append(registry["alias"].bind(value, number=number) if repeated else value)
+    return graph.with_outputs(outputs)
+
+
+def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
+    """A buffer for each array argument and each root."""
+    memory = Memory()
+    for number, (value, leaf) in enumerate(zip(graph.inputs, leaves, strict=True)):
+        if value.ndim:
+            strides = None
+            if not isinstance(leaf, ScalarLeaf) and not leaf.contiguous:
+                strides = tuple(LeafStride(number, axis) for axis in range(value.ndim))
+            extents = tuple(extent_scalar(extent) for extent in value.shape)
+            memory.leaves[value] = Buffer(value.name, value.type, extents, strides, leaf=number)
+    results = {value: number for number, value in enumerate(graph.outputs)}
+    for root in plan.reasons:
+        if root.ndim:
+            extents = tuple(extent_scalar(extent) for extent in root.shape)
+            name = f"result{results[root]}" if root in results else f"temporary{len(memory.buffers)}"
+            memory.buffers[root] = Buffer(name, root.type, extents, result=results.get(root))
+    return memory
+
+
+def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
+    """What computes one group of roots: fills, and a loop nest or a call."""
+    first = roots[0]
+    name = "_".join(dict.fromkeys(root.op.name for root in roots if isinstance(root, Node))) or "copy"
+    if isinstance(first, Node) and isinstance(first.op.lower, lowering.Opaque):
+        packs = [pack(operand(source, memory)) for source in first.inputs if source.ndim]
+        inputs = tuple(buffer for buffer, _ in packs)
+        call = Call(name, first.op.lower.emit, inputs, memory.buffers[first], first.attrs)
+        return [*(step for _, steps in packs for step in steps), call]
+    if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
+        return assemble(name, first, first.op.lower, memory)
+    kernel = build_nest(name[:60], roots, memory)
+    fills = [
+        fill(output.buffer, output.reducer)
+        for output in kernel.outputs
+        if isinstance(output, Scatter) or (isinstance(output, Reduction) and needs_fill(output, kernel))
+    ]
+    return [*fills, kernel]
+
+
+def operand(value: Value, memory: Memory) -> Buffer:
+    buffer = memory.of(value)
+    assert buffer is not None, f"{value!r} has no memory"
+    return buffer
+
+
+def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
+    """The same elements in a C-contiguous buffer, and what copies them there if need be."""
+    if buffer.contiguous:
+        return buffer, []
+    packed = Buffer(f"{buffer.name}_packed", buffer.type, buffer.extents)
+    loops = tuple(LoopIndex(f"i{depth}", extent) for depth, extent in enumerate(buffer.extents))
+    return packed, [Kernel("pack", loops, [Store(packed, loops, Load(buffer, loops))])]
+
+
+def fill(buffer: Buffer | None, reducer: Any) -> Kernel:
+    """A nest that sets every element of a buffer to a reducer's identity."""
+    assert buffer is not None
+    loop = LoopIndex("i", element_count(buffer.extents))
+    identity = Literal(reducer.identity_of(buffer.dtype), buffer.dtype)
+    return Kernel("fill", (loop,), [Store(buffer, (loop,), identity, flat=True)])
+
+
+def assemble(name: str, root: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
+    """One nest for each piece, which stores it at its place."""
+    steps: list[Step] = []
+    for value, place in lower.pieces(root):
+        loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(loops_of(value.shape))]
+        remaining = iter(loops)
+        index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
+        puller = Puller(memory)
+        store = Store(memory.buffers[root], place(index, puller.pull), puller.pull(value, index), root.source)
+        steps.append(Kernel(name, tuple(loops), [store]))
+    return steps
+
+
+def step_scalars(step: Step) -> Iterable[Scalar]:
+    """Every scalar that a step uses."""
+    if isinstance(step, Compute):
+        return walk([step.scalar])
+    if isinstance(step, Kernel):
+        return step.scalars()
+    return walk(extent for buffer in (*step.inputs, step.output) for extent in (buffer.strides or buffer.extents))
+
+
+def dependencies(action: Action, producer: dict[object, int]) -> set[int]:
+    """The actions that must have run before this one."""
+    needed: set[int] = set()
+    for step in action:
+        buffers = list(step.inputs) if isinstance(step, Call) else []
+        for scalar in step_scalars(step):
+            if isinstance(scalar, Register):
+                needed.add(producer.get(scalar.value, -1))
+            elif isinstance(scalar, Load):
+                buffers.append(scalar.buffer)
+        needed.update(producer.get(buffer, -1) for buffer in buffers)
+    return needed - {-1}
+
+
+def prologue(program: Program) -> list[Compute]:
+    """The rank-0 values that guards and extents need, which the entry computes before anything else."""
+    computes = {step.value: step for step in program.steps if isinstance(step, Compute)}
+    outputs = [output for step in program.steps if isinstance(step, Kernel) for output in step.outputs]
+    registers = {output.register for output in outputs if isinstance(output, Reduction)}
+    roots = [*program.guards, *(extent for extents in program.extents for extent in extents), *program.work]
+    roots += [extent for slot in program.arena for buffer in slot for extent in buffer.extents]
+    needed: set[Value] = set()
+    stack = list(walk(roots))
+    while stack:
+        scalar = stack.pop()
+        if isinstance(scalar, Load) and scalar.buffer.leaf is None:
+            raise ValueError("a length depends on the elements of an array, which are not known at entry")
+        if isinstance(scalar, Register) and scalar.value not in needed:
+            if scalar.value in registers:
+                raise ValueError("a length depends on the elements of an array")
+            needed.add(scalar.value)
+            if scalar.value in computes:
+                stack.extend(walk([computes[scalar.value].scalar]))
+    return [step for value, step in computes.items() if value in needed]
+
+
+def estimate_work(steps: list[Step]) -> Scalar:
+    """About how many scalar operations the program runs."""
+    total: Scalar = literal(0)
+    for step in steps:
+        if isinstance(step, Kernel):
+            trips: Scalar = literal(max(1, sum(1 for _ in step.scalars()) // 8))
+            for loop in step.loops:
+                trips = lowering.multiply(trips, loop.extent)
+            total = lowering.add(total, trips)
+    return total

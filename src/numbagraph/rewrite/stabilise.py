@@ -1,0 +1,164 @@
+"""Forms that are right where the formula as it was written overflows, underflows or cancels.
+
+Each replacement is the same function of all real arguments for which the left side is one; where the left side has
+lost its digits, or became infinite or NaN on the way to a finite result, the replacement has not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numbagraph.graph import Constant, Node, Value, constant
+from numbagraph.rewrite import patterns
+from numbagraph.rewrite.engine import RuleSet, rule
+from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two
+from numbagraph.rewrite.patterns import (
+    absolute,
+    erf,
+    erfc,
+    exp,
+    expand_dims,
+    expit,
+    expm1,
+    isfinite,
+    log,
+    log1mexp,
+    log1p,
+    log_expit,
+    log_ndtr,
+    logaddexp,
+    ndtr,
+    power,
+    softplus,
+    sqrt,
+    square,
+    stop_gradient,
+    where,
+    xlog1py,
+    xlogy,
+)
+
+LOGISTIC = (
+    rule(lambda x: log(1 + exp(x)), lambda x: softplus(x), where=floating),
+    rule(lambda x: log1p(exp(x)), lambda x: softplus(x), where=floating),
+    rule(lambda x: log(expit(x)), lambda x: log_expit(x)),
+    rule(lambda x: log1p(-expit(x)), lambda x: log_expit(-x)),
+    rule(lambda x: 1 / (1 + exp(-x)), lambda x: expit(x), where=floating),
+    rule(lambda x: 1 / (1 + exp(x)), lambda x: expit(-x), where=floating),
+    rule(lambda x: exp(x) / (1 + exp(x)), lambda x: expit(x), where=floating),
+    rule(lambda x: 1 - expit(x), lambda x: expit(-x)),
+)
+
+# An inner node is rewritten before the one that it is in: log(1 - exp(x)) is log(-expm1(x)) by then.
+EXPONENTIALS = (
+    rule(lambda x: exp(x) - 1, lambda x: expm1(x), where=floating),
+    rule(lambda x: exp(x) + -1, lambda x: expm1(x), where=floating),
+    rule(lambda x: 1 - exp(x), lambda x: -expm1(x), where=floating),
+    rule(lambda x: log(-expm1(x)), lambda x: log1mexp(x), where=floating),
+    rule(lambda x: log1p(-exp(x)), lambda x: log1mexp(x), where=floating),
+    rule(lambda x: log(expm1(x)), lambda x: x + log1mexp(-x), where=floating),
+    rule(lambda x: log1p(expm1(x)), lambda x: x, where=floating),
+    rule(lambda x: log(exp(x)), lambda x: x, where=floating),
+    rule(lambda x, y: log(exp(x) + exp(y)), lambda x, y: logaddexp(x, y), where=floating),
+    rule(lambda x, y: log(exp(x) * y), lambda x, y: x + log(y), where=floating),
+    rule(lambda x, y: log(exp(x) / y), lambda x, y: x - log(y), where=floating),
+    rule(lambda x: log(1 + x), lambda x: log1p(x), where=floating),
+    rule(lambda x: log(1 - x), lambda x: log1p(-x), where=floating),
+    rule(lambda x, y: xlogy(x, 1 + y), lambda x, y: xlog1py(x, y)),
+)
+
+
+def whole_power(x: Value, c: Value) -> bool:
+    """Whether a constant exponent is an even number, or an odd one above 0: log(1 / x) is NaN at -0.0."""
+    if not isinstance(c, Constant) or not floating(x):
+        return False
+    return bool(np.all((c.data % 2 == 0) | ((c.data % 2 == 1) & (c.data > 0))))
+
+
+def log_of_power(x: Value, c: Value) -> Value:
+    assert isinstance(c, Constant)
+    return c * log(absolute(x) if np.all(c.data % 2 == 0) else x)
+
+
+def scales(x: Value, a: Value, b: Value) -> bool:
+    """Whether one of two constant factors is a power of two, so that their product is exact."""
+    return floating(x) and is_constant(a, b) and (power_of_two(a) or power_of_two(b)) and in_range(product_of(a, b))
+
+
+def product_of(a: Value, b: Value) -> Value:
+    assert isinstance(a, Constant)
+    assert isinstance(b, Constant)
+    with np.errstate(all="ignore"):
+        return constant(a.data * b.data, weak=a.type.weak)
+
+
+SCALES = (rule(lambda x, a, b: (x * a) * b, lambda x, a, b: x * product_of(a, b), where=scales),)
+
+POWERS = (
+    rule(lambda x: sqrt(square(x)), lambda x: absolute(x), where=floating),
+    rule(lambda x: log(sqrt(x)), lambda x: 0.5 * log(x), where=floating),
+    rule(lambda x: log(square(x)), lambda x: 2 * log(absolute(x)), where=floating),
+    rule(lambda x, c: log(power(x, c)), log_of_power, where=whole_power),
+)
+
+NORMAL = (
+    rule(lambda x: 1 - erf(x), lambda x: erfc(x)),
+    rule(lambda x: 1 + erf(x), lambda x: erfc(-x)),
+    rule(lambda x: 1 - erfc(x), lambda x: erf(x)),
+    rule(lambda x: log(ndtr(x)), lambda x: log_ndtr(x)),
+    rule(lambda x: 1 - ndtr(x), lambda x: ndtr(-x)),
+)
+
+
+def is_shifted(x: Value) -> bool:
+    """Whether a maximum is subtracted already."""
+    if not is_op(x, "subtract"):
+        return False
+    shift = x.inputs[1]
+    while isinstance(shift, Node) and shift.op.name in ("broadcast_to", "expand_dims", "stop_gradient", "where"):
+        shift = shift.inputs[shift.op.name == "where"]
+    return is_op(shift, "max")
+
+
+def shift_of(x: Value, axes: tuple[int, ...]) -> Value:
+    """The largest element along ``axes``, or 0 where that would make a NaN. It cancels, so it has no gradient."""
+    largest = patterns.max(x, axes=axes)
+    return stop_gradient(where(isfinite(largest), largest, 0.0))
+
+
+def shifted_exp(x: Value, axes: tuple[int, ...]) -> Value:
+    return exp(x - expand_dims(shift_of(x, axes), axes=axes))
+
+
+def log_sum_exp(x: Value, axes: tuple[int, ...]) -> Value:
+    return log(patterns.sum(shifted_exp(x, axes), axes=axes)) + shift_of(x, axes)
+
+
+def softmax(x: Value, axes: tuple[int, ...]) -> Value:
+    total = patterns.sum(shifted_exp(x, axes), axes=axes)
+    return shifted_exp(x, axes) / expand_dims(total, axes=axes)
+
+
+def not_shifted(x: Value) -> bool:
+    return floating(x) and not is_shifted(x)
+
+
+def over_leading_axes(x: Value, axes: tuple[int, ...]) -> bool:
+    """Whether the sum along ``axes`` broadcasts against ``x`` as it would with these axes kept."""
+    return not_shifted(x) and axes == tuple(range(-x.ndim, len(axes) - x.ndim))
+
+
+SUMS = (
+    rule(lambda x, *, axes: log(patterns.sum(exp(x), axes=axes)), log_sum_exp, where=not_shifted),
+    rule(
+        lambda x, n, *, axes: log(patterns.sum(exp(x), axes=axes) / n),
+        lambda x, n, axes: log_sum_exp(x, axes) - log(n),
+        where=not_shifted,
+    ),
+    rule(
+        lambda x, *, axes: exp(x) / expand_dims(patterns.sum(exp(x), axes=axes), axes=axes), softmax, where=not_shifted
+    ),
+    rule(lambda x, *, axes: exp(x) / patterns.sum(exp(x), axes=axes), softmax, where=over_leading_axes),
+)
+
+STABILISE = RuleSet("stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS], exact=False)

@@ -1,0 +1,104 @@
+"""What a caller passes, as the leaves that a compiled function takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.types import canonical_dtype
+
+NAMESPACE = "numbagraph"
+_INT64 = np.iinfo(np.int64)
+
+
+@dataclasses.dataclass(frozen=True)
+class Abstract:
+    """A C-contiguous array that is not there yet, of which only the type is known: an argument for `warmup`.
+
+    A length stands for any other one except 1, which NumPy's broadcasting treats differently.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any = np.float64
+
+
+class Placeholder:
+    """An argument that native code will give, in a tree of arguments: its layout, and the caller's number for it."""
+
+    __slots__ = ("layout", "number")
+
+    def __init__(self, layout: Leaf, number: int) -> None:
+        self.layout = layout
+        self.number = number
+
+
+def flatten(tree: Any) -> tuple[list[Any], optree.PyTreeSpec]:
+    """The leaves of a pytree. Plain dataclasses are pytrees too: a class is registered when it is first met."""
+    leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+    instances = [leaf for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, (type, Abstract))]
+    new = set(map(type, instances))
+    if not new:
+        return leaves, spec
+    for each in new:
+        register_dataclass(each)
+    return flatten(tree)
+
+
+def register_dataclass(cls: type) -> None:
+    names = [field.name for field in dataclasses.fields(cls)]
+
+    def take_apart(instance: Any) -> tuple[list[Any], Hashable, list[str]]:
+        return [getattr(instance, name) for name in names], None, names
+
+    def put_together(_: Any, children: Any) -> Any:
+        instance = object.__new__(cls)
+        for name, child in zip(names, children, strict=True):
+            object.__setattr__(instance, name, child)
+        return instance
+
+    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+
+
+def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
+    """The layout of an argument, and the argument as the native entry takes it.
+
+    What the entry cannot read as it is (byte-swapped, unaligned, a subclass) is copied or viewed, as NumPy would.
+    """
+    kind = type(leaf)
+    if kind is Abstract:
+        return ArrayLeaf(canonical_dtype(leaf.dtype), tuple(length == 1 for length in leaf.shape)), leaf
+    if kind in PYTHON_SCALARS:
+        if kind is int and not _INT64.min <= leaf <= _INT64.max:
+            raise OverflowError(f"argument {name}: the Python integer {leaf} does not fit into int64")
+        return ScalarLeaf(kind), leaf
+    array = as_array(leaf, name)
+    if not array.flags.aligned or not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
+    dtype = canonical_dtype(array.dtype)
+    if array.dtype is not dtype:
+        array = array.view(dtype)
+    return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), array.flags.c_contiguous), array
+
+
+def as_array(leaf: Any, name: str) -> np.ndarray:
+    """An argument as a plain array, or an error that says what to do."""
+    masked = sys.modules.get("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
+    if masked is not None and isinstance(leaf, masked.MaskedArray):
+        raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
+    if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
+        raise TypeError(
+            f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
+            f"name it in static_argnames if the function should be compiled for its value"
+        )
+    array = np.asarray(leaf)
+    try:
+        canonical_dtype(array.dtype)
+    except TypeError as error:
+        raise TypeError(f"argument {name}: {error}") from None
+    return array.view(np.ndarray) if type(array) is not np.ndarray else array

@@ -1,0 +1,91 @@
+"""A graph inside other native code, whose callers know neither Python nor which lengths are 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.c_function import emit_c_function, fixed_address
+from numbagraph.intrinsics.call import Address, ProgramCall, Version, bind_externals
+from numbagraph.intrinsics.external import external_symbols
+from numbagraph.kernel import Compute
+from numbagraph.runtime.compile import Library, compile_module
+from numbagraph.runtime.specialise import Specialisation, compiling
+from numbagraph.shapes import ShapeError
+
+C_FUNCTION = "call"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What an embedded graph raises."""
+
+    error: type[Exception]
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """A function, traced for arguments of which any length may be 1.
+
+    NumPy's broadcasting then has to be decided when the function runs, and that costs. So where it makes a difference
+    there are two versions, the first for arguments without a length of 1.
+    """
+
+    versions: tuple[Specialisation, ...]
+    refuses_one: bool
+    """Whether there is no version for lengths of 1."""
+    order: tuple[int, ...]
+    """Which of the caller's arguments each leaf is."""
+    outputs: Any
+    described: str
+
+    @cached_property
+    def failures(self) -> tuple[Failure, ...]:
+        """What to raise, by the number that `ProgramCall.prepare` gives (from 1 on)."""
+        found = [self._failure(*each) for version in self.versions for each in version.guard_subjects]
+        if self.refuses_one:
+            text = "a length is 1, and might broadcast, for which there is no native code: call it from Python"
+            found.append(Failure(ValueError, f"{self.described}: {text}"))
+        return tuple(found)
+
+    def _failure(self, error: type[Exception], subject: str, source: Any) -> Failure:
+        where = f"\n  at {source}" if source is not None else ""
+        kind = ValueError if issubclass(error, ShapeError) else error
+        return Failure(kind, f"{self.described}: {subject}{where}")
+
+    @cached_property
+    def c_library(self) -> Library:
+        """The function for callers from C, compiled."""
+        module, first = ir.Module(C_FUNCTION), self.versions[0].signature
+        emit_c_function(
+            module, C_FUNCTION, first.arguments, len(first.results), lambda builder: self.call(builder, fixed_address)
+        )
+        with compiling:
+            return Library(compile_module(str(module)), {})
+
+    @property
+    def c_address(self) -> int:
+        """The address of the function for callers from C, valid as long as this object lives."""
+        return self.c_library.address(C_FUNCTION)
+
+    def call(self, builder: ir.IRBuilder, address: Address) -> ProgramCall:
+        """Begin to emit a call at the builder's position."""
+        versions = [emit_version(builder.module, version) for version in self.versions]
+        bind_externals(builder.module, external_symbols, address)
+        return ProgramCall(builder, versions, address, refuses_one=self.refuses_one)
+
+
+def emit_version(module: ir.Module, special: Specialisation) -> Version:
+    """The functions of a specialisation as parts of ``module``, where they may be already."""
+    if f"{special.name}.program" not in module.globals:
+        special.emit(module)
+    shapes, program = (module.globals[f"{special.name}.{part}"] for part in ("shapes", "program"))
+    for function in (shapes, program):
+        function.linkage = "internal"
+        if all(isinstance(step, Compute) for step in special.program.steps):
+            function.attributes.add("alwaysinline")
+    return Version(special.signature, shapes, program, special.captured, len(special.guard_subjects))

@@ -1,0 +1,125 @@
+; The native Python entry that all compiled functions share, compiled once a machine.
+;
+; A function is bound to a table of plans, one for each specialisation. The entry checks the arguments against one plan
+; after the other. With the first that fits it takes pointers and lengths out of the array objects, lets NumPy allocate
+; the results, runs the program, and boxes what it returns. Whatever it does not accept it answers with NotImplemented,
+; and Python finds out why.
+;
+; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
+; HEADER_SIZE, the size of what stands before a Python object's own fields.
+
+@ndarray = external global i8
+@NotImplemented = external global i8
+@True = external global i8
+@False = external global i8
+
+declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
+declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
+declare ptr @PyComplex_FromDoubles(double, double) nounwind
+declare ptr @PyErr_NoMemory() nounwind
+declare void @PyEval_RestoreThread(ptr) nounwind
+declare ptr @PyEval_SaveThread() nounwind
+declare ptr @PyFloat_FromDouble(double) nounwind
+declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr) nounwind
+declare ptr @PyLong_FromLongLong(i64) nounwind
+declare ptr @PyTuple_New(i64) nounwind
+declare i32 @PyTuple_SetItem(ptr, i64, ptr) nounwind
+declare void @Py_DecRef(ptr) nounwind
+declare void @Py_IncRef(ptr) nounwind
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal void @release_all(ptr %made, i64 %count) nounwind noinline cold {
+entry:
+  br label %next
+next:
+  %index = phi i64 [ 0, %entry ], [ %index_after, %drop ]
+  %more = icmp ult i64 %index, %count
+  br i1 %more, label %drop, label %done
+drop:
+  %index_after = add i64 %index, 1
+  %made_at = getelementptr ptr, ptr %made, i64 %index
+  %object = load ptr, ptr %made_at
+  call void @Py_DecRef(ptr %object)
+  br label %next
+done:
+  ret void
+}
+
+define internal ptr @not_implemented() nounwind noinline cold {
+  call void @Py_IncRef(ptr @NotImplemented)
+  ret ptr @NotImplemented
+}
+
+; Runs the plan whose arguments have been taken.
+define internal ptr @run_plan(ptr %plan, ptr %objects, ptr %frame) nounwind {
+  %meta_begin = field Plan.meta_begin of %plan
+  %meta = getelementptr i64, ptr %frame, i64 %meta_begin
+  %extents_begin = field Plan.extents_begin of %plan
+  %extents = getelementptr i64, ptr %frame, i64 %extents_begin
+  %made_begin = field Plan.made_begin of %plan
+  %made = getelementptr i64, ptr %frame, i64 %made_begin
+  %values_begin = field Plan.values_begin of %plan
+  %values = getelementptr i64, ptr %frame, i64 %values_begin
+  %result_count = field Plan.result_count of %plan
+  %shapes = field Plan.shapes of %plan
+  %guard = call i32 %shapes(ptr %frame, ptr %meta, ptr %extents)
+  %shapes_fit = icmp eq i32 %guard, 0
+  br i1 %shapes_fit, label %make, label %refused
+make:
+  %are_made = call i1 @make_results(ptr %plan, ptr %objects, ptr %frame)
+  br i1 %are_made, label %run, label %failed
+run:
+  %code = call i32 @run_program(ptr %plan, ptr %frame, ptr %meta)
+  switch i32 %code, label %stopped [
+    i32 0, label %finished
+    i32 OUT_OF_MEMORY, label %exhausted
+  ]
+finished:
+  %are_boxed = call i1 @box_results(ptr %plan, ptr %made, ptr %values)
+  br i1 %are_boxed, label %boxed, label %failed
+boxed:
+  %answer = call ptr @collect(ptr %plan, ptr %made)
+  %is_collected = icmp ne ptr %answer, null
+  br i1 %is_collected, label %done, label %failed
+done:
+  ret ptr %answer
+exhausted:
+  %nothing = call ptr @PyErr_NoMemory()
+  br label %failed
+failed:
+  call void @release_all(ptr %made, i64 %result_count)
+  ret ptr null
+stopped:
+  call void @release_all(ptr %made, i64 %result_count)
+  br label %refused
+refused:
+  %not_implemented = call ptr @not_implemented()
+  ret ptr %not_implemented
+}
+
+define ptr @entry(ptr %bound, ptr %objects, i64 %given) nounwind {
+entry:
+  %table = field ArrayFields.data of %bound
+  %plan_count = field Table.plan_count of %table
+  %plans = field Table.plans of %table
+  %frame_size = field Table.frame_size of %table
+  %frame = alloca i64, i64 %frame_size, align 16
+  br label %next
+next:
+  %index = phi i64 [ 0, %entry ], [ %index_after, %try ]
+  %more = icmp ult i64 %index, %plan_count
+  br i1 %more, label %try, label %refused
+try:
+  %index_after = add i64 %index, 1
+  %plan_at = getelementptr ptr, ptr %plans, i64 %index
+  %plan = load ptr, ptr %plan_at
+  %fits = call i1 @take_arguments(ptr %plan, ptr %objects, i64 %given, ptr %frame)
+  br i1 %fits, label %run, label %next
+run:
+  %answer = call ptr @run_plan(ptr %plan, ptr %objects, ptr %frame)
+  ret ptr %answer
+refused:
+  %not_implemented = call ptr @not_implemented()
+  ret ptr %not_implemented
+}

@@ -1,0 +1,151 @@
+"""From a traced graph and the layout of its arguments to native code, by way of the cache on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+
+import llvmlite.ir as ir
+import numpy as np
+
+from numbagraph.abi import Leaf, Result, Signature
+from numbagraph.graph import Graph, Source, content_hash
+from numbagraph.intrinsics.call import EXTERNAL
+from numbagraph.intrinsics.external import external_symbols
+from numbagraph.intrinsics.program import emit_program, repeated_dims
+from numbagraph.kernel import Buffer, Program
+from numbagraph.op import boxing
+from numbagraph.rewrite.memory import take_over
+from numbagraph.rewrite.pipeline import Stages, optimise
+from numbagraph.rewrite.schedule import build_program
+from numbagraph.runtime.cache import DiskCache
+from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
+from numbagraph.runtime.entry import Plan
+from numbagraph.version import __version__
+
+compiling = threading.RLock()
+
+
+def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> Signature:
+    """The binary signature of a graph whose last ``captured`` inputs are captured arrays."""
+    count = len(leaves) - captured
+    results = tuple(Result(value.dtype, value.ndim, boxing(value)) for value in graph.outputs)
+    return Signature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
+
+
+@cache
+def sources() -> str:
+    """The state of numbagraph's own files: in a checkout, the code that they emit changes without a new version."""
+    state: list[tuple[str, int, int]] = []
+    folders = [os.path.dirname(os.path.dirname(__file__))]
+    while folders:
+        for entry in os.scandir(folders.pop()):
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                state.append((entry.path, status.st_size, status.st_mtime_ns))
+            elif entry.is_dir() and entry.name != "__pycache__":
+                folders.append(entry.path)
+    return repr(sorted(state))
+
+
+@dataclass
+class Specialisation:
+    """One graph, compiled for one layout of arguments. What nobody asks for (the program's text, its passes) is
+    made when it is asked for: a hit in the cache needs none of it."""
+
+    graph: Graph
+    signature: Signature
+    captured: tuple[np.ndarray, ...] = ()
+    name: str = "f"
+    cache: DiskCache | None = None
+    compiled: bool = field(default=False, init=False)
+    """Whether the code was compiled here, rather than found on disk."""
+
+    def accept_donations(self, arguments: Iterable[int]) -> None:
+        """Let results take over the memory of arguments, where the loop nests allow it."""
+        program, results = self.program, list(self.signature.results)
+        for number in arguments:
+            for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
+                if not isinstance(buffer, Buffer) or result.donated is not None:
+                    continue
+                if take_over(program, number, buffer):
+                    results[position] = replace(result, donated=number)
+                    break
+        self.signature = replace(self.signature, results=tuple(results))
+
+    @cached_property
+    def stages(self) -> Stages:
+        return optimise(self.graph)
+
+    @cached_property
+    def program(self) -> Program:
+        return build_program(self.stages.final, self.signature.leaves)
+
+    @cached_property
+    def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
+        """For each return code of ``shapes``, from 1 on, what it is that does not hold."""
+        equalities = {each.dim: each for each in self.graph.equalities}
+        found: list[tuple[type[Exception], str, Source | None]] = []
+        for _, _, dim in repeated_dims(self.graph.inputs):
+            equality = equalities.get(dim)
+            subject = equality.subject if equality is not None else f"{dim.name} does not fit the other lengths"
+            found.append((ValueError, subject, equality.source if equality is not None else None))
+        return found + [(guard.error, guard.subject, guard.source) for guard in self.stages.final.guards]
+
+    @cached_property
+    def module_text(self) -> str:
+        return str(self.emit(ir.Module(self.name)))
+
+    def emit(self, module: ir.Module) -> ir.Module:
+        """Add the two functions of this specialisation to a module."""
+        emit_program(module, self.program, self.signature, self.graph.inputs, self.name)
+        return module
+
+    @cached_property
+    def key(self) -> str:
+        layout = repr((self.signature.leaves, self.signature.results))
+        return content_hash(self.graph, self.name, layout, __version__, sources(), target_fingerprint())
+
+    def object_code(self) -> tuple[list[str], bytes]:
+        """The external symbols that the code needs, and the code."""
+        stored = self.cache.get(self.key) if self.cache is not None else None
+        if stored is not None:
+            header, _, code = stored.partition(b"\n")
+            return json.loads(header), code
+        self.compiled = True
+        module = self.emit(ir.Module(self.name))
+        if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
+            sys.stderr.write(f"{self.stages.final}\n{module}\n")
+        names = [name for name in module.globals if name.startswith(EXTERNAL)]
+        code = compile_module(str(module))
+        if self.cache is not None:
+            self.cache.put(self.key, json.dumps(names).encode() + b"\n" + code)
+        return names, code
+
+    @cached_property
+    def library(self) -> Library:
+        with compiling:
+            names, code = self.object_code()
+            return Library(code, external_symbols(names))
+
+    @cached_property
+    def plan(self) -> Plan:
+        library = self.library
+        return Plan(
+            self.signature,
+            shapes=library.address(f"{self.name}.shapes"),
+            program=library.address(f"{self.name}.program"),
+            captured=self.captured,
+            keepalive=library,
+        )
+
+    def llvm(self, *, optimised: bool = True) -> str:
+        return optimised_ir(self.module_text) if optimised else self.module_text
+
+    def assembly(self) -> str:
+        return assembly(self.module_text)

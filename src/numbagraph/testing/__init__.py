@@ -1,0 +1,19 @@
+"""What authors of ops test with. From an op's declaration and its samples follow all checks of this package."""
+
+from numbagraph.testing.arrays import LAYOUTS, special_values
+from numbagraph.testing.batches import check_batching
+from numbagraph.testing.calls import Call, samples
+from numbagraph.testing.checks import check_op
+from numbagraph.testing.compare import assert_same
+from numbagraph.testing.gradients import check_gradients
+
+__all__ = [
+    "LAYOUTS",
+    "Call",
+    "assert_same",
+    "check_batching",
+    "check_gradients",
+    "check_op",
+    "samples",
+    "special_values",
+]

@@ -1,0 +1,72 @@
+"""Checks of batching: an op on a whole batch gives what a Python loop over the batch gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.graph import Input
+from numbagraph.jit import GraphFunction
+from numbagraph.testing.calls import Call, samples
+from numbagraph.testing.checks import Checker
+from numbagraph.testing.compare import assert_same
+from numbagraph.tracing import Tracer
+from numbagraph.transforms.batching import batch, spread
+
+SIZE = 3
+
+
+def check_batching(call: Call) -> None:
+    """Batch all arguments of a call together, and each alone, and compare with NumPy, element by element."""
+    batches = [np.stack(each) for each in zip(*[alike(call, seed) for seed in range(SIZE)], strict=True)]
+    count = len(batches)
+    choices = {(True,) * count, *(tuple(number == chosen for number in range(count)) for chosen in range(count))}
+    for flags in sorted(choices):
+        check_flags(call, batches, flags)
+
+
+def alike(call: Call, seed: int) -> list[np.ndarray]:
+    """Other arrays of the same shapes for the same call."""
+    for other in samples(call.op, call.arrays[0].dtype, seed=seed):
+        shapes = [array.shape for array in other.arrays]
+        if other.number == call.number and shapes == [array.shape for array in call.arrays]:
+            return other.arrays
+    return call.arrays
+
+
+def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]) -> None:
+    arrays = [each if flag else each[0] for each, flag in zip(batches, flags, strict=True)]
+
+    def of_batch(*tracers: Any) -> Any:
+        return batched(call, tracers, flags)
+
+    what = f"{call}, batched arguments {[number for number, flag in enumerate(flags) if flag]}"
+    checker = Checker(call, "numba")
+    singles = [
+        call.expected([each[number] if flag else each for each, flag in zip(arrays, flags, strict=True)])
+        for number in range(SIZE)
+    ]
+    found = GraphFunction(of_batch)(*arrays)
+    several = isinstance(singles[0], (tuple, list))
+    columns = list(zip(*singles, strict=True)) if several else [singles]
+    for number, (actual, column) in enumerate(zip(found, columns, strict=True)):
+        assert_same(actual, np.stack(column), ulp=checker.ulp, scale=checker.scale(arrays), what=f"{what} [{number}]")
+
+
+def batched(call: Call, tracers: Sequence[Any], flags: Sequence[bool]) -> list[Tracer]:
+    """The results of a call on batches of some of its arguments."""
+    seeds = {}
+    singles = []
+    for tracer, flag in zip(tracers, flags, strict=True):
+        if flag:
+            single = Input(tracer.value.type.with_shape(tracer.value.shape[1:]), "element")
+            seeds[single] = tracer.value
+            singles.append(Tracer(single))
+        else:
+            singles.append(tracer)
+    result = call.function(*singles)
+    outputs = [each.value for each in (result if isinstance(result, (tuple, list)) else [result])]
+    size = next(iter(seeds.values())).shape[0]
+    return [Tracer(spread(each, size)) for each in batch(outputs, seeds, size)]

@@ -1,0 +1,106 @@
+"""One use of an op: arguments of its NumPy function, of which the arrays are traced and all others are static."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.jit import GraphFunction
+from numbagraph.numpy import public_function
+from numbagraph.op import Op, numpy_function
+from numbagraph.types import DTYPES
+
+Arrays = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """An op and the arguments that one of its samples gives."""
+
+    op: Op
+    arguments: tuple[Any, ...]
+    number: int = 0
+
+    @cached_property
+    def _flat(self) -> tuple[list[Any], optree.PyTreeSpec]:
+        return optree.tree_flatten(self.arguments)  # type: ignore[return-value]
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        return [leaf for leaf in self._flat[0] if isinstance(leaf, np.ndarray)]
+
+    @property
+    def static(self) -> list[Any]:
+        """What is not an array in the arguments."""
+        return [leaf for leaf in self._flat[0] if not isinstance(leaf, np.ndarray)]
+
+    def fill(self, arrays: Arrays) -> tuple[Any, ...]:
+        """The arguments with others in place of the arrays."""
+        leaves, spec = self._flat
+        rest = iter(arrays)
+        return optree.tree_unflatten(spec, [next(rest) if isinstance(each, np.ndarray) else each for each in leaves])  # type: ignore[return-value]
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """A function of the arrays alone. On tracers it is the op, on arrays NumPy's own function."""
+        public = public_function(self.op.name, "numbagraph.numpy")
+
+        def function(*arrays: Any) -> Any:
+            return public(*self.fill(arrays))
+
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        names = [inspect.Parameter(f"x{number}", kind) for number in range(len(self.arrays))]
+        function.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+        function.__name__ = function.__qualname__ = self.op.name
+        return function
+
+    def compiled(self, backend: str = "numba") -> GraphFunction:
+        return GraphFunction(self.function, backend=backend)
+
+    def expected(self, arrays: Arrays) -> Any:
+        """What NumPy gives for these arrays, or the exception that it raises, as a value."""
+        function = numpy_function(self.op)
+        if function is None:
+            return outcome(GraphFunction(self.function, backend="numpy", cache=False), arrays)
+        return outcome(function, self.fill(arrays))
+
+    def __str__(self) -> str:
+        def describe(leaf: Any) -> Any:
+            return f"{leaf.dtype}{list(leaf.shape)}" if isinstance(leaf, np.ndarray) else leaf
+
+        arguments = ", ".join(str(optree.tree_map(describe, each)) for each in self.arguments)
+        return f"{self.op.name}({arguments}), sample {self.number}"
+
+
+def outcome(function: Callable[..., Any], arguments: Arrays) -> Any:
+    """The result of a call, or the exception that it raised. NumPy's own warnings are not the matter here."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return function(*arguments)
+    except (TypeError, ValueError, IndexError, ArithmeticError, NotImplementedError) as error:
+        return error
+
+
+def samples(op: Op, dtype: Any, *, seed: int = 0) -> Iterator[Call]:
+    """The op's samples for a dtype. The same seed gives the same numbers, in every process."""
+    rng = np.random.default_rng([seed, zlib.crc32(op.name.encode())])
+    for number, arguments in enumerate(op.samples(rng, np.dtype(dtype))):
+        yield Call(op, tuple(arguments), number)
+
+
+def is_supported(result: Any) -> bool:
+    """Whether a result of NumPy's is one that the compiler has to give: no exception, no dtype that it lacks."""
+    if isinstance(result, Exception):
+        return False
+    if isinstance(result, (tuple, list)):
+        return all(map(is_supported, result))
+    return np.asarray(result).dtype in DTYPES

@@ -1,0 +1,202 @@
+"""Checks of an op that follow from its declaration: values, special values, layouts, ranks, weak scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.jit import GraphFunction
+from numbagraph.op import Op
+from numbagraph.testing.arrays import LAYOUTS, combinations, memory_of, special_values
+from numbagraph.testing.calls import Call, is_supported, outcome, samples
+from numbagraph.testing.compare import alike, assert_same, category
+from numbagraph.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT64
+
+CONTIGUOUS = {"C order": LAYOUTS["C order"]}
+REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
+"""Dtypes for which emitters take different ways; within a kind, other widths go the same."""
+
+BOTH_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"])
+SPECIAL = "special values"
+WITH_WEAK_SCALARS = (np.dtype(np.uint8), FLOAT32)
+
+JAX_ULP = 256.0
+"""XLA computes elementary functions with other algorithms than NumPy, and sums in another order."""
+
+COMPLEX_ULP = 4.0
+"""NumPy's own complex arithmetic rounds differently from one processor to the next: it fuses products with sums."""
+
+FAILURES = (TypeError, ValueError, IndexError, OverflowError)
+
+
+def check_op(op: Op, dtype: Any, backend: str = "numba") -> int:
+    """Compare an op with NumPy on its samples of a dtype, in all layouts, ranks and with special values.
+
+    Where NumPy refuses the dtype, or gives one that is not supported, the op must refuse it too. What differs in the
+    dtype alone is not compiled for every layout and sample again.
+
+    Returns
+    -------
+    int
+        The number of results that were compared.
+    """
+    compared, dtype = 0, np.dtype(dtype)
+    for call in samples(op, dtype):
+        if call.number and dtype not in REPRESENTATIVE:
+            continue
+        checker = Checker(call, backend)
+        if not is_supported(call.expected(call.arrays)):
+            checker.refuses(call.arrays)
+            continue
+        for what, arrays in variations(call, dtype, backend):
+            checker.check(arrays, what)
+        if backend != "jax" and is_thorough(call, dtype) and len(call.arrays) == len(call.arguments):
+            checker.check_rank0()
+        compared += checker.compared
+    return compared
+
+
+def is_thorough(call: Call, dtype: np.dtype) -> bool:
+    """Whether to try everything: with every sample of float64, and with the first of what has code of its own."""
+    return dtype == FLOAT64 or (dtype in REPRESENTATIVE and call.number == 0)
+
+
+def variations(call: Call, dtype: np.dtype, backend: str) -> Iterator[tuple[str, list[Any]]]:
+    """What to call an op with, and how to speak of it."""
+    layouts = LAYOUTS if is_thorough(call, dtype) and backend != "jax" else CONTIGUOUS
+    for name, layout in layouts.items():
+        yield name, [layout(array) for array in call.arrays]
+    if backend == "jax":  # compiles for every shape anew, and has its own special values
+        return
+    for length in dict.fromkeys(call.arrays[0].shape[::-1] if call.arrays else ()):
+        if length in call.static:  # which says that it is there
+            continue
+        yield f"lengths of {length} made 0", [emptied(array, length) for array in call.arrays]
+    if call.op.kind == "elementwise":
+        yield from special_variations(call, "strided" in layouts)
+        if dtype in WITH_WEAK_SCALARS or backend == "numpy":
+            yield from weak_variations(call)
+
+
+def emptied(array: np.ndarray, length: int) -> np.ndarray:
+    """No elements along the dimensions of some length: what was alike stays alike."""
+    return array[tuple(slice(0 if each == length else None) for each in array.shape)]
+
+
+def special_variations(call: Call, in_strides: bool) -> Iterator[tuple[str, list[Any]]]:
+    """Special values in every combination."""
+    arrays = call.arrays
+    if not 1 <= len(arrays) <= 3:
+        return
+    specials = combinations([special_values(array.dtype) for array in arrays])
+    yield SPECIAL, specials
+    yield f"{SPECIAL}, twice", [np.tile(each, 2) if each.shape[-1] > 1 else each for each in specials]
+    if in_strides:
+        yield f"{SPECIAL}, strided", [LAYOUTS["strided"](each) for each in specials]
+
+
+def weak_variations(call: Call) -> Iterator[tuple[str, list[Any]]]:
+    """Python scalars beside arrays."""
+    arrays = call.arrays
+    if len(arrays) == 2 and arrays[0].dtype == arrays[1].dtype:
+        for scalar in (3, -2, 2.5, True, *([1 - 2j] if any(samples(call.op, COMPLEX128)) else [])):
+            yield f"the Python number {scalar} on the right", [arrays[0], scalar]
+        yield "a Python number on the left", [3, arrays[1]]
+
+
+class Checker:
+    """Compares one call of an op with NumPy's."""
+
+    def __init__(self, call: Call, backend: str) -> None:
+        self.call = call
+        self.backend = backend
+        self.compiled: GraphFunction = call.compiled(backend)
+        self.compared = 0
+
+    def check_rank0(self) -> None:
+        """NumPy scalars and 0-d arrays. A compiled function cannot tell them apart, so where NumPy gives one kind of
+        result for the former and another for the latter, either will do."""
+        arrays = [array.reshape(-1)[:1].reshape(()) if array.size else array for array in self.call.arrays]
+        scalars = [array[()] for array in arrays]
+        results = [self.call.expected(arrays), self.call.expected(scalars)]
+        if all(map(is_supported, results)):
+            boxed = category(results[0]) == category(results[1])
+            self.check(arrays, "0-d arrays", boxed=boxed)
+            self.check(scalars, "NumPy scalars", boxed=boxed)
+
+    def check(self, arrays: Sequence[Any], what: str, *, boxed: bool = True) -> None:
+        """Result, type and dtype are NumPy's, and the arguments are as before; or both raise the same error."""
+        expected = self.call.expected(arrays)
+        if not is_supported(expected):
+            self.refuses(arrays, what, expected)
+            return
+        special = what.startswith(SPECIAL)
+        what = f"{self.call}, {what}, {self.backend}"
+        before = [memory_of(array) for array in arrays if isinstance(array, np.ndarray)]
+        try:
+            actual = self.compiled(*arrays)
+        except Exception as error:
+            if self.backend == "jax" and isinstance(error, TypeError) and any(map(np.iscomplexobj, arrays)):
+                return  # JAX does not order complex numbers
+            raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error
+        after = [memory_of(array) for array in arrays if isinstance(array, np.ndarray)]
+        if before != after:
+            raise AssertionError(f"{what}: an argument was modified")
+        assert_own_memory(actual, arrays, what)
+        if special:
+            actual, expected = self.specified(actual, expected, arrays)
+        assert_same(actual, expected, ulp=self.ulp, scale=self.scale(arrays), boxed=boxed, what=what)
+        self.compared += 1
+
+    def specified(self, actual: Any, expected: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """What NumPy agrees with itself on. Its loops for contiguous and for strided arrays differ where C
+        leaves it open: in the sign of ``maximum(0.0, -0.0)``, or in what becomes of NaN in a conversion to integers."""
+        loops = [self.call.expected([layout(array) for array in arrays]) for layout in BOTH_LOOPS]
+        if isinstance(expected, (tuple, list)) or np.shape(expected) != np.shape(actual):
+            return actual, expected
+        agree = np.logical_and(*[alike(np.asarray(each), np.asarray(expected), self.ulp) for each in loops])
+        return np.where(agree, actual, expected).astype(np.asarray(actual).dtype), expected
+
+    def refuses(self, arrays: Sequence[Any], what: str = "refused", expected: Any = None) -> None:
+        """What NumPy refuses, or gives a dtype for that is not supported, raises an error here."""
+        expected = self.call.expected(arrays) if expected is None else expected
+        if self.backend == "jax" or isinstance(expected, ZeroDivisionError):  # the latter depends on the numbers
+            return
+        actual = outcome(self.compiled, arrays)
+        kind = family(expected) if isinstance(expected, Exception) else TypeError
+        if not isinstance(actual, kind):
+            raise AssertionError(
+                f"{self.call}, {what}, {self.backend}: {kind.__name__} expected ({expected!r}), found {actual!r}"
+            )
+
+    @property
+    def ulp(self) -> float:
+        if self.backend == "jax":
+            return JAX_ULP
+        return max(self.call.op.ulp, COMPLEX_ULP if any(array.dtype.kind == "c" for array in self.call.arrays) else 0.0)
+
+    def scale(self, arrays: Sequence[Any]) -> float:
+        """Errors of a reduction or a product are relative to the terms; those of a function to its value."""
+        if self.call.op.kind == "elementwise" and self.backend != "jax":
+            return self.call.op.scale
+        largest = 0.0
+        for array in arrays:
+            numbers = np.abs(np.asarray(array).astype(np.complex128))
+            largest = max(largest, float(numbers.max(initial=0.0, where=np.isfinite(numbers))))
+        return largest
+
+
+def family(error: Exception) -> type[Exception]:
+    """The plain exception class that an exception of NumPy's belongs to."""
+    return next((kind for kind in FAILURES if isinstance(error, kind)), Exception)
+
+
+def assert_own_memory(result: Any, arrays: Sequence[Any], what: str) -> None:
+    """Raise unless results share no memory with arguments."""
+    for each in result if isinstance(result, (tuple, list)) else [result]:
+        for array in arrays:
+            both = isinstance(each, np.ndarray) and isinstance(array, np.ndarray)
+            if both and np.may_share_memory(each, array):
+                raise AssertionError(f"{what}: the result shares memory with an argument")

@@ -1,0 +1,109 @@
+"""A function's graph for one layout of its arguments, traced by calling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import optree
+
+from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.graph import Graph, Input, Value
+from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.specialise import Specialisation
+from numbagraph.tracing import Tracer, input_shape, tracing
+from numbagraph.transforms.capture import fold_captured
+from numbagraph.types import ArrayType
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """How the results of a graph become what the function returns."""
+
+    spec: optree.PyTreeSpec
+    slots: tuple[int | None, ...]
+    """For each leaf of the returned tree the result that it is, or None for a static leaf."""
+    static: tuple[Any, ...]
+
+    @property
+    def flat(self) -> bool:
+        """Whether the native entry can build the returned object itself: one result, or a tuple of them."""
+        one_level = self.spec.type is tuple and self.spec.num_nodes == len(self.slots) + 1
+        return self.in_order and (self.spec.is_leaf() or one_level)
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the results are the leaves of the returned tree."""
+        return self.slots == tuple(range(len(self.slots))) and bool(self.slots)
+
+    @property
+    def single(self) -> bool:
+        """Whether the function returns one result itself, rather than a tree of results."""
+        return self.flat and self.spec.is_leaf()
+
+    @property
+    def alike(self) -> Any:
+        """Equal for outputs that are rebuilt in the same way."""
+        static = any(slot is None for slot in self.slots)
+        return id(self) if static else (self.spec, self.slots)
+
+    def rebuild(self, results: Sequence[Any]) -> Any:
+        """What the function returns, from the results of its graph."""
+        if self.in_order:
+            return optree.tree_unflatten(self.spec, results)
+        leaves = [
+            static if slot is None else results[slot] for slot, static in zip(self.slots, self.static, strict=True)
+        ]
+        return optree.tree_unflatten(self.spec, leaves)
+
+
+class Version(NamedTuple):
+    """How a compiled function is run: on the leaves of its arguments; ``rebuild`` makes of its tuple of results what
+    the function returns, unless that is the tuple itself."""
+
+    run: Callable[..., Any]
+    rebuild: Callable[[Any], Any] | None
+
+
+@dataclass
+class Traced:
+    """A function's graph for one dispatch key, and how to call it."""
+
+    graph: Graph
+    captured: tuple[np.ndarray, ...]
+    leaves: tuple[Leaf, ...]
+    outputs: Outputs
+    version: Version | None = field(default=None, init=False)
+    specialisation: Specialisation | None = field(default=None, init=False)
+
+
+def trace(call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: Sequence[str], name: str) -> Traced:
+    """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own."""
+    with tracing() as current:
+        inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
+        values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]))
+        hidden = tuple(current.snapshots)
+        captured = tuple(current.snapshots.values())
+        guards = current.guards
+        graph = Graph((*inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
+    graph, captured = fold_captured(graph, captured)
+    hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]
+    return Traced(graph, captured, (*layouts, *hidden_layouts), outputs)
+
+
+def make_input(layout: Leaf, name: str) -> Input:
+    if isinstance(layout, ScalarLeaf):
+        return Input(ArrayType(layout.dtype, (), weak=True), name)
+    return Input(ArrayType(layout.dtype, input_shape(name, layout.ones)), name)
+
+
+def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
+    """The graph's outputs, each once, and how to build the returned tree from them."""
+    leaves, spec = flatten(returned)
+    numbers: dict[Value, int] = {}
+    slots = tuple(numbers.setdefault(leaf.value, len(numbers)) if isinstance(leaf, Tracer) else None for leaf in leaves)
+    static = tuple(None if isinstance(leaf, Tracer) else leaf for leaf in leaves)
+    return tuple(numbers), Outputs(spec, slots, static)

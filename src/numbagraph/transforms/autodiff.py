@@ -1,0 +1,178 @@
+"""Differentiation: reverse mode from each op's vjp, and forward mode as its transpose.
+
+The cotangent of a complex value pairs with a tangent as the real part of their product, as in JAX: no conjugation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from numbagraph import shapes
+from numbagraph.blockwise.common import real_if
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Input, Node, Value, at_source, toposort
+from numbagraph.op import registry
+from numbagraph.ops.identity import with_rule
+from numbagraph.types import ArrayType
+
+
+def is_differentiable(value: Value) -> bool:
+    """Whether a value can change by a little: integers and booleans cannot."""
+    return value.dtype.kind in "fc"
+
+
+def cotangents(
+    outputs: Sequence[Value], output_cotangents: Sequence[Value | None], inputs: Sequence[Value]
+) -> list[Value | None]:
+    """The cotangents of ``inputs``, given those of ``outputs``: one pass over the graph between them, backwards.
+
+    Parameters
+    ----------
+    outputs
+        Values of a graph.
+    output_cotangents
+        One for each output, of its shape; None where it is zero.
+    inputs
+        The values to differentiate with respect to, each taken as independent of the others. They should be inputs
+        of the graph or aliases: any other value may stand for more than one thing, since values are interned.
+
+    Returns
+    -------
+    list
+        For each input its cotangent, of its dtype and shape, or None where nothing depends on it.
+    """
+    found: dict[Value, Value] = {}
+    for output, given in zip(outputs, output_cotangents, strict=True):
+        if given is not None and is_differentiable(output):
+            accumulate(found, output, fit(given, output, "the given cotangent"))
+    active = {value for value in inputs if is_differentiable(value)}
+    path = path_between(outputs, active)
+    calls = Calls(path)
+    for node in reversed(path):
+        given = found.pop(node, None)
+        if node.op.joint:
+            given = calls.collect(node, given)
+        if node.op is with_rule:
+            require_closed(node, inputs)
+        if given is not None:
+            for source, cotangent in pull_back(node, given, active):
+                accumulate(found, source, cotangent)
+    return [found.get(value) for value in inputs]
+
+
+def path_between(outputs: Iterable[Value], active: set[Value]) -> list[Node]:
+    """The nodes through which ``outputs`` change with the active values, in dependency order. All become active."""
+    path = []
+    for value in toposort(outputs, known=active):
+        if isinstance(value, Node) and is_differentiable(value) and not active.isdisjoint(value.inputs):
+            active.add(value)
+            path.append(value)
+    return path
+
+
+def pull_back(node: Node, given: Any, active: set[Value]) -> list[tuple[Value, Value]]:
+    """The active inputs of a node that have a cotangent, each with it, given the node's own."""
+    with at_source(node.source):
+        try:
+            found = node.op.vjp(given, node, *node.inputs, **node.attrs)
+        except NotImplementedError as error:
+            raise NotImplementedError(f"{node.op.name} has no derivative: {error}\n  at {node.source}") from error
+        return [
+            (source, fit(cotangent, source, node.op.name))
+            for source, cotangent in zip(node.inputs, found, strict=True)
+            if cotangent is not None and source in active
+        ]
+
+
+def fit(cotangent: Any, value: Value, what: str) -> Value:
+    """A cotangent in the dtype of the value that it belongs to. Its shape must be the same."""
+    cotangent = as_value(cotangent)
+    if cotangent.type is not value.type and cotangent.shape != value.shape:
+        cotangent = with_shape(cotangent, value, what)
+    if cotangent.type.weak or cotangent.dtype != value.dtype:
+        cotangent = real_if(convert(cotangent, cotangent.dtype), value)
+    return cotangent
+
+
+def with_shape(cotangent: Value, value: Value, what: str) -> Value:
+    """A cotangent that has the shape of a value, which may only turn out at entry, as one that is known to have it."""
+    if cotangent.ndim == value.ndim and all(map(shapes.same, cotangent.shape, value.shape)):
+        return cotangent
+    subject = (
+        f"{what}: a cotangent of shape {shapes.shape_text(cotangent.shape)} for a value of shape "
+        f"{shapes.shape_text(value.shape)}"
+    )
+    if cotangent.ndim != value.ndim:
+        raise shapes.ShapeError(subject)
+    for extent, expected in zip(cotangent.shape, value.shape, strict=True):
+        if not shapes.same(extent, expected):
+            shapes.require_same(extent, expected, subject)
+    return registry["broadcast_to"](cotangent, value.shape)
+
+
+def accumulate(found: dict[Value, Value], value: Value, cotangent: Value) -> None:
+    """Add to the cotangent of ``value``."""
+    previous = found.get(value)
+    found[value] = cotangent if previous is None else registry["add"].bind(previous, cotangent)
+
+
+def require_closed(node: Node, inputs: Iterable[Value]) -> None:
+    """A user's rule gives cotangents for arguments only: through other ways, a derivative would be lost silently."""
+    results = node.attrs["results"]
+    reached = set(toposort(node.inputs[:results], known=node.inputs[results:]))
+    if not reached.isdisjoint(inputs):
+        raise NotImplementedError(
+            "a custom_vjp function uses a value of the enclosing function that is being differentiated: pass it as an "
+            f"argument\n  at {node.source}"
+        )
+
+
+class Calls:
+    """Calls with several results. Each is pulled back once, when the cotangents of all its results are known."""
+
+    def __init__(self, path: Sequence[Node]) -> None:
+        self.first: dict[Any, Node] = {}
+        self.given: dict[Any, dict[int, Value]] = {}
+        for node in path:
+            if node.op.joint:
+                self.first.setdefault(call_of(node), node)
+
+    def collect(self, node: Node, given: Value | None) -> dict[int, Value] | None:
+        """Note a result's cotangent; at the last of the call's results (backwards), give those of all."""
+        call = call_of(node)
+        collected = self.given.setdefault(call, {})
+        if given is not None:
+            collected[node.attrs["result"]] = given
+        return collected if collected and self.first[call] is node else None
+
+
+def call_of(node: Node) -> Any:
+    """What the nodes have in common that are results of one call."""
+    return node.op, node.inputs, tuple(item for item in node.attributes if item[0] != "result")
+
+
+def tangents(outputs: Sequence[Value], inputs: Sequence[Value], input_tangents: Sequence[Value | None]) -> list[Value]:
+    """The tangents of ``outputs``, given those of ``inputs`` (None where zero): forward mode.
+
+    Cotangents are a linear function of the outputs' cotangents, whose transpose is the derivative itself. So forward
+    mode needs no rules of its own: it is two reverse passes, and what only the first one needs is dead code.
+    """
+    seeds = [Input(ArrayType(output.dtype, output.shape), "cotangent") for output in outputs]
+    pulled = cotangents(outputs, seeds, inputs)
+    pairs = [(each, tangent) for each, tangent in zip(pulled, input_tangents, strict=True) if each is not None]
+    pushed = cotangents([each for each, _ in pairs], [tangent for _, tangent in pairs], seeds)
+    require_linear(pushed, seeds)
+    return [
+        registry["zeros_like"](output) if each is None else each for output, each in zip(outputs, pushed, strict=True)
+    ]
+
+
+def require_linear(pushed: Sequence[Value | None], seeds: Sequence[Value]) -> None:
+    """A rule whose cotangents are not linear in those that it is given has no transpose."""
+    reached = set(toposort(each for each in pushed if each is not None))
+    if not reached.isdisjoint(seeds):
+        raise NotImplementedError(
+            "forward mode (jvp, jacfwd, hessian) through a custom_vjp function whose backward rule is not linear in "
+            "the cotangent: use reverse mode (grad, vjp, jacrev)"
+        )

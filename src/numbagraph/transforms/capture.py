@@ -1,0 +1,103 @@
+"""Captured arrays: what depends on them alone is computed once, when a function is bound to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.transforms.interpret import evaluate
+from numbagraph.types import ArrayType, Extent
+
+
+def fold_captured(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
+    """Replace what depends on the captured arrays (the last inputs) alone by its value, captured in turn.
+
+    A value is folded when it is no larger than what it is computed from: binding never trades a pass over small
+    arrays for memory and a pass over a large one.
+    """
+    own = graph.inputs[len(graph.inputs) - len(captured) :]
+    arrays = dict(zip(own, captured, strict=True))
+    frontier = _frontier(graph, arrays) if arrays else []
+    if not frontier:
+        return graph, tuple(captured)
+    results = evaluate(Graph(own, tuple(frontier)), captured)
+    folded: dict[Value, Value] = {}
+    for number, (node, result) in enumerate(zip(frontier, results, strict=True)):
+        new = Input(ArrayType(node.dtype, node.shape), f"folded{number}")
+        folded[node] = new
+        arrays[new] = np.require(np.asarray(result), requirements=["C", "A"])
+    count = len(graph.outputs)
+    replaced = substitute([*graph.outputs, *[guard.condition for guard in graph.guards]], folded)
+    arguments = graph.inputs[: len(graph.inputs) - len(captured)]
+    kept = _still_needed(replaced, arguments, arrays)
+    guards = tuple(
+        replace(guard, condition=condition) for guard, condition in zip(graph.guards, replaced[count:], strict=True)
+    )
+    rebound = Graph((*arguments, *kept), tuple(replaced[:count]), guards, graph.equalities, graph.name)
+    return rebound, tuple(arrays[each] for each in kept)
+
+
+def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
+    """The outermost values that depend on captured arrays alone and are worth computing ahead."""
+    below: dict[Value, frozenset[Input]] = {}
+    mixed: set[Value] = set()
+    for value in graph.order:
+        if isinstance(value, Node):
+            below[value] = frozenset().union(*(below[source] for source in value.inputs))
+            if any(source in mixed for source in value.inputs) or not below[value]:
+                mixed.add(value)
+        elif isinstance(value, Input) and value in arrays:
+            below[value] = frozenset((value,))
+        else:
+            below[value] = frozenset()
+            if not isinstance(value, Constant):
+                mixed.add(value)
+    sizes = {
+        shapes.resolve(extent): length
+        for value, array in arrays.items()
+        for extent, length in zip(value.shape, array.shape, strict=True)
+    }
+    users = [source for value in graph.order if isinstance(value, Node) and value in mixed for source in value.inputs]
+    found: dict[Node, None] = {}
+    stack = [*users, *graph.outputs]
+    while stack:
+        value = stack.pop()
+        if not isinstance(value, Node) or value in mixed or value in found:
+            continue
+        if _worth_folding(value, sizes, max(arrays[each].size for each in below[value])):
+            found[value] = None
+        else:
+            stack.extend(value.inputs)
+    return list(found)
+
+
+def _worth_folding(node: Node, sizes: Mapping[Extent, int], largest: int) -> bool:
+    if node.op.kind == "view" or node.type.weak:
+        return False
+    count = 1
+    for extent in map(shapes.resolve, node.shape):
+        length = extent if isinstance(extent, int) else sizes.get(extent)
+        if length is None:
+            return False
+        count *= length
+    return count <= max(largest, 1)
+
+
+def _still_needed(
+    outputs: Sequence[Value], arguments: Sequence[Input], arrays: Mapping[Input, np.ndarray]
+) -> list[Input]:
+    """Arrays that are read, and those whose shapes are the only place where some length is known from."""
+    reached = set(toposort(outputs))
+    known = {shapes.resolve(extent) for value in arguments for extent in value.shape}
+    kept = [each for each in arrays if each in reached]
+    known.update(shapes.resolve(extent) for value in kept for extent in value.shape)
+    for each in arrays:
+        lengths = {extent for extent in map(shapes.resolve, each.shape) if isinstance(extent, Dim)}
+        if each not in kept and not lengths <= known:
+            kept.append(each)
+            known.update(lengths)
+    return kept

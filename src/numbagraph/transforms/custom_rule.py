@@ -1,0 +1,78 @@
+"""Derivatives that a user wrote: a function whose results are differentiated by a rule of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from numbagraph.graph import Input, Value
+from numbagraph.op import registry
+from numbagraph.ops.identity import GradientRule
+from numbagraph.transforms.batching import batch, spread
+
+Backward = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value | None]]
+
+
+def with_rule(results: Sequence[Value], arguments: Sequence[Value], backward: Backward) -> list[Value]:
+    """``results``, computed from ``arguments``, with a reverse rule in place of their derivative.
+
+    ``backward(arguments, cotangents of the results)`` gives the cotangents of the arguments, None where zero. It runs
+    only when something is differentiated.
+    """
+    rule, count = Rule(backward), len(results)
+    bind = registry["with_rule"].bind
+    return [bind(*results, *arguments, rule=rule, result=number, results=count) for number in range(count)]
+
+
+@dataclass(frozen=True, repr=False)
+class Rule:
+    """A user's backward rule."""
+
+    backward: Backward
+
+    def __repr__(self) -> str:
+        return "rule"  # the hash of a graph depends on what it computes, which no rule changes
+
+    def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
+        found = list(self.backward(arguments, given))
+        if len(found) != len(arguments):
+            raise TypeError(f"a custom_vjp backward rule gave {len(found)} cotangents for {len(arguments)} arguments")
+        return found
+
+    def batched(self, batched: Sequence[bool]) -> GradientRule:
+        return BatchedRule(self, tuple(batched))
+
+
+@dataclass(frozen=True)
+class BatchedRule:
+    """A rule for arguments some of which are batched: the rule itself, written down once and batched."""
+
+    rule: GradientRule
+    flags: tuple[bool, ...]
+
+    def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
+        flags = (*self.flags, *[True] * len(given))
+        batches = (*arguments, *given)
+        singles = [single(value) if flag else value for value, flag in zip(batches, flags, strict=True)]
+        found = self.rule.cotangents(singles[: len(arguments)], singles[len(arguments) :])
+        replaced = {one: many for one, many, flag in zip(singles, batches, flags, strict=True) if flag}
+        size = given[0].shape[0]
+        known = [each for each in found if each is not None]
+        results = iter(batch(known, replaced, size))
+        return [
+            None if each is None else self._fit(spread(next(results), size), flag)
+            for each, flag in zip(found, self.flags, strict=True)
+        ]
+
+    @staticmethod
+    def _fit(cotangent: Value, flag: bool) -> Value:
+        """An argument that all elements of the batch share takes the sum of their cotangents."""
+        return cotangent if flag else registry["sum"].bind(cotangent, axes=(-cotangent.ndim,))
+
+    def batched(self, batched: Sequence[bool]) -> GradientRule:
+        return BatchedRule(self, tuple(batched))
+
+
+def single(value: Value) -> Input:
+    """A stand-in for one element of a batch."""
+    return Input(value.type.with_shape(value.shape[1:]), "element")

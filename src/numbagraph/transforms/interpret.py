@@ -1,0 +1,216 @@
+"""Running a graph value by value: on arrays with each op's NumPy reference, or on whatever else stands for a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, python_type, toposort
+from numbagraph.op import boxing
+from numbagraph.types import Extent
+
+T = TypeVar("T")
+_ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")
+Environment = dict[Value, Any]
+"""What values stand for; to begin with, the inputs and the lengths of their dimensions."""
+
+
+def interpret(
+    outputs: Iterable[Value],
+    environment: dict[Value, T],
+    leaf: Callable[[Value], T],
+    apply: Callable[[Node, list[T]], T],
+) -> list[T]:
+    """What ``outputs`` stand for, in dependency order and without recursion.
+
+    ``leaf`` says what a value without inputs stands for, ``apply`` what a node does, given what its inputs stand for.
+    Neither is asked for values that are in ``environment``. What is not needed any more is taken out of it again, so
+    that large arrays do not pile up.
+    """
+    outputs = list(outputs)
+    order = toposort(outputs, known=environment)
+    last_user: dict[Value, Value | None] = {
+        source: value for value in order if isinstance(value, Node) for source in value.inputs
+    }
+    last_user |= dict.fromkeys(outputs)
+    for value in order:
+        if not isinstance(value, Node):
+            environment[value] = leaf(value)
+            continue
+        environment[value] = apply(value, [environment[source] for source in value.inputs])
+        for source in value.inputs:
+            if last_user[source] is value:
+                environment.pop(source, None)
+    return [environment[output] for output in outputs]
+
+
+def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> list[Any]:
+    """Run a graph on arrays (and Python scalars where inputs are weak) with each op's NumPy reference.
+
+    Parameters
+    ----------
+    graph
+        What to run.
+    arrays
+        One array for each input.
+    check
+        Whether to compare the dtype and shape of every intermediate result with what the graph says.
+
+    Returns
+    -------
+    list
+        One array or scalar for each output. An array owns its memory: an output that is a view of an input is copied.
+
+    Raises
+    ------
+    Exception
+        What NumPy raises, or what a guard says, with the user's line, the operation and the operands' shapes.
+    """
+    environment = bind(graph, arrays)
+    check_entry(graph, environment)
+    lengths = dict(environment)
+
+    def apply(node: Node, operands: list[Any]) -> Any:
+        result = apply_reference(node, operands)
+        if check:
+            check_result(node, result, lengths)
+        return result
+
+    results = interpret(graph.outputs, environment, lambda value: leaf_data(value, lengths), apply)
+    owned = {id(array) for array in arrays}
+    return [boxed(output, own(result, owned)) for output, result in zip(graph.outputs, results, strict=True)]
+
+
+def boxed(value: Value, result: Any) -> Any:
+    """A result as the kind of object that NumPy (or Python) would give: an array or a scalar."""
+    kind = boxing(value)
+    if kind == "array":
+        return np.asarray(result)
+    return np.asarray(result).item() if kind == "python" else np.asarray(result)[()]
+
+
+def own(result: Any, taken: set[int]) -> Any:
+    """An output as memory that nothing else uses."""
+    if not isinstance(result, np.ndarray):
+        return result
+    if result.base is not None or not result.flags.writeable or id(result) in taken:
+        result = np.array(result, order="C")
+    taken.add(id(result))
+    return result
+
+
+def bind(graph: Graph, arrays: Sequence[Any]) -> Environment:
+    """The inputs and their dimensions' lengths, by value."""
+    if len(arrays) != len(graph.inputs):
+        raise TypeError(f"{graph.name} takes {len(graph.inputs)} arrays, not {len(arrays)}")
+    environment: Environment = {}
+    for value, array in zip(graph.inputs, arrays, strict=True):
+        environment[value] = weak_data(value, array)
+        lengths = np.shape(array)
+        if len(lengths) != value.ndim:
+            raise shapes.ShapeError(f"{graph.name}: {value.name} must have {value.ndim} dimensions, not {len(lengths)}")
+        for extent, length in zip(value.shape, lengths, strict=True):
+            known = environment.setdefault(extent, length) if isinstance(extent, Dim) else extent
+            if isinstance(known, int) and known != length:
+                expected = shapes.shape_text(value.shape)
+                raise shapes.ShapeError(f"{graph.name}: {value.name} must have shape {expected}, not {lengths}")
+    for extent in [extent for extent in environment if isinstance(extent, Dim)]:
+        if isinstance(extent.representative, Dim):
+            environment.setdefault(extent.representative, environment[extent])
+    return environment
+
+
+def weak_data(value: Value, data: Any) -> Any:
+    """A weak value as the Python scalar that it is; the data of others as they are."""
+    kind = python_type(value.type)
+    known = isinstance(data, (np.ndarray, np.generic, int, float, complex))
+    return kind(data) if kind is not None and known else data
+
+
+def leaf_data(value: Value, environment: Environment) -> Any:
+    """What a constant or a length stands for."""
+    if isinstance(value, Constant):
+        return weak_data(value, value.data)
+    if isinstance(value, Dim):
+        return length_of(value, environment)
+    raise ValueError(f"{value!r} is not an input of the graph")
+
+
+def length_of(extent: Extent, environment: Environment) -> int:
+    """The number that an extent is."""
+    if extent not in environment:
+        extent = shapes.resolve(extent)
+    if isinstance(extent, int):
+        return extent
+    if isinstance(extent, Dim):
+        return environment[extent]
+    return int(evaluate_scalar(extent, environment))
+
+
+def evaluate_scalar(value: Value, environment: Environment) -> Any:
+    """A value that depends on lengths and rank-0 inputs alone."""
+    (result,) = interpret([value], dict(environment), lambda leaf: leaf_data(leaf, environment), apply_reference)
+    return result
+
+
+def apply_reference(node: Node, operands: list[Any]) -> Any:
+    """The result of one op, by NumPy."""
+    try:
+        result = node.op.reference(*operands, **node.attrs)
+    except Exception as error:
+        raise located(error, node, operands) from error
+    return weak_data(node, result)
+
+
+def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
+    """The same kind of error, with the operation, its operands and the user's line in the message."""
+    types = ", ".join(map(describe, operands))
+    message = f"{error}\n  in {node.op.name}({types})\n  at {node.source}"
+    try:
+        return type(error)(message)
+    except TypeError:  # a class with a constructor of its own
+        return ValueError(message)
+
+
+def describe(operand: Any) -> str:
+    if isinstance(operand, (np.ndarray, np.generic)):
+        return f"{operand.dtype}[{', '.join(map(str, operand.shape))}]"
+    return repr(operand)
+
+
+def check_entry(graph: Graph, environment: Environment) -> None:
+    """Raise unless the arguments fulfil what the graph requires of them."""
+    for equality in graph.equalities:
+        if length_of(equality.dim, environment) != length_of(equality.other, environment):
+            raise shapes.ShapeError(requirement(equality.subject, equality.source, environment))
+    for guard in graph.guards:
+        if not evaluate_scalar(guard.condition, environment):
+            raise guard.error(requirement(guard.subject, guard.source, environment))
+
+
+def requirement(subject: str, source: Source | None, environment: Environment) -> str:
+    """What was required, with numbers for the symbolic lengths in it, and where."""
+    lengths = {value.name: length for value, length in environment.items() if isinstance(value, Dim)}
+    for name in sorted(lengths, key=len, reverse=True):
+        subject = subject.replace(name, str(lengths[name]))
+    count = 1
+    while count:
+        subject, count = _ARITHMETIC.subn(computed, subject)
+    return f"{subject}\n  at {source}"
+
+
+def computed(match: re.Match[str]) -> str:
+    """The number that an operation on two numbers in a text is, such as "add(3, 4)"."""
+    return str(getattr(np, match[1])(int(match[2]), int(match[3])))
+
+
+def check_result(node: Node, result: Any, environment: Environment) -> None:
+    """Compare the dtype and the shape of a result with what the graph says."""
+    expected = tuple(length_of(extent, environment) for extent in node.shape)
+    if np.shape(result) != expected or np.asarray(result).dtype != node.dtype:
+        seen = describe(np.asarray(result))
+        raise AssertionError(f"{node.op.name} gave {seen} where the graph says {node.type}, at {node.source}")

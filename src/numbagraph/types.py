@@ -1,0 +1,72 @@
+"""Element types and array types: what a value is before any element of it exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numbagraph.graph import Value
+
+Extent = Union[int, "Value"]
+"""The length of one dimension: a Python int when static, else an integer scalar value of the graph."""
+
+BOOL = np.dtype(np.bool_)
+INT64 = np.dtype(np.int64)
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+COMPLEX64 = np.dtype(np.complex64)
+COMPLEX128 = np.dtype(np.complex128)
+
+INTEGERS = tuple(np.dtype(f"{sign}{size}") for sign in "iu" for size in (1, 2, 4, 8))
+FLOATS = (FLOAT32, FLOAT64)
+COMPLEXES = (COMPLEX64, COMPLEX128)
+DTYPES = (BOOL, *INTEGERS, *FLOATS, *COMPLEXES)
+
+_CANONICAL = {(dtype.kind, dtype.itemsize): dtype for dtype in DTYPES}
+
+WEAK_TYPES: dict[np.dtype, type] = {BOOL: bool, INT64: int, FLOAT64: float, COMPLEX128: complex}
+"""The Python type behind a weak scalar's dtype."""
+
+
+def canonical_dtype(dtype: Any) -> np.dtype:
+    """The supported native dtype equal to ``dtype``; raises ``TypeError`` when there is none.
+
+    ``longlong`` and ``long`` are one dtype here, and byte order is native: callers convert data.
+    """
+    dtype = np.dtype(dtype)
+    try:
+        return _CANONICAL[dtype.kind, dtype.itemsize]
+    except KeyError:
+        supported = ", ".join(str(supported) for supported in DTYPES)
+        raise TypeError(f"dtype {dtype} is not supported; the supported dtypes are {supported}") from None
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part of ``dtype``."""
+    return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """Dtype and shape of a value; ``weak`` marks a Python scalar, which adapts to the arrays it meets (NEP 50)."""
+
+    dtype: np.dtype
+    shape: tuple[Extent, ...] = ()
+    weak: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def with_shape(self, shape: tuple[Extent, ...]) -> ArrayType:
+        return ArrayType(self.dtype, shape)
+
+    def with_dtype(self, dtype: np.dtype) -> ArrayType:
+        return ArrayType(dtype, self.shape)
+
+    def __str__(self) -> str:
+        extents = ", ".join(str(extent) for extent in self.shape)
+        return f"{'weak ' if self.weak else ''}{self.dtype}[{extents}]"

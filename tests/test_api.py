@@ -1,0 +1,484 @@
+"""The API from end to end: decorators, arguments, pytrees, dispatch, donation, Python scalars, pickling."""
+
+import copy
+import functools
+import inspect
+import pickle
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numbagraph import graph_jit
+from numbagraph.tracing import Tracer
+
+
+def counting(function):
+    """The function, and a list that grows by one whenever it runs, which is when it is traced."""
+    runs = []
+
+    @functools.wraps(function)
+    def counted(*args, **kwargs):
+        runs.append(1)
+        return function(*args, **kwargs)
+
+    return counted, runs
+
+
+# ---- the decorator ----
+
+
+def test_plain_decorator():
+    @graph_jit
+    def norm(x):
+        """The length of a vector."""
+        return np.sqrt(np.sum(x**2))
+
+    result = norm(np.array([3.0, 4.0]))
+    assert type(result) is np.float64
+    assert result == 5.0
+    assert norm.__name__ == "norm"
+    assert norm.__doc__ == "The length of a vector."
+    assert "norm" in repr(norm)
+    assert inspect.signature(norm) == inspect.signature(norm.function)
+
+
+def test_decorator_with_options():
+    @graph_jit(backend="numpy", cache=False)
+    def double(x):
+        return x * 2
+
+    np.testing.assert_array_equal(double(np.arange(3)), [0, 2, 4])
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+def test_backends_agree(backend):
+    if backend == "jax":
+        pytest.importorskip("jax")
+    f = graph_jit(lambda x, n: (np.cumsum(x * n, axis=0), np.max(x)), backend=backend)
+    x = np.linspace(0, 1, 6).reshape(3, 2)
+    result = f(x, 3)
+    assert isinstance(result, tuple)
+    np.testing.assert_allclose(result[0], np.cumsum(x * 3, axis=0), rtol=1e-12)
+    assert result[1] == 1.0
+
+
+def test_a_partial_function_and_a_callable_object():
+    class Scale:
+        def __call__(self, x):
+            return x * 2
+
+    np.testing.assert_array_equal(graph_jit(functools.partial(np.add, 2.0))(np.ones(3)), 3 * np.ones(3))
+    np.testing.assert_array_equal(graph_jit(Scale())(np.ones(3)), 2 * np.ones(3))
+
+
+def test_positional_keyword_and_default_arguments():
+    @graph_jit
+    def f(x, y=2.0, *, z=3.0):
+        return x * 100 + y * 10 + z
+
+    x = np.array([1.0, 2.0])
+    expected = f.function
+    for args, kwargs in [((x,), {}), ((x, 5.0), {}), ((x,), {"y": 5.0}), ((), {"z": x, "x": x}), ((x, x), {"z": x})]:
+        np.testing.assert_array_equal(f(*args, **kwargs), expected(*args, **kwargs))
+
+
+def test_variadic_arguments():
+    @graph_jit
+    def f(first, *rest, **named):
+        return first + sum(rest) + named["scale"] * 2
+
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(f(x, x, x, scale=x), 5 * x)
+    np.testing.assert_array_equal(f(x, scale=x), 3 * x)
+
+
+def test_wrong_arguments_are_python_errors():
+    f = graph_jit(lambda x, y: x + y)
+    with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+        f(np.ones(2))
+    with pytest.raises(TypeError, match="too many positional"):
+        f(np.ones(2), 1, 2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        f(np.ones(2), 1, z=2)
+
+
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @graph_jit
+    def predict(self, x):
+        return x * self.scale
+
+    @staticmethod
+    @graph_jit
+    def shift(x):
+        return x + 1
+
+
+def test_methods():
+    x = np.arange(3.0)
+    one, two = Model(np.full(3, 2.0)), Model(np.full(3, 5.0))
+    for _ in range(2):
+        np.testing.assert_array_equal(one.predict(x), 2 * x)
+        np.testing.assert_array_equal(two.predict(x), 5 * x)
+    np.testing.assert_array_equal(Model.shift(x), x + 1)
+    assert one.predict is one.predict
+
+
+# ---- pytrees ----
+
+Pair = namedtuple("Pair", ["left", "right"])
+
+
+@dataclass
+class Parameters:
+    mean: Any
+    scale: Any = 1.0
+
+
+@dataclass(frozen=True)
+class Frozen:
+    inner: Parameters
+    label: str = "plain"
+
+
+def test_trees_go_in_and_out():
+    @graph_jit
+    def f(tree, pair, parameters):
+        return {
+            "sum": tree["a"] + tree["b"][0],
+            "pair": Pair(pair.right, pair.left),
+            "parameters": Parameters(parameters.mean * 2, parameters.scale),
+            "nested": [(tree["b"][1], None), ()],
+        }
+
+    x = np.arange(3.0)
+    result = f({"a": x, "b": [x * 10, 2.0]}, Pair(x, 1), Parameters(x + 1))
+    assert list(result) == ["sum", "pair", "parameters", "nested"]
+    np.testing.assert_array_equal(result["sum"], 11 * x)
+    assert type(result["pair"]) is Pair
+    assert result["pair"].left == 1
+    np.testing.assert_array_equal(result["pair"].right, x)
+    assert type(result["parameters"]) is Parameters
+    np.testing.assert_array_equal(result["parameters"].mean, 2 * x + 2)
+    assert result["parameters"].scale == 1.0
+    assert result["nested"] == [(2.0, None), ()]
+
+
+def test_static_leaves_are_returned_as_they_are():
+    marker = object()
+    f = graph_jit(lambda x: {"x": x + 1, "name": "linear", "none": None, "marker": marker, "number": 3})
+    result = f(np.ones(2))
+    np.testing.assert_array_equal(result["x"], [2, 2])
+    assert (result["name"], result["none"], result["number"]) == ("linear", None, 3)
+    assert result["marker"] is marker
+
+
+def test_nothing_traced_is_returned():
+    assert graph_jit(lambda x: None)(np.ones(2)) is None
+    assert graph_jit(lambda x: (1, "a"))(np.ones(2)) == (1, "a")
+
+
+def test_one_result_many_times():
+    x = np.arange(3.0)
+
+    def f(x):
+        y = x * 2
+        return y, y, {"again": y}
+
+    first, second, tree = graph_jit(f)(x)
+    for each in (first, second, tree["again"]):
+        np.testing.assert_array_equal(each, 2 * x)
+
+
+def test_results_own_their_memory():
+    x = np.arange(6.0).reshape(2, 3)
+    for function in (lambda x: x, lambda x: x.T, lambda x: x[1:], lambda x: (x, x[0])):
+        for backend in ("numba", "numpy"):
+            result = graph_jit(function, backend=backend)(x)
+            for each in result if isinstance(result, tuple) else (result,):
+                assert not np.shares_memory(each, x)
+                each[...] = 7
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+
+
+# ---- static and donated arguments ----
+
+
+def test_static_arguments_are_part_of_the_key():
+    counted, runs = counting(lambda x, n, mode: x * n if mode == "scale" else x + n)
+    counted.__signature__ = inspect.signature(lambda x, n, mode: None)
+    f = graph_jit(counted, static_argnames=("n", "mode"))
+    x = np.arange(3.0)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(x, 2, "scale"), 2 * x)
+        np.testing.assert_array_equal(f(x, 3, mode="scale"), 3 * x)
+        np.testing.assert_array_equal(f(x, 3, "shift"), 3 + x)
+    assert len(runs) == 3
+
+
+def test_equal_static_arguments_of_different_types_are_not_the_same():
+    f = graph_jit(lambda x, n: x * n, static_argnames="n")
+    x = np.arange(3)
+    assert [f(x, n).dtype for n in (1, 1.0, True)] == [np.int64, np.float64, np.int64]
+
+
+def test_static_arguments_drive_python():
+    @graph_jit(static_argnames="order")
+    def power_sum(x, order=3):
+        total = x * 0
+        for _ in range(order):
+            total = total * x + 1
+        return total
+
+    x = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(power_sum(x), [7, 13])
+    np.testing.assert_array_equal(power_sum(x, 2), [3, 4])
+
+
+def test_donated_memory_is_used_for_the_result():
+    f = graph_jit(lambda x, y: x * 2 + y, donate_argnames="x")
+    x, y = np.arange(5.0), np.ones(5)
+    result = f(x, y)
+    assert np.shares_memory(result, x)
+    np.testing.assert_array_equal(result, np.arange(5.0) * 2 + 1)
+    np.testing.assert_array_equal(y, np.ones(5))
+
+
+def test_donation_keeps_results_right():
+    """What still reads the donated array, another argument included, sees what was there before."""
+
+    def function(x, y):
+        return x[::-1] + x * y, np.sum(x)
+
+    f = graph_jit(function, donate_argnames="x")
+    for y in (np.arange(1.0, 6.0), None):
+        x = np.arange(5.0)
+        y = x if y is None else y
+        expected = function(x.copy(), y.copy())
+        result = f(x, y)
+        np.testing.assert_array_equal(result[0], expected[0])
+        assert result[1] == expected[1]
+
+
+def test_donation_of_what_does_not_fit_is_no_donation():
+    f = graph_jit(lambda x: np.sum(x), donate_argnames="x")
+    x = np.arange(5.0)
+    assert f(x) == 10
+    np.testing.assert_array_equal(x, np.arange(5.0))
+
+
+# ---- dispatch ----
+
+
+def test_new_lengths_do_not_retrace():
+    counted, runs = counting(lambda x, y: np.sum(x * y, axis=0))
+    counted.__signature__ = inspect.signature(lambda x, y: None)
+    f = graph_jit(counted)
+    for rows, columns in [(2, 3), (3, 2), (0, 5), (5, 0), (100, 7), (0, 0)]:
+        x = np.random.default_rng(0).random((rows, columns))
+        np.testing.assert_allclose(f(x, x[:1].copy() if rows == 1 else x), np.sum(x * x, axis=0), rtol=1e-14)
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.ones((2, 3)), np.ones((2, 1))),
+        (np.ones((2, 3)), np.ones((2, 3), np.float32)),
+        (np.ones((2, 3)), np.ones(3)),
+        (np.ones((2, 3)), np.ones((2, 6))[:, ::2]),
+        (1, 1.0),
+        (np.float64(1), 1.0),
+        ([np.ones(2)], (np.ones(2),)),
+    ],
+    ids=["a length of 1", "dtype", "rank", "layout", "Python type", "NumPy scalar", "tree"],
+)
+def test_a_new_key_is_a_new_version(first, second):
+    counted, runs = counting(lambda x: x)
+    counted.__signature__ = inspect.signature(lambda x: None)
+    f = graph_jit(counted)
+    for _ in range(2):
+        f(first)
+        f(second)
+    assert len(runs) == 2
+
+
+def test_broadcasting_of_ones_is_exact():
+    f = graph_jit(lambda x, y: x + y)
+    arrays = [np.arange(6.0).reshape(2, 3), np.ones((1, 3)), np.ones((2, 1)), np.ones((1, 1)), np.ones(1), np.ones(3)]
+    for x in arrays:
+        for y in arrays:
+            np.testing.assert_array_equal(f(x, y), x + y)
+            assert f(x, y).shape == (x + y).shape
+
+
+def test_many_versions_at_once():
+    f = graph_jit(lambda x: x + 1)
+    dtypes = [np.int8, np.uint16, np.float32, np.float64, np.complex64]
+    arrays = [np.ones(shape, dtype) for dtype in dtypes for shape in ((), (1,), (3,), (2, 2))]
+    for _ in range(2):
+        for array in arrays:
+            result = f(array)
+            assert result.dtype == array.dtype
+            np.testing.assert_array_equal(result, array + array.dtype.type(1))
+
+
+# ---- Python scalars ----
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("scalar", [2, 2.5, 1j, True])
+@pytest.mark.parametrize("literal", [True, False], ids=["literal", "argument"])
+def test_weak_scalars_take_the_array_s_dtype(dtype, scalar, literal):
+    x = np.arange(4).astype(dtype)
+    expected = x * scalar + x
+    result = graph_jit(lambda x: x * scalar + x)(x) if literal else graph_jit(lambda x, s: x * s + x)(x, scalar)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_weak_scalars_stay_weak_through_python_s_operators():
+    f = graph_jit(lambda x, a, b: x * (a + b * 2))
+    x = np.arange(3, dtype=np.float32)
+    assert f(x, 1, 2).dtype == np.float32
+    assert f(x, 1.5, 2).dtype == np.float32
+    np.testing.assert_array_equal(f(x, 1.5, 2), x * np.float32(5.5))
+
+
+@pytest.mark.parametrize("literal", [True, False], ids=["literal", "argument"])
+def test_python_integers_that_do_not_fit(literal):
+    x = np.ones(3, np.uint8)
+    f = (lambda s: graph_jit(lambda x: x + s)(x)) if literal else (lambda s: graph_jit(lambda x, s: x + s)(x, s))
+    for scalar in (256, -1, 2**40):
+        with pytest.raises(OverflowError, match=r"out of bounds for uint8"):
+            x + scalar
+        with pytest.raises(OverflowError, match=r"out of bounds for uint8"):
+            f(scalar)
+    np.testing.assert_array_equal(f(255), x + 255)
+    with pytest.raises(OverflowError):
+        graph_jit(lambda x, s: x + s)(x, 2**70)
+
+
+def test_python_results_for_python_numbers():
+    f = graph_jit(lambda a, b: (a + b, a * b, -a))
+    for args in [(2, 3), (2.0, 3), (2, 3j), (-0.0, 1.0)]:
+        expected = f.function(*args)
+        result = f(*args)
+        assert [type(each) for each in result] == [type(each) for each in expected]
+        assert list(map(repr, result)) == list(map(repr, expected))
+
+
+def test_numpy_functions_of_python_numbers_give_numpy_scalars():
+    result = graph_jit(lambda a: (np.sqrt(a), np.add(a, 1)))(4.0)
+    assert [type(each) for each in result] == [np.float64, np.float64]
+    assert type(graph_jit(lambda a: np.add(a, 1))(4)) is np.int64
+
+
+def test_numpy_scalars_and_0d_arrays():
+    f = graph_jit(lambda x, y: x + y)
+    for x in (np.float32(2), np.array(2, np.float32)):
+        for y in (np.float32(3), np.array(3, np.float32), 3, 3.0):
+            result = f(x, y)
+            assert type(result) is np.float32
+            assert result == 5
+
+
+# ---- nested functions ----
+
+
+def test_nested_compiled_functions_are_one_graph():
+    counted, runs = counting(lambda x: x * 2)
+    inner = graph_jit(counted)
+    outer = graph_jit(lambda x: inner(x) + inner(x + 1))
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(outer(x), 4 * x + 2)
+    assert len(runs) == 2
+    assert str(outer.graph(x)).count("def ") == 1
+
+
+# ---- what can be asked of a compiled function ----
+
+
+def test_inspection():
+    f = graph_jit(lambda x: np.sum(np.exp(x) * 2))
+    x = np.linspace(0, 1, 5)
+    assert "exp" in str(f.graph(x))
+    assert next(iter(f.stages(x))) == "traced"
+    assert "exp" in f.explain(x)
+    assert "define" in f.llvm(x)
+    assert f.asm(x).strip()
+
+
+def test_graphs_print_as_python_that_runs():
+    f = graph_jit(lambda x: np.sum(np.exp(x) * 2, axis=0))
+    x = np.linspace(0, 1, 6).reshape(2, 3)
+    text = str(f.graph(x))
+    compile(text, "printed", "exec")
+
+
+def test_cache_info_and_warmup(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
+    counted, runs = counting(lambda x: x * 12345.0)
+    counted.__signature__ = inspect.signature(lambda x: None)
+    f = graph_jit(counted)
+    f.warmup(np.ones(3))
+    assert len(runs) == 1
+    np.testing.assert_array_equal(f(np.ones(5)), 12345.0 * np.ones(5))
+    assert len(runs) == 1
+    assert f.cache_info() is not None
+
+
+# ---- pickling and copying ----
+
+
+@graph_jit
+def at_module_level(x):
+    return x * 3
+
+
+def plain_at_module_level(x, n):
+    return x * n
+
+
+compiled_under_another_name = graph_jit(plain_at_module_level, static_argnames="n", backend="numpy")
+
+
+def test_pickling():
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(at_module_level(x), 3 * x)
+    again = pickle.loads(pickle.dumps(at_module_level))
+    np.testing.assert_array_equal(again(x), 3 * x)
+    again = pickle.loads(pickle.dumps(compiled_under_another_name))
+    np.testing.assert_array_equal(again(x, 4), 4 * x)
+    assert again.backend == "numpy"
+    assert again.static_argnames == ("n",)
+
+
+def test_a_lambda_cannot_be_pickled():
+    with pytest.raises((pickle.PicklingError, AttributeError, TypeError), match=r"lambda|pickle"):
+        pickle.dumps(graph_jit(lambda x: x))
+
+
+@pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy])
+def test_copying(copier):
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(copier(at_module_level)(x), 3 * x)
+
+
+def test_tracers_do_not_leak_into_results():
+    kept = []
+
+    @graph_jit
+    def f(x):
+        kept.append(x)
+        return x + 1
+
+    f(np.ones(2))
+    assert isinstance(kept[0], Tracer)
+    with pytest.raises((TypeError, AssertionError, ValueError)):
+        np.asarray(kept[0])

@@ -1,0 +1,222 @@
+"""Every rule fires on its own left side, in the pipeline too, and both of its sides are equal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+
+from numbagraph.op import registry
+from numbagraph.rewrite.canonical import CANONICALISE
+from numbagraph.rewrite.engine import PatternRule, RewriteError, RuleSet, rewrite, rule
+from numbagraph.rewrite.facts import floating
+from numbagraph.rewrite.patterns import exp, expm1, less, log
+from numbagraph.rewrite.pipeline import optimise
+from numbagraph.rewrite.specialise import SPECIALISE
+from numbagraph.rewrite.stabilise import STABILISE
+from numbagraph.transforms.interpret import evaluate
+from tests.accuracy import check_accuracy
+from tests.graphs import trace
+from tests.rule_checks import check, compare, fired, instances, is_elementwise, special_values
+
+
+def patterns_of(rules: RuleSet, *, elementwise: bool) -> list[PatternRule]:
+    found = [each for each in rules.rules if isinstance(each, PatternRule)]
+    return [each for each in found if is_elementwise(each.pattern) == elementwise]
+
+
+@pytest.mark.parametrize("each", patterns_of(CANONICALISE, elementwise=True), ids=repr)
+def test_canonical_rule_is_exact(each):
+    assert check(each)
+
+
+@pytest.mark.parametrize("each", patterns_of(SPECIALISE, elementwise=True), ids=repr)
+def test_specialised_rule_is_accurate(each):
+    assert check(each, ulp=4)
+
+
+@pytest.mark.parametrize("each", patterns_of(STABILISE, elementwise=True), ids=repr)
+def test_stable_rule_is_at_least_as_accurate(each):
+    assert check_accuracy(each)
+
+
+@pytest.mark.parametrize("rules", [CANONICALISE, STABILISE, SPECIALISE], ids=lambda rules: rules.name)
+def test_no_rule_is_shadowed(rules):
+    """In the whole pipeline too: what comes before must leave the form that a rule is written for."""
+    for each in patterns_of(rules, elementwise=True):
+        fires = (
+            any(firing.rule is each for firing in optimise(graph).firings)
+            for graph, _ in instances(each)
+            if fired(each, graph) is not None
+        )
+        assert any(fires), f"{each!r} never fires in the pipeline"
+
+
+call = {op.name: op for op in registry}.__getitem__
+
+
+def repeated(x, count=5):
+    return call("broadcast_to")(call("expand_dims")(x, -1), (*x.shape, count))
+
+
+STRUCTURAL = [
+    lambda x: call("cast")(call("cast")(x, np.complex128), np.complex64),
+    lambda x: call("cast").bind(x, dtype=x.dtype),
+    lambda x: call("broadcast_to").bind(x, *x.shape, shape=(None, None)),
+    lambda x: call("broadcast_to")(repeated(x, 1), (*x.shape, 4)),
+    lambda x: call("broadcast_to").bind(
+        call("broadcast_to").bind(call("expand_dims")(x, -1), *x.shape, shape=(None, None, 1)),
+        *x.shape,
+        shape=(None, None, 4),
+    ),
+    lambda x: call("expand_dims")(repeated(x), 1),
+    lambda x: call("expand_dims")(call("expand_dims")(x, (0, 2)), (1, -1)),
+    lambda x: call("squeeze").bind(call("expand_dims")(x, (0, 2)), axes=(-4, -2)),
+    lambda x: call("squeeze").bind(call("expand_dims")(x, (0, 2, -1)), axes=(-3,)),
+    lambda x: call("expand_dims")(call("squeeze")(x, 0), 0),
+    lambda x: call("transpose").bind(call("transpose").bind(x, axes=(-1, -2)), axes=(-1, -2)),
+    lambda x: call("transpose").bind(
+        call("transpose").bind(call("expand_dims")(x, 0), axes=(-1, -3, -2)), axes=(-2, -1, -3)
+    ),
+    lambda x: call("reshape").bind(
+        call("reshape").bind(x, x.shape[0] * x.shape[1], consumed=2, shape=(None,)),
+        *x.shape,
+        consumed=1,
+        shape=(None, None),
+    ),
+    lambda x: call("copy").bind(x),
+    lambda x: call("sum")(-x, 0),
+    lambda x: call("sum")(x, 0) + 0,
+    lambda x: call("sum")(call("expand_dims")(x, 0), 0),
+    lambda x: call("prod")(call("expand_dims")(x, 0), 0),
+    lambda x: call("max")(call("expand_dims")(x, 0), 0),
+    lambda x: call("min")(call("expand_dims")(x, 0), 0),
+    lambda x: call("sum")(repeated(x), -1),
+    lambda x: call("sum")(repeated(x, x.shape[0]), -1),
+    lambda x: call("sum")(call("broadcast_to")(call("expand_dims")(x, 1), (x.shape[0], 3, x.shape[1])), (0, 1)),
+    lambda x: call("max")(repeated(x), (-1, 0)),
+    lambda x: call("min")(repeated(x), -1),
+]
+
+
+def structural_graphs():
+    """Graphs of functions that rearrange and reduce, with special values in their arguments."""
+    for dtype in (np.float64, np.float32, np.int32, np.uint64, np.complex128, np.bool_):
+        numbers = special_values(np.dtype(dtype))
+        for array in (
+            np.stack([numbers, numbers[::-1]]),
+            numbers[None],
+            numbers[:0].reshape(0, 2),
+            numbers[:0].reshape(2, 0),
+        ):
+            for function in STRUCTURAL:
+                try:
+                    graph = trace(function, array)
+                except (TypeError, ValueError, NotImplementedError):
+                    continue
+                yield graph, array
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+@pytest.mark.parametrize("each", patterns_of(CANONICALISE, elementwise=False), ids=repr)
+def test_structural_rule_is_exact(each):
+    """On rearrangements and reductions; a sum of equal numbers is one of the few results that a rule may round anew."""
+    count = 0
+    for graph, array in structural_graphs():
+        after = fired(each, graph)
+        if after is not None:
+            compare(each, graph, after, [array], ulp=graph.outputs[0].op.ulp)
+            count += 1
+    assert count
+
+
+def test_repeating_after_computing_changes_nothing():
+    rng = np.random.default_rng(0)
+
+    def function(x, y):
+        wide = call("broadcast_to")(call("exp")(y), (*x.shape,))
+        return call("sin")(wide) * x, call("exp")(repeated(y)), call("sum")(wide + call("expand_dims")(y, 0))
+
+    arrays = rng.normal(size=(3, 4)), rng.normal(size=4)
+    graph = trace(function, *arrays)
+    after, firings = rewrite(graph, CANONICALISE)
+    assert any(firing.rule.name == "compute_before_repeating" for firing in firings)
+    for one, other in zip(evaluate(graph, arrays), evaluate(after, arrays, check=True), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+ROWS = [
+    [1.0, 2.0, 3.0],
+    [1000.0, 999.0, -np.inf],
+    [-1000.0, -1001.0, -1002.0],
+    [np.inf, 1.0, 2.0],
+    [-np.inf] * 3,
+    [np.nan, 1, 2],
+]
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+def test_log_sum_exp(axis):
+    array = np.array(ROWS)
+    for block in (array, array[:3], array[2:3], array[:0]):
+        graph = trace(lambda x: call("log")(call("sum")(call("exp")(x), axis)), block)
+        (result,) = evaluate(optimise(graph).final, [block])
+        with np.errstate(divide="ignore"):
+            expected = logsumexp(block, axis) if block.size else np.log(np.exp(block).sum(axis))
+        np.testing.assert_allclose(result, expected, rtol=1e-14)
+
+
+def test_log_mean_exp():
+    array = np.array(ROWS[:3])
+    graph = trace(lambda x: call("log")(call("mean")(call("exp")(x), 1)), array)
+    (result,) = evaluate(optimise(graph).final, [array])
+    np.testing.assert_allclose(result, logsumexp(array, 1) - np.log(3), rtol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+def test_softmax_and_its_logarithm(axis):
+    def function(x):
+        weights = call("exp")(x) / call("sum")(call("exp")(x), axis, keepdims=True)
+        return weights, call("log")(weights)
+
+    array = np.array(ROWS[:1] + ROWS[2:3])
+    weights, logarithms = evaluate(optimise(trace(function, array)).final, [array])
+    np.testing.assert_allclose(weights, softmax(array, axis), rtol=1e-13)
+    np.testing.assert_allclose(logarithms, array - logsumexp(array, axis, keepdims=True), rtol=1e-12)
+
+
+def test_a_quotient_that_only_looks_like_softmax_is_left_alone():
+    """The sums of rows divide columns here."""
+    array = np.random.default_rng(0).normal(size=(3, 3))
+    graph = trace(lambda x: call("exp")(x) / call("sum")(call("exp")(x), 1), array)
+    (result,) = evaluate(optimise(graph).final, [array])
+    np.testing.assert_allclose(result, np.exp(array) / np.exp(array).sum(1), rtol=1e-14)
+
+
+UNSOUND = {
+    "infinite times 0": rule(lambda x: x * 0, lambda: 0),
+    "0 - x at 0": rule(lambda x: 0 - x, lambda x: -x),
+    "the sign": rule(lambda x, y: x - y, lambda x, y: x + y),
+    "x + 0 at -0.0": rule(lambda x: x + 0, lambda x: x),
+    "NaN": rule(lambda x: x / x, lambda: 1),
+    "integers wrap": rule(lambda x, y: (x * y) // y, lambda x: x),
+    "the order of quotients": rule(lambda x, y, z: (x * y) / z, lambda x, y, z: x * (y / z)),
+}
+
+
+@pytest.mark.parametrize("each", UNSOUND.values(), ids=UNSOUND)
+def test_the_checker_finds_an_unsound_rule(each):
+    with pytest.raises(AssertionError, match="became"):
+        check(each)
+
+
+def test_the_checker_finds_a_rule_that_loses_digits():
+    with pytest.raises(AssertionError, match="the truth is"):
+        check_accuracy(rule(lambda x: expm1(x), lambda x: exp(x) - 1))
+    with pytest.raises(AssertionError, match="the truth is"):
+        check_accuracy(rule(lambda x: log(exp(x)), lambda x: -x))
+
+
+def test_a_rule_must_keep_the_type():
+    with pytest.raises(RewriteError, match="must keep the type"):
+        check(rule(lambda x, y: less(x, y), lambda x: x, where=floating))

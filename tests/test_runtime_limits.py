@@ -1,0 +1,218 @@
+"""The native entry among threads and processes, and what it leaves in memory."""
+
+import contextlib
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.runtime import objects
+from numbagraph.runtime.compile import Library, compile_module
+from numbagraph.runtime.entry import Plan, make_callable
+from tests.native_programs import (
+    ADD_ONE,
+    FLOAT,
+    add_one,
+    donating,
+    identity,
+    native,
+    plan,
+    program_text,
+    shapes_text,
+    vector,
+)
+
+
+def sleeping(threshold):
+    signature = Signature((), (), (), single=False)
+    body = "%ignored = call i32 @usleep(i32 200000)"
+    return native(signature, shapes_text([], work=100), program_text(body), gil_threshold=threshold)
+
+
+@pytest.mark.parametrize(("threshold", "released"), [(99, True), (100, False)])
+def test_long_programs_release_the_gil(threshold, released):
+    ticks = 0
+    running = True
+
+    def count():
+        nonlocal ticks
+        while running:
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    while not ticks:
+        time.sleep(0.001)
+    before = ticks
+    sleeping(threshold)()
+    progress = ticks - before
+    running = False
+    thread.join()
+    assert (progress > 20) == released
+
+
+def test_threads_call_and_compile_at_once():
+    function = add_one(gil_threshold=-1)
+    failures = []
+
+    def work(seed):
+        x = np.arange(2.0, 50.0 + seed)
+        own = add_one()
+        right = sum(np.array_equal(callee(x), x + 1) for _ in range(3000) for callee in (function, own))
+        if right != 6000:
+            failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # it is what this test is about
+# JAX, which another test may have started, and Python 3.12 warn of any fork beside threads.
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning", "ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork_while_another_thread_compiles():
+    function = add_one()
+    running = True
+
+    def compile_on():
+        while running:
+            compile_module(shapes_text(["m0"]) + program_text(ADD_ONE))
+
+    thread = threading.Thread(target=compile_on)
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                good = np.array_equal(function(np.arange(3.0)), [1, 2, 3]) and np.array_equal(
+                    add_one()(np.arange(3.0)), [1, 2, 3]
+                )
+                os._exit(0 if good else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        running = False
+        thread.join()
+
+
+def test_interpreter_exits_with_functions_alive():
+    command = "import tests.native_programs as t, numpy as np; f = t.add_one(); print(f(np.ones(2)))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", command], check=False, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[2. 2.]\n", "")
+
+
+def test_everything_is_freed_with_the_function():
+    made = plan(Signature((), (vector(),), (), single=False), shapes_text([]), program_text(""), captured=[np.ones(3)])
+    library, captured = weakref.ref(made.keepalive), weakref.ref(made.captured[0])
+    function = make_callable([made], "native")
+    bound = weakref.ref(function.__self__)
+    del made
+    assert function() == ()
+    assert library() is not None
+    del function
+    assert (library(), captured(), bound()) == (None, None, None)
+
+
+def calls():
+    """A function and arguments for every path on which references are taken."""
+    x = np.ones(5)
+    two = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 0, "scalar")), single=False)
+    both = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
+    shapes = shapes_text(["m0"])
+    number, scalar = Result(FLOAT, 0, "python"), ArrayLeaf(FLOAT, ())
+    return {
+        "success": (add_one(), x),
+        "refused": (add_one(), [1.0]),
+        "guard": (native(two, shapes_text(["m0"], guard=1), program_text("")), x),
+        "stopped": (native(two, shapes, program_text("", code=2)), x),
+        "exhausted": (native(two, shapes, program_text("", code=OUT_OF_MEMORY)), x),
+        "unallocated": (native(both, shapes_text(["m0", 2**52]), program_text("")), x),
+        "tuple": (native(two, shapes, program_text("")), x),
+        "donated": (donating(), x),
+        "shared": (donating([x]), x, x),
+        "float": (identity(ScalarLeaf(float), "python"), 1.5),
+        "int": (identity(ScalarLeaf(int), "python"), 10**12),
+        "huge": (identity(ScalarLeaf(int), "python"), 10**30),
+        "bool": (identity(ScalarLeaf(bool), "python"), True),
+        "complex": (identity(ScalarLeaf(complex), "python"), 1.5j),
+        "scalar": (identity(scalar, "scalar"), np.float64(2.0)),
+        "array": (identity(scalar, "array"), np.array(2.0)),
+        "nothing": (native(Signature((), (), (number,), single=True), shapes_text([]), program_text("")),),
+    }
+
+
+def call(function, *arguments):
+    with contextlib.suppress(MemoryError):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("path", calls())
+def test_no_path_leaks(path):
+    function, *arguments = calls()[path]
+    watched = (FLOAT, NotImplemented, np.ndarray, True, False, MemoryError)
+    call(function, *arguments)
+    gc.collect()
+    counts = [sys.getrefcount(thing) for thing in watched]
+    tracemalloc.start()
+    try:
+        call(function, *arguments)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(20_000):
+            call(function, *arguments)
+        after = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert after - before < 2_000
+    assert all(abs(sys.getrefcount(thing) - count) < 10 for thing, count in zip(watched, counts, strict=True))
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no measure of resident memory on this system")
+def test_a_million_calls_and_hundreds_of_functions_stay_in_memory():
+    function, x = add_one(), np.ones(1000)
+    code = compile_module(shapes_text(["m0"]) + program_text(ADD_ONE))
+    signature = Signature((vector(),), (), (Result(FLOAT, 1),), single=True)
+
+    def load_and_call():
+        library = Library(code, {})
+        addresses = {"shapes": library.address("shapes"), "program": library.address("program")}
+        made = make_callable([Plan(signature, **addresses, keepalive=library)], "native")
+        assert made(x)[0] == 2
+
+    for _ in range(300):
+        load_and_call()
+    for _ in range(1000):
+        function(x)
+    before = resident()
+    for _ in range(300):
+        load_and_call()
+    for _ in range(1_000_000):
+        function(x)
+    assert resident() - before < 3 * 2**20
+
+
+def test_an_unknown_layout_of_objects_is_noticed(monkeypatch):
+    class Shifted(ctypes.Structure):
+        _fields_ = (("unexpected", ctypes.c_uint64), *objects.DtypeFields._fields_)
+
+    monkeypatch.setattr(objects, "DtypeFields", Shifted)
+    with pytest.raises(RuntimeError, match="dtypes"):
+        objects.check_layout()

@@ -1,0 +1,110 @@
+"""Check that imports inside numbagraph go one way: from the top of the house to its foundation.
+
+ruff's `banned-api` (TID251) is one list for all files, while each layer must ban what stands above it, and
+most layers are single files in one folder. So ruff runs here once for each distinct list. It sees relative
+and absolute imports, imports inside functions and under `TYPE_CHECKING`, and `import numbagraph` with
+`numbagraph.api` later. A `noqa` comment does not count: an exception is listed here, with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+# From the bottom to the top. A module may import its own layer and those before it.
+LAYERS = (
+    "version",
+    "types",
+    "graph",
+    "op",
+    "shapes",
+    "kernel",
+    "abi",
+    "intrinsics",
+    "blockwise",
+    "ops",
+    "transforms",
+    "rewrite",
+    "runtime",
+    "tracing",
+    "traced",
+    "embed",
+    "numpy",
+    "special",
+    "inspect",
+    "jit",
+    "op_function",
+    "differentiation",
+    "api",
+    "jax_bridge",
+    "pymc_bridge",
+    "testing",
+)
+
+# Every layer may import these, but only inside a function: TID253 in pyproject.toml sees to that.
+IMPORTED_WHEN_USED = {"jax_bridge", "pymc_bridge"}
+
+# file: {a layer above it that it may import all the same}
+EXCEPTIONS = {
+    # Types of fields, under TYPE_CHECKING: an extent may be a value of the graph, and a node has an op.
+    "types.py": {"graph"},
+    "graph.py": {"op", "inspect"},  # and a graph is printed when someone asks for it
+    # Offers each op as a Numba intrinsic by its name, on first use; the emitters beside it know no op.
+    "intrinsics/__init__.py": {"op_function"},
+    # A tracer names its array namespace, which is made of functions of tracers.
+    "tracing.py": {"numpy"},
+}
+
+PACKAGE = Path(__file__).parents[1] / "src" / "numbagraph"
+RUFF = (
+    sys.executable,
+    "-m",
+    "ruff",
+    "check",
+    "--isolated",
+    "--quiet",
+    "--ignore-noqa",
+    "--output-format=concise",
+)
+
+
+def public_names() -> set[str]:
+    """Return what the root of the package hands on; inside the package it is imported from its own layer."""
+    for statement in ast.parse((PACKAGE / "__init__.py").read_text()).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name("__all__")], value=names):
+                return set(ast.literal_eval(names)) - set(LAYERS)
+    return set()
+
+
+def main() -> int:
+    files_by_ban: dict[frozenset[str], list[Path]] = defaultdict(list)
+    from_root = public_names()
+    failed = False
+    for path in sorted(PACKAGE.rglob("*.py")):
+        file = path.relative_to(PACKAGE)
+        layer = file.parts[0].removesuffix(".py")
+        if layer == "__init__":  # hands on the names of all layers
+            continue
+        if layer not in LAYERS:
+            print(f"{path}: give '{layer}' its place in LAYERS of tools/check_layers.py")
+            failed = True
+            continue
+        above = set(LAYERS[LAYERS.index(layer) + 1 :])
+        above -= IMPORTED_WHEN_USED | EXCEPTIONS.get(file.as_posix(), set())
+        files_by_ban[frozenset(above | from_root)].append(path)
+
+    for banned, files in files_by_ban.items():
+        reason = "{msg = 'it stands above this file, see tools/check_layers.py'}"
+        table = ", ".join(f"'numbagraph.{name}' = {reason}" for name in sorted(banned))
+        option = f"lint.flake8-tidy-imports.banned-api = {{{table}}}"
+        command = [*RUFF, "--select=TID251", "--config", option, *files]
+        failed |= subprocess.run(command, check=False).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""Write docs/ops.md, the table of all ops, from the registry. ``--check`` fails when the page is out of date."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from numbagraph import ops
+from numbagraph.op import Op, Unsupported, registry
+
+PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
+HEADER = """# Ops
+
+Generated from the registry by `python tools/op_table.py`: every op, what calls of it are traced from, and its facets.
+An ULP bound of 0 means that results equal NumPy's bit for bit. A composite is written in other ops, and is traced
+through when it is called.
+
+| op | kind | traced from | derivative | ULP |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def traced_from(function: object) -> str:
+    """How a user spells a function that becomes an op."""
+    if isinstance(function, str):
+        return function.replace(":", ".")
+    if isinstance(function, tuple):
+        return f"{traced_from(function[0])}.{function[1]}"
+    module = getattr(function, "__module__", None) or "numpy"
+    name = getattr(function, "__name__", str(function))
+    return f"{module.removeprefix('numpy._core.') if module.startswith('numpy._core') else module}.{name}"
+
+
+def row(op: Op) -> str:
+    functions = ", ".join(f"`{traced_from(each)}`" for each in op.implements) or "numbagraph alone"
+    derivative = "yes" if op.kind == "composite" or not isinstance(op.vjp, Unsupported) else op.vjp.reason
+    return f"| `{op.name}` | {op.kind} | {functions} | {derivative} | {op.ulp:g} |"
+
+
+def page() -> str:
+    assert ops is not None
+    rows = [row(op) for op in sorted(registry, key=lambda each: (each.kind, each.name))]
+    return HEADER + "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    if "--check" in sys.argv[1:]:
+        if not PAGE.exists() or PAGE.read_text() != page():
+            print(f"{PAGE.name} is out of date: run python tools/op_table.py")
+            return 1
+        return 0
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
