@@ -1,0 +1,84 @@
+"""What numbagraph is held to, as ratios of medians from one run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .results import Results
+from .workloads import WORKLOADS
+from .workloads.base import GROWTH_SIZES
+
+OURS = "numbagraph"
+SECOND_PROCESS_SECONDS = 0.030
+COMPILED = ("sum_squares-10000", "radon-919", "dag_grad-100", "mixed_grad-100")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`measure` gives the figure that must not exceed `limit`, or None while it is unknown."""
+
+    text: str
+    limit: float
+    measure: Callable[[Results], float | None]
+
+
+def against(what: str, row: str, peer: str, limit: float) -> Bar:
+    """Our time over a peer's."""
+
+    def measure(results: Results) -> float | None:
+        return _ratio(results.seconds(what, row, OURS), results.seconds(what, row, peer))
+
+    return Bar(f"{what}: {row}, times {peer}", limit, measure)
+
+
+def among_ours(what: str, row: str, other: str, limit: float) -> Bar:
+    """Our time on one row over our time on another."""
+
+    def measure(results: Results) -> float | None:
+        return _ratio(results.seconds(what, row, OURS), results.seconds(what, other, OURS))
+
+    return Bar(f"{what}: {row}, times {other}", limit, measure)
+
+
+def within(what: str, row: str, limit: float) -> Bar:
+    return Bar(f"{what}: {row}, seconds", limit, lambda results: results.seconds(what, row, OURS))
+
+
+def linear(workload: str) -> Bar:
+    """Compile time a node, the largest graph over the smallest."""
+    small, large = GROWTH_SIZES[0], GROWTH_SIZES[-1]
+
+    def measure(results: Results) -> float | None:
+        times = [results.seconds("growth", f"{workload}-{size}", OURS) for size in (large, small)]
+        ratio = _ratio(*times)
+        return None if ratio is None else ratio * small / large
+
+    return Bar(f"growth: {workload}, a node of {large} over a node of {small}", 1.1, measure)
+
+
+def _ratio(ours: float | None, theirs: float | None) -> float | None:
+    return ours / theirs if ours is not None and theirs is not None else None
+
+
+RANDOM = ("dag_grad-100", "mixed_grad-100")
+SUM_SIZES = next(w.sizes for w in WORKLOADS if w.name == "sum_squares")
+BARS = (
+    against("compile", "sum_squares-10000", "jax", 1.0),
+    against("compile", "radon-919", "jax", 1 / 2),
+    against("compile", "radon-919", "pytensor", 1 / 15),
+    *(against("compile", row, "jax", 1 / 2) for row in RANDOM),
+    *(against("compile", row, "pytensor", 1 / 20) for row in RANDOM),
+    *(linear(workload) for workload in ("dag", "dag_grad", "mixed", "mixed_grad")),
+    *(within("second", row, SECOND_PROCESS_SECONDS) for row in COMPILED),
+    against("run", "add_one-1", "numpy", 1.0),
+    against("run", "add_one-10", "numpy", 1.0),
+    against("run", "five_arrays-10", "numpy", 1.0),
+    against("run", "normal-1000000", "numba", 1.3),
+    against("run", "normal-1000000", "numpy", 1 / 4),
+    against("run", "normal-1000000", "jax", 1 / 25),
+    against("run", "radon-919", "numba", 1.2),
+    against("run", "cdist-1000", "jax", 1 / 4),
+    *(against("run", f"sum_squares-{size}", "jax", 1.0) for size in SUM_SIZES),
+    # The index is an argument, so its bounds are checked at every call; captured, they are checked once.
+    among_ours("run", "radon_args-919", "radon-919", 1.1),
+    against("import", "import", "numba", 1.3),
+)

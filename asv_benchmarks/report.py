@@ -1,0 +1,124 @@
+"""Tables of medians and ratios, and the JSON of a run."""
+
+import json
+import platform
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from .bars import BARS
+from .results import Result, Results
+from .systems import SYSTEMS, System
+
+TITLES = {
+    "import": "Import, new process",
+    "run": "Steady state, time a call",
+    "overhead": "Steady state, time a call",
+    "compile": "Cold: from the function to its first result, empty cache, import excluded",
+    "second": "The same in a second process, full cache",
+    "growth": "Cold, by the number of nodes",
+}
+
+
+def console() -> Console:
+    """As wide as the tables where the output goes to a file."""
+    terminal = Console(highlight=False)
+    return terminal if terminal.is_terminal else Console(highlight=False, width=140)
+
+
+def duration(seconds: float) -> str:
+    for unit, scale in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
+        if seconds < 999.5 * scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def cell(result: Result | None, base: float | None) -> str:
+    if result is None:
+        return "-"
+    if result.failed:
+        return "[bold red]FAILED[/]"
+    if result.seconds is None:
+        return "-"
+    ratio = f" [dim]x{result.seconds / base:.3g}[/]" if base else ""
+    return duration(result.seconds) + ratio
+
+
+def base_system(what: str, systems: list[System], results: list[Result]) -> str:
+    """Ratios are to numbagraph; without it, to the first system that has a time."""
+    timed = {result.system for result in results if result.samples}
+    preferred = ["numba"] if what == "import" else []
+    return next((name for name in [*preferred, *(s.name for s in systems)] if name in timed), "")
+
+
+def print_results(console: Console, what: str, systems: list[System], results: list[Result]) -> None:
+    base = base_system(what, systems, results)
+    title = f"{TITLES[what]} (x: ratio to {base})" if base else TITLES[what]
+    console.print(f"\n[bold]{title}[/]")
+    table = Table()
+    table.add_column("", no_wrap=True)
+    for system in systems:
+        table.add_column(system.name, justify="right", no_wrap=True)
+    cells = {(result.row, result.system): result for result in results}
+    for row in dict.fromkeys(result.row for result in results):
+        reference = cells.get((row, base))
+        seconds = reference.seconds if reference else None
+        table.add_row(row, *(cell(cells.get((row, system.name)), seconds) for system in systems))
+    console.print(table)
+    print_reasons(console, results)
+
+
+def print_reasons(console: Console, results: list[Result]) -> None:
+    """Why cells are empty, one line a reason."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        if result.absent:
+            rows.setdefault((result.system, result.absent), []).append(result.row)
+    for (system, reason), names in rows.items():
+        shown = "" if reason == "not installed" else f" ({', '.join(names)})"
+        console.print(f"- {system}: {reason}{shown}", style="dim", markup=False)
+    for result in results:
+        if result.failed:
+            line = f"FAILED {result.system} on {result.row}: {result.failed}"
+            console.print(line, style="bold red", markup=False)
+
+
+def print_bars(console: Console, results: Results) -> None:
+    """The bars of which at least one has its figure."""
+    measured = [(bar, bar.measure(results)) for bar in BARS]
+    if all(figure is None for _, figure in measured):
+        return
+    console.print("\n[bold]What numbagraph is held to[/]")
+    table = Table("bar", "measured", "at most", "")
+    for bar, figure in measured:
+        if figure is None:
+            table.add_row(bar.text, "-", f"{bar.limit:.3g}", "")
+        else:
+            verdict = "met" if figure <= bar.limit else "[bold red]missed[/]"
+            table.add_row(bar.text, f"{figure:.3g}", f"{bar.limit:.3g}", verdict)
+    console.print(table)
+
+
+def write_json(path: Path, threads: int, results: Results) -> None:
+    document = {
+        "machine": {
+            "processor": processor(),
+            "system": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "versions": {name: system.version() for name, system in SYSTEMS.items() if system.installed()},
+        "threads": threads,
+        "results": [asdict(result) | {"median": result.seconds} for result in results.all()],
+        "bars": [{"bar": b.text, "measured": b.measure(results), "at_most": b.limit} for b in BARS],
+    }
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():  # Linux: `platform.processor` is often empty there
+        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
+        return names[0].partition(":")[2].strip() if names else platform.machine()
+    return platform.processor()

@@ -1,0 +1,33 @@
+"""The registry of workloads, in the order of the tables."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+from . import dag, elementwise, models, rows
+from .base import Case, Problem, Workload
+
+__all__ = ["WORKLOADS", "Case", "Problem", "Workload", "case", "select"]
+
+WORKLOADS: tuple[Workload, ...] = (
+    *elementwise.WORKLOADS,
+    *models.WORKLOADS,
+    *rows.WORKLOADS,
+    *dag.WORKLOADS,
+)
+TAGGED = ("overhead", "growth")
+"""What is measured on the workloads with that tag only."""
+
+
+def select(what: str, patterns: Sequence[str] = ()) -> list[Case]:
+    """The cases to measure; patterns are globs over labels such as `chain-10000`, or parts of them."""
+    workloads = [w for w in WORKLOADS if what not in TAGGED or what in w.tags]
+    cases = [Case(workload, size) for workload in workloads for size in workload.sizes_for(what)]
+    if not patterns:
+        return cases
+    return [c for c in cases if any(fnmatch(c.label, p) or p in c.label for p in patterns)]
+
+
+def case(label: str) -> Case:
+    """The case of that label; its size need not be one of the workload's own."""
+    name, _, size = label.rpartition("-")
+    return Case(next(workload for workload in WORKLOADS if workload.name == name), int(size))
