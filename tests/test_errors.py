@@ -277,6 +277,7 @@ def test_python_integers_that_do_not_fit_name_the_argument():
         (lambda x: int(x[0]), "int()"),
         (lambda x: float(x[0]), "float()"),
         (lambda x: complex(x[0]), "complex()"),
+        (lambda x: round(x[0]), "round()"),
         (lambda x: math.exp(x[0]), "float()"),
         (lambda x: list(range(x[0].astype(int))), "integer"),
         (lambda x: np.ones(x.shape[0]), "integer"),

@@ -312,6 +312,11 @@ class Tracer:
     def __complex__(self) -> complex:
         raise self._refuse(f"complex() of a traced array: {_CONTROL}")
 
+    def __round__(self, digits: int | None = None) -> Tracer:
+        if digits is None:
+            raise self._refuse(f"round() of a traced array to a Python integer: {_CONTROL}, or call numpy.round")
+        return apply(registry["round"], self, digits)
+
     def __index__(self) -> int:
         raise self._refuse(
             f"a traced number used as a Python integer: {_CONTROL}. numbagraph.numpy has zeros, ones, full, arange "
@@ -397,7 +402,6 @@ def _install_operators() -> None:
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Tracer, f"__{name}__", _unary(getattr(operator, f"__{name}__")))
     setattr(Tracer, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
-    setattr(Tracer, "__round__", lambda self, digits=0: apply(registry["round"], self, digits))  # noqa: B010
 
 
 def _binary(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -471,7 +475,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def unsupported(name: str) -> TypeError:
-    known = sorted({each.name for each in registry})
+    known = sorted(each.name for each in registry if each.implements)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
     return TypeError(f"numpy.{name} is not supported in a traced function; the nearest that is: {near[0]}")
 
