@@ -225,6 +225,8 @@ def test_equal_static_arguments_of_different_types_are_not_the_same():
     f = graph_jit(lambda x, n: x * n, static_argnames="n")
     x = np.arange(3)
     assert [f(x, n).dtype for n in (1, 1.0, True)] == [np.int64, np.float64, np.int64]
+    f = graph_jit(lambda x, n: x * n[0], static_argnames="n")
+    assert [f(x, (n,)).dtype for n in (1, 1.0)] == [np.int64, np.float64]
 
 
 def test_static_arguments_drive_python():
@@ -462,6 +464,30 @@ def test_pickling():
 def test_a_lambda_cannot_be_pickled():
     with pytest.raises((pickle.PicklingError, AttributeError, TypeError), match=r"lambda|pickle"):
         pickle.dumps(graph_jit(lambda x: x))
+
+
+def test_methods_travel_with_their_objects():
+    x = np.arange(3.0)
+    model = Model(np.full(3, 2.0))
+    np.testing.assert_array_equal(model.predict(x), 2 * x)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(x), 2 * x)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model.predict))(x), 2 * x)
+    other = copy.copy(model)
+    other.scale = np.full(3, 5.0)
+    np.testing.assert_array_equal(other.predict(x), 5 * x)
+    np.testing.assert_array_equal(model.predict(x), 2 * x)
+
+
+def test_methods_of_objects_without_a_dict():
+    class Slotted:
+        __slots__ = ()
+
+        @graph_jit
+        def predict(self, x):
+            return x
+
+    with pytest.raises(TypeError, match="__slots__"):
+        Slotted().predict(np.ones(2))
 
 
 @pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy])

@@ -256,6 +256,14 @@ def test_operations_that_do_not_take_the_dtype(function):
     assert f"{__file__}:{function.__code__.co_firstlineno}" in str(caught.value)
 
 
+def test_arrays_of_traced_numbers():
+    text = error_of(TypeError, lambda x: np.array([x[0], x[1]]), np.ones(2))
+    assert "np.stack" in text
+    assert here(-2) in text
+    text = error_of(OverflowError, lambda x: x + 2**63, np.ones(2, int))
+    assert "9223372036854775808 out of bounds" in text
+
+
 def test_python_integers_that_do_not_fit_name_the_argument():
     text = error_of(OverflowError, lambda x, n: x * n, np.ones(2), 2**70)
     assert "argument n" in text

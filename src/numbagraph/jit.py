@@ -107,6 +107,8 @@ class GraphFunction:
         return methods[self]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if inspect.ismethod(self.function):
+            return getattr, (self.function.__self__, self.__name__)
         options = (self.static_argnames, self.donate_argnames, self.backend, self.cache)
         return _rebuild, (_Pickled(self.function), *options)
 
@@ -143,7 +145,7 @@ class GraphFunction:
         # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
         for name, argument in bound.arguments.items():
             if name in self.static_argnames:
-                static.append((name, type(argument), self._hashable(name, argument)))
+                static.append((name, typed(self._hashable(name, argument))))
             else:
                 dynamic[name] = argument
         leaves, spec = flatten(tuple(dynamic.values()))
@@ -385,7 +387,7 @@ class Arguments:
 
     bound: inspect.BoundArguments
     static: tuple[Hashable, ...]
-    """Name, type and value of each static argument: 1, 1.0 and True are equal, but not the same to a function."""
+    """The name and the value of each static argument."""
     names: tuple[str, ...]
     leaves: list[Any]
     spec: optree.PyTreeSpec
@@ -429,6 +431,11 @@ def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tu
     return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
 
 
+def typed(value: Hashable) -> Hashable:
+    """A static argument as part of a key: 1, 1.0 and True are equal, but not the same to a function."""
+    return type(value), tuple(map(typed, value)) if isinstance(value, tuple) else value
+
+
 def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function)
@@ -447,6 +454,9 @@ class BoundMethods(dict[GraphFunction, GraphFunction]):
 
     @classmethod
     def of(cls, owner: Any) -> BoundMethods:
+        if not hasattr(owner, "__dict__"):
+            kind = type(owner).__name__
+            raise TypeError(f"a compiled method is kept in its object, but {kind} has only __slots__: add '__dict__'")
         found = owner.__dict__.get(cls.NAME)
         if found is None or found.owner() is not owner:
             found = owner.__dict__[cls.NAME] = cls(owner)

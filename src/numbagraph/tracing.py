@@ -231,7 +231,8 @@ class Tracer:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise self._refuse(
             "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
-            "SciPy's logsumexp, softmax and log_softmax are in numbagraph.special"
+            "Write np.stack([x, y]) for np.array([x, y]). SciPy's logsumexp, softmax and log_softmax are in "
+            "numbagraph.special"
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -39,6 +39,8 @@ def weak_constant(number: complex) -> Constant:
     if isinstance(number, bool):
         return constant(number, dtype=BOOL, weak=True)
     if isinstance(number, int):
+        if not -(2**63) <= number < 2**63:
+            raise OverflowError(f"Python integer {number} out of bounds for int64: write np.uint64 or a float")
         return constant(number, dtype=INT64, weak=True)
     return constant(number, weak=True)
 
