@@ -1,9 +1,7 @@
-"""The API from end to end: decorators, arguments, pytrees, dispatch, donation, Python scalars, pickling."""
+"""The API from end to end: decorators, arguments, pytrees, dispatch, donation, Python scalars."""
 
-import copy
 import functools
 import inspect
-import pickle
 from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
@@ -103,30 +101,6 @@ def test_wrong_arguments_are_python_errors():
         f(np.ones(2), 1, 2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
         f(np.ones(2), 1, z=2)
-
-
-class Model:
-    def __init__(self, scale):
-        self.scale = scale
-
-    @graph_jit
-    def predict(self, x):
-        return x * self.scale
-
-    @staticmethod
-    @graph_jit
-    def shift(x):
-        return x + 1
-
-
-def test_methods():
-    x = np.arange(3.0)
-    one, two = Model(np.full(3, 2.0)), Model(np.full(3, 5.0))
-    for _ in range(2):
-        np.testing.assert_array_equal(one.predict(x), 2 * x)
-        np.testing.assert_array_equal(two.predict(x), 5 * x)
-    np.testing.assert_array_equal(Model.shift(x), x + 1)
-    assert one.predict is one.predict
 
 
 # ---- pytrees ----
@@ -433,67 +407,6 @@ def test_cache_info_and_warmup(tmp_path, monkeypatch):
     np.testing.assert_array_equal(f(np.ones(5)), 12345.0 * np.ones(5))
     assert len(runs) == 1
     assert f.cache_info() is not None
-
-
-# ---- pickling and copying ----
-
-
-@graph_jit
-def at_module_level(x):
-    return x * 3
-
-
-def plain_at_module_level(x, n):
-    return x * n
-
-
-compiled_under_another_name = graph_jit(plain_at_module_level, static_argnames="n", backend="numpy")
-
-
-def test_pickling():
-    x = np.arange(3.0)
-    np.testing.assert_array_equal(at_module_level(x), 3 * x)
-    again = pickle.loads(pickle.dumps(at_module_level))
-    np.testing.assert_array_equal(again(x), 3 * x)
-    again = pickle.loads(pickle.dumps(compiled_under_another_name))
-    np.testing.assert_array_equal(again(x, 4), 4 * x)
-    assert again.backend == "numpy"
-    assert again.static_argnames == ("n",)
-
-
-def test_a_lambda_cannot_be_pickled():
-    with pytest.raises((pickle.PicklingError, AttributeError, TypeError), match=r"lambda|pickle"):
-        pickle.dumps(graph_jit(lambda x: x))
-
-
-def test_methods_travel_with_their_objects():
-    x = np.arange(3.0)
-    model = Model(np.full(3, 2.0))
-    np.testing.assert_array_equal(model.predict(x), 2 * x)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(x), 2 * x)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model.predict))(x), 2 * x)
-    other = copy.copy(model)
-    other.scale = np.full(3, 5.0)
-    np.testing.assert_array_equal(other.predict(x), 5 * x)
-    np.testing.assert_array_equal(model.predict(x), 2 * x)
-
-
-def test_methods_of_objects_without_a_dict():
-    class Slotted:
-        __slots__ = ()
-
-        @graph_jit
-        def predict(self, x):
-            return x
-
-    with pytest.raises(TypeError, match="__slots__"):
-        Slotted().predict(np.ones(2))
-
-
-@pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy])
-def test_copying(copier):
-    x = np.arange(3.0)
-    np.testing.assert_array_equal(copier(at_module_level)(x), 3 * x)
 
 
 def test_tracers_do_not_leak_into_results():

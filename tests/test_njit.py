@@ -1,14 +1,9 @@
-"""Compiled functions and ops in code that Numba compiles, and as functions of C."""
+"""Compiled functions in code that Numba compiles."""
 
 import collections
 import contextlib
-import ctypes
 import gc
-import importlib.util
-import itertools
-import math
 import pickle
-import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -20,15 +15,13 @@ import pytest
 from numba import njit, prange
 from numba.core import types
 from numba.core.runtime import _nrt_python, rtsys
-from scipy import LowLevelCallable, integrate, special
+from scipy import special
 
 import numbagraph
 from numbagraph import intrinsics
 from numbagraph.op import Unsupported, registry
-from numbagraph.testing import LAYOUTS, assert_same, samples
-from numbagraph.testing.calls import is_supported
-from numbagraph.testing.checks import Checker
-from numbagraph.types import DTYPES, FLOAT64
+from numbagraph.testing import LAYOUTS, assert_same
+from numbagraph.types import DTYPES
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported))
 
@@ -424,173 +417,3 @@ def test_caching_by_numba(tmp_path):
     assert first.stdout.endswith(f"[0, 0, 0, 0] {refused}\n"), first.stderr
     assert second.stdout.endswith(f"[1, 0, 0, 0] {refused}\n"), second.stderr
     assert first.stdout.split("[")[0] == second.stdout.split("[")[0]
-
-
-def test_no_op_is_hidden_by_a_module():
-    modules = {module.name for module in pkgutil.iter_modules(intrinsics.__path__)}
-    assert not modules & {op.name for op in registry}
-    assert importlib.util.find_spec("numbagraph.intrinsics.expm1") is None
-
-
-def test_op_from_python_is_numpy():
-    np.testing.assert_array_equal(intrinsics.expm1(W), np.expm1(W))
-    assert intrinsics.expm1 is intrinsics.expm1
-    assert pickle.loads(pickle.dumps(intrinsics.expm1)) is not None
-    assert "expm1" in dir(intrinsics)
-    with pytest.raises(AttributeError, match="no op 'expm2'"):
-        _ = intrinsics.expm2
-
-
-def test_op_in_scalar_loop_is_inlined():
-    @njit
-    def caller(x):
-        result = 0.0
-        for i in range(x.size):
-            result += intrinsics.square(x[i]) * 2.0 - intrinsics.absolute(x[i])
-        return result
-
-    np.testing.assert_allclose(caller(W), np.sum(np.square(W) * 2.0 - np.abs(W)))
-    code = next(iter(caller.inspect_llvm().values()))
-    assert "graph" not in code.replace("numbagraph", "")  # the names of our functions
-    assert "llvm.fabs" in code
-
-
-def test_arguments_of_ops_are_constants():
-    @njit
-    def caller(x):
-        return (
-            intrinsics.sum(x, 0),
-            intrinsics.sum(x, axis=(0, -1)),
-            intrinsics.sum(x, axis=None, dtype=np.float32),
-            intrinsics.einsum("ij->j", x),
-            intrinsics.power(x, 2),
-        )
-
-    expected = X.sum(0), X.sum(), X.sum(dtype=np.float32), X.sum(0), X**2
-    for found, each in zip(caller(X), expected, strict=True):
-        np.testing.assert_allclose(found, each, rtol=1e-6)
-
-
-def is_unwritable(argument):
-    """Whether Numba has no literal for an argument: it does not tell the values in a tuple of tuples, for example."""
-    inner = [each for each in argument if isinstance(each, (tuple, list))] if isinstance(argument, tuple) else []
-    nested = any(isinstance(number, int) for each in inner for number in each)
-    return nested or argument is np._NoValue or (isinstance(argument, float) and not math.isfinite(argument))
-
-
-def caller_of(call):
-    """An njit function of the arrays and NumPy scalars of a sample, with everything else as a literal."""
-    names, values, scope = [], [], {"np": np, "intrinsics": intrinsics}
-
-    def spell(argument):
-        if isinstance(argument, (np.ndarray, np.generic)):
-            names.append(f"x{len(names)}")
-            values.append(argument)
-            return names[-1]
-        if isinstance(argument, (tuple, list)):
-            return f"({''.join(f'{spell(each)}, ' for each in argument)})"
-        if isinstance(argument, (slice, np.dtype, type)):
-            name = f"constant{len(scope)}"
-            scope[name] = np.dtype(argument) if isinstance(argument, type) else argument
-            return name
-        return repr(argument)
-
-    arguments = list(call.arguments)
-    while arguments and arguments[-1] is np._NoValue:
-        arguments.pop()
-    if any(map(is_unwritable, arguments)):
-        return None
-    spelled = ", ".join([spell(each) for each in arguments])
-    exec(f"def caller({', '.join(names)}):\n    return intrinsics.{call.op.name}({spelled})", scope)
-    return njit(scope["caller"]), values
-
-
-def like(found, expected):
-    """What Numba returns, with its Python scalars as the NumPy scalars that stand for them."""
-    if isinstance(expected, (tuple, list)):
-        return [like(*each) for each in zip(found, expected, strict=True)]
-    return found if isinstance(found, np.ndarray) else np.asarray(expected).dtype.type(found)
-
-
-def callers(name):
-    """The samples of an op that can be written in njit code and that NumPy accepts, those of float64 first."""
-    for dtype in (FLOAT64, *DTYPES):
-        for call in samples(registry[name], dtype):
-            expected, built = call.expected(call.arrays), caller_of(call)
-            if is_supported(expected) and built is not None:
-                yield call, expected, *built
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_op_in_njit_code(name):
-    found = list(itertools.islice(callers(name), 8))
-    if not found:
-        pytest.skip("the op has no samples")
-    call, expected, function, values = found[-1]
-    checker = Checker(call, "numba")
-    scale = checker.scale(call.arrays)
-    actual = like(function(*values), expected)
-    assert_same(actual, expected, ulp=checker.ulp, scale=scale, boxed=False, what=str(call))
-
-
-VALUE, ADDRESS, LENGTH, FLAG = ctypes.c_double, ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint8
-
-
-def prototype(*arguments):
-    return ctypes.CFUNCTYPE(ctypes.c_int32, *arguments)
-
-
-def test_address():
-    function = numbagraph.graph_jit(lambda x, y, c: (x * y + c, np.sum(x)))
-    address = function.address(W, W, 1.0)
-    assert address == function.address(numbagraph.Abstract((3,)), Y[::2], c=5.0)
-    call = prototype(ADDRESS, LENGTH, ADDRESS, LENGTH, VALUE, ADDRESS, ADDRESS)(address)
-    result, number = np.empty(7), np.empty(())
-
-    def run(x, y):
-        return call(x.ctypes.data, len(x), y.ctypes.data, len(y), 3.0, result.ctypes.data, number.ctypes.data)
-
-    for right in (W, W[:1]):
-        assert run(W, right) == 0
-        np.testing.assert_array_equal(result, W * right + 3.0)
-        np.testing.assert_allclose(number, np.sum(W))
-    assert run(W, W[:2]) == 1
-
-
-def test_address_passes_numbers_by_value():
-    function = numbagraph.graph_jit(lambda flag, integer, z, half: (np.where(flag, integer, -integer), z * half))
-    call = prototype(FLAG, LENGTH, VALUE, VALUE, ctypes.c_float, ADDRESS, ADDRESS)
-    address = function.address(True, 1, 1j, np.float32(0.5))
-    integer, product = np.empty((), np.int64), np.empty((), np.complex64)
-    results = integer.ctypes.data, product.ctypes.data
-    for flag in (True, False):
-        assert call(address)(flag, 5, 1.0, 2.0, 0.5, *results) == 0
-        assert (integer, product) == (5 if flag else -5, 0.5 + 1j)
-
-
-def test_address_reports_an_index_out_of_bounds():
-    function = numbagraph.graph_jit(lambda x, i: x[i])
-    call = prototype(ADDRESS, LENGTH, ADDRESS, LENGTH, ADDRESS)(function.address(W, np.array([1])))
-    result = np.empty(2)
-    for indices, code in (([1, 6], 0), ([1, 7], 2)):
-        index = np.array(indices)
-        assert call(W.ctypes.data, 7, index.ctypes.data, 2, result.ctypes.data) == code
-
-
-def test_address_in_njit_code():
-    call = prototype(ADDRESS, LENGTH, ADDRESS)(total.address(W))
-
-    @njit
-    def caller(x):
-        result = np.empty(1)
-        code = call(x.ctypes.data, x.size, result.ctypes.data)
-        return code, result[0]
-
-    assert caller(W) == (0, total(W))
-
-
-def test_callback_of_scipy():
-    bell = numbagraph.graph_jit(lambda x: np.exp(-x * x))
-    callback = numba.cfunc("float64(float64)")(lambda x: bell(x))
-    area, _ = integrate.quad(LowLevelCallable(callback.ctypes), -np.inf, np.inf)
-    np.testing.assert_allclose(area, np.sqrt(np.pi))
