@@ -12,6 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import CONTRACT, I1, I8, I64, POINTER, Emitter, Operand, llvm_type, memory_type
+from numbagraph.intrinsics.hints import INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.kernel import (
     Apply,
@@ -37,9 +38,6 @@ NumPy's pairwise sum."""
 
 SHORT_ROW = 32
 """Elements up to which the rows of a nest are summed without blocks."""
-
-LANES = 8
-"""Accumulators of a reduction that reads with strides, as many as NumPy has."""
 
 Lookup = Callable[[Scalar], ir.Value]
 
@@ -312,6 +310,9 @@ class KernelEmitter(ScalarEmitter):
         elif self.innermost(depth) and not self.in_blocks:
             # a short row would be over before a loop of several interleaved vectors began
             latch.set_metadata("llvm.loop", loop_hints(function.module, interleave_count=1))
+        elif self.innermost(depth) and (lanes := lanes_of_sums(self.kernel, function)):
+            hints = loop_hints(function.module, vectorize_width=lanes, interleave_count=INTERLEAVED)
+            latch.set_metadata("llvm.loop", hints)
         index.add_incoming(start, before.builder.block)
         before.builder.branch(head)
         return Emitter(ir.IRBuilder(after))
@@ -464,25 +465,3 @@ class KernelEmitter(ScalarEmitter):
         if isinstance(output, Scan):
             stored = state if output.exclusive else following
             self.put(emitter, output, output.reducer.result(stored), combine=False)
-
-
-def reduces_with_strides(kernel: Kernel) -> bool:
-    """Whether the innermost loop only accumulates, and reads elements that do not follow each other in memory."""
-    if not kernel.loops or not all(isinstance(each, Reduction) for each in kernel.outputs):
-        return False
-    loop = kernel.loops[-1]
-    scalars = list(kernel.scalars())
-    if sum(isinstance(each, Apply) for each in scalars) > LANES:
-        return False  # what takes its time to compute gains nothing, and eight copies of it take long to compile
-    loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
-    apart = any(each.buffer.strides is not None or loop in each.indices[:-1] for each in loads)
-    return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
-
-
-def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
-    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
-    options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
-    nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
-    loop = module.add_metadata([f"loop {len(module.metadata)}"])
-    loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
-    return loop

@@ -12,12 +12,13 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+
+from numbagraph.intrinsics.target import Target, current_target, host
 
 DEFAULT_LEVEL = 2
 """Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code that is not worth more."""
@@ -45,50 +46,45 @@ class LinkError(RuntimeError):
     """Object code could not be loaded: it is damaged, or a symbol that it names does not exist."""
 
 
-@dataclass(frozen=True)
-class _Host:
-    """This machine as LLVM sees it, and the linker that loads code into this process."""
+@cache
+def _create_machine(target: Target, level: int) -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    if target.triple != host().triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    model, relocation = ("small", "pic") if _NEW_LINKER else ("jitdefault", "default")
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        target.processor, target.features, level, relocation, model, jit=not _NEW_LINKER
+    )
 
-    triple: str
-    processor: str
-    features: str
-    machines: dict[int, Any]
-    """By level of optimisation: none, or the usual one."""
-    linker: Any
 
-    def machine(self, level: int) -> Any:
-        return self.machines[min(level, DEFAULT_LEVEL)]
+def _machine(level: int) -> Any:
+    """LLVM's code generator for the current target, at no more than the usual level of optimisation."""
+    with _lock:
+        return _create_machine(current_target(), min(level, DEFAULT_LEVEL))
 
 
 @cache
-def _create_host() -> _Host:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    processor = llvm.get_host_cpu_name()
-    features = llvm.get_host_cpu_features().flatten()
-    model, relocation = ("small", "pic") if _NEW_LINKER else ("jitdefault", "default")
-    machines = {
-        level: target.create_target_machine(processor, features, level, relocation, model, jit=not _NEW_LINKER)
-        for level in range(DEFAULT_LEVEL + 1)
-    }
-    linker = llvm.create_lljit_compiler(machines[DEFAULT_LEVEL], use_jit_link=_NEW_LINKER, suppress_errors=True)
-    return _Host(target.triple, processor, features, machines, linker)
+def _create_linker() -> Any:
+    machine = _create_machine(host(), DEFAULT_LEVEL)
+    return llvm.create_lljit_compiler(machine, use_jit_link=_NEW_LINKER, suppress_errors=True)
 
 
-def _host() -> _Host:
+def _linker() -> Any:
+    """What loads code into this process."""
     with _lock:
-        return _create_host()
+        return _create_linker()
 
 
-def _optimised(module_text: str, level: int, host: _Host) -> Any:
+def _optimised(module_text: str, level: int) -> Any:
     try:
         module = llvm.parse_assembly(module_text)
         module.verify()
     except RuntimeError as error:
         raise CompileError(str(error)) from None
-    machine = host.machine(level)
-    module.triple = host.triple
+    machine = _machine(level)
+    module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = level > 0
@@ -102,23 +98,21 @@ def _optimised(module_text: str, level: int, host: _Host) -> Any:
 
 
 def compile_module(module_text: str, *, opt: int = DEFAULT_LEVEL) -> bytes:
-    """Optimise LLVM IR for this machine and return its object code."""
-    host = _host()
-    with _lock, _optimised(module_text, opt, host) as module:
-        return host.machine(opt).emit_object(module)
+    """Optimise LLVM IR for the current target and return its object code."""
+    with _lock, _optimised(module_text, opt) as module:
+        return _machine(opt).emit_object(module)
 
 
 def optimised_ir(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as LLVM IR after optimisation, to be read."""
-    with _lock, _optimised(module_text, opt, _host()) as module:
+    with _lock, _optimised(module_text, opt) as module:
         return str(module)
 
 
 def assembly(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
-    """The module as this machine's assembly after optimisation, to be read."""
-    host = _host()
-    with _lock, _optimised(module_text, opt, host) as module:
-        return host.machine(opt).emit_assembly(module)
+    """The module as the current target's assembly after optimisation, to be read."""
+    with _lock, _optimised(module_text, opt) as module:
+        return _machine(opt).emit_assembly(module)
 
 
 class Library:
@@ -128,13 +122,13 @@ class Library:
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int]) -> None:
         """Load object code. ``symbols`` has the addresses of what it names, but for what libc and libm define."""
-        self._host = _host()
+        self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"
         builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, address in symbols.items():
             builder.import_symbol(name, address)
         try:
-            self._tracker = builder.link(self._host.linker, self._name)
+            self._tracker = builder.link(self._linker, self._name)
         except RuntimeError as error:
             raise LinkError(f"object code could not be loaded: {error}") from None
         self._found: dict[str, Any] = {}
@@ -144,7 +138,7 @@ class Library:
         found = self._found.get(name)
         if found is None:
             try:
-                found = self._host.linker.lookup(self._name, name)
+                found = self._linker.lookup(self._name, name)
             except RuntimeError as error:
                 message = f"symbol {name!r} is not available, or an external symbol that it needs is not: {error}"
                 raise LinkError(message) from None
@@ -152,10 +146,9 @@ class Library:
         return found[name]
 
 
-@cache
 def target_fingerprint() -> str:
-    """Everything about this machine and interpreter that object code depends on, for keys of cached code."""
-    host = _host()
+    """Everything about the current target and this interpreter that object code depends on, for keys of cached code."""
+    target = current_target()
     interpreter = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""), object.__basicsize__)
     versions = (llvmlite.__version__, *llvm.llvm_version_info)
-    return repr((host.triple, host.processor, host.features, versions, interpreter))
+    return repr((target.triple, target.processor, target.features, versions, interpreter))

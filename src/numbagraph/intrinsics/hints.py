@@ -1,0 +1,77 @@
+"""What LLVM's loop vectoriser is told of a loop, where it would choose badly or take its time to choose."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.reducers import Sum
+from numbagraph.intrinsics.target import current_target
+from numbagraph.kernel import Apply, Kernel, Load, LoopIndex, Reduction, Scalar
+
+LANES = 8
+"""Accumulators of a reduction that reads with strides, as many as NumPy has."""
+
+INTERLEAVED = 4
+"""Vectors of accumulators of a plain sum: as many as hide the latency of an addition."""
+
+
+def reduces_with_strides(kernel: Kernel) -> bool:
+    """Whether the innermost loop only accumulates, and reads elements that do not follow each other in memory."""
+    if not kernel.loops or not all(isinstance(each, Reduction) for each in kernel.outputs):
+        return False
+    loop = kernel.loops[-1]
+    scalars = list(kernel.scalars())
+    if sum(isinstance(each, Apply) for each in scalars) > LANES:
+        return False  # what takes its time to compute gains nothing, and eight copies of it take long to compile
+    loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
+    apart = any(each.buffer.strides is not None or loop in each.indices[:-1] for each in loads)
+    return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
+
+
+def lanes_of_sums(kernel: Kernel, function: ir.Function) -> int:
+    """How many elements a vector of the innermost loop holds, if it does nothing but plain sums along memory.
+
+    LLVM would find out for itself, and then add a second vector loop for the rest of a block: to say it is a fifth off
+    the time to compile. 0 where it is for LLVM to decide.
+    """
+    width, dtypes = current_target().vector_bytes, {each.value.dtype for each in kernel.outputs}
+    if width is None or len(dtypes) > 1 or not sums_along_memory(kernel) or calls_functions(function):
+        return 0
+    return width // dtypes.pop().itemsize
+
+
+def sums_along_memory(kernel: Kernel) -> bool:
+    """Whether a nest only sums, and all that its innermost loop reads is of one dtype and follows in memory."""
+    loop = kernel.loops[-1]
+    for output in kernel.outputs:
+        if not isinstance(output, Reduction) or not isinstance(output.reducer, Sum) or loop not in output.reduced:
+            return False
+    dtype = kernel.outputs[0].value.dtype
+    inside = depending_on(loop, kernel)
+    loads = [each for each in inside if isinstance(each, Load)]
+    along = all(each.buffer.contiguous and each.indices[-1] is loop and each.indices.count(loop) == 1 for each in loads)
+    return dtype.kind == "f" and along and {each.dtype for each in inside if each is not loop} == {dtype}
+
+
+def depending_on(loop: LoopIndex, kernel: Kernel) -> set[Scalar]:
+    """The scalars that change with a loop."""
+    found: set[Scalar] = {loop}
+    for scalar in kernel.scalars():
+        if any(operand in found for operand in scalar.operands):
+            found.add(scalar)
+    return found
+
+
+def calls_functions(function: ir.Function) -> bool:
+    """Whether the code has calls other than those of LLVM's intrinsics."""
+    instructions = (each for block in function.blocks for each in block.instructions)
+    return any(each.opname == "call" and not each.callee.name.startswith("llvm.") for each in instructions)
+
+
+def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
+    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
+    options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
+    nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
+    loop = module.add_metadata([f"loop {len(module.metadata)}"])
+    loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
+    return loop

@@ -1,0 +1,63 @@
+"""The machine that code is emitted for: this one, unless another is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine, as LLVM names it."""
+
+    triple: str
+    processor: str
+    features: str = ""
+    """What the processor has, and what it has not, as in ``+fma,-avx512f``. A name alone says nothing to emitters."""
+
+    @property
+    def has_fma(self) -> bool:
+        """Whether fused multiply-add is an instruction. Only x86 has processors in use without it."""
+        return not self.is_x86 or self.has("fma")
+
+    @property
+    def is_x86(self) -> bool:
+        return self.triple.startswith(("x86", "i386", "i486", "i586", "i686"))
+
+    @property
+    def vector_bytes(self) -> int | None:
+        """The width of a vector register, where it does not depend on the machine that runs the code."""
+        if not self.is_x86:
+            return None
+        return 64 if self.has("avx512f") else 32 if self.has("avx") else 16
+
+    def has(self, feature: str) -> bool:
+        return f"+{feature}" in self.features.split(",")
+
+
+@cache
+def host() -> Target:
+    """This machine."""
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+_current: ContextVar[Target | None] = ContextVar("target", default=None)
+
+
+def current_target() -> Target:
+    return _current.get() or host()
+
+
+@contextmanager
+def emitting_for(target: Target) -> Iterator[None]:
+    """Emit and compile for another machine, to read its code; or to run it, if this machine can do all of it."""
+    token = _current.set(target)
+    try:
+        yield
+    finally:
+        _current.reset(token)
