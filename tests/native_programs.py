@@ -37,6 +37,11 @@ def vector(contiguous=True, dtype=FLOAT):
     return ArrayLeaf(dtype, (False,), contiguous)
 
 
+def layout_of(array):
+    ones = tuple(length == 1 for length in array.shape)
+    return ArrayLeaf(array.dtype, ones, array.flags.c_contiguous, array.flags.fnc)
+
+
 def shapes_text(extents, work=0, guard=0):
     """The shape function: an extent is a number, or the name of a place in ``meta`` as in "m0"."""
     lines = []
@@ -119,7 +124,7 @@ def identity(leaf, boxed, dtype=None):
 
 def probe(leaves, captured=()):
     """Returns the pointers and the extents and strides that a program is given."""
-    leaf_of = [ArrayLeaf(a.dtype, tuple(n == 1 for n in a.shape), a.flags.c_contiguous) for a in captured]
+    leaf_of = [layout_of(array) for array in captured]
     integers = Result(np.dtype(np.int64), 1)
     signature = Signature(tuple(leaves), tuple(leaf_of), (integers, integers), single=False)
     pointers, words = len(signature.leaves), signature.meta_offsets[-1]
@@ -128,7 +133,7 @@ def probe(leaves, captured=()):
 
 
 def donating(others=(), captured=()):
-    leaves = [ArrayLeaf(FLOAT, tuple(n == 1 for n in a.shape), a.flags.c_contiguous) for a in (*others, *captured)]
+    leaves = [layout_of(array) for array in (*others, *captured)]
     arguments = (vector(), *leaves[: len(others)])
     signature = Signature(arguments, tuple(leaves[len(others) :]), (Result(FLOAT, 1, donated=0),), single=True)
     return native(signature, shapes_text(["m0"]), program_text(ADD_ONE), captured=captured)

@@ -145,8 +145,8 @@ def test_compiled_functions_survive_fork():
 def test_functions_travel_to_other_processes(method):
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert pool.submit(model, X).result() == expected_model(X)
-        assert pool.submit(run_model, X).result() == expected_model(X)
+        assert pool.submit(model, X).result() == pytest.approx(expected_model(X), rel=1e-14)
+        assert pool.submit(run_model, X).result() == pytest.approx(expected_model(X), rel=1e-14)
 
 
 def python(code, **environment):
@@ -360,4 +360,4 @@ def test_instances_are_freed_with_their_methods():
 def test_versions_of_a_pickled_function_are_found_on_disk(own_cache):
     model(X)
     again = pickle.loads(pickle.dumps(model))
-    assert again(X) == expected_model(X)
+    assert again(X) == pytest.approx(expected_model(X), rel=1e-14)

@@ -101,16 +101,18 @@ def test_pointers_extents_and_strides():
     dense = np.zeros((2, 1, 3))
     strided = np.zeros((4, 6, 8))[::2, ::-1, 1:2]
     flat = np.float32(3)
-    captured = (np.arange(5), np.zeros((3, 4)).T, np.array(2.5))
+    fortran = np.zeros((2, 5), order="F")
+    captured = (np.arange(5), np.zeros((3, 8))[:, ::2], np.zeros((3, 4)).T, np.array(2.5))
     leaves = [
         ArrayLeaf(FLOAT, (False, True, False)),
         ArrayLeaf(FLOAT, (False, False, True), contiguous=False),
+        ArrayLeaf(FLOAT, (False, False), contiguous=False, fortran=True),
         ArrayLeaf(np.dtype(np.float32), ()),
     ]
-    pointers, meta = probe(leaves, captured)(dense, strided, flat)
-    assert pointers[:2].tolist() == [dense.ctypes.data, strided.ctypes.data]
-    assert pointers[3:].tolist() == [array.ctypes.data for array in captured]
-    expected = (2, 1, 3, *strided.shape, *strided.strides, 5, 4, 3, *captured[1].strides)
+    pointers, meta = probe(leaves, captured)(dense, strided, fortran, flat)
+    assert pointers[:3].tolist() == [array.ctypes.data for array in (dense, strided, fortran)]
+    assert pointers[4:].tolist() == [array.ctypes.data for array in captured]
+    expected = (2, 1, 3, *strided.shape, *strided.strides, 2, 5, 5, 3, 4, *captured[1].strides, 4, 3)
     assert tuple(meta) == expected
 
 
@@ -124,6 +126,10 @@ def test_length_one_is_part_of_the_key():
 
 
 def test_contiguity_is_part_of_the_key():
+    fortran = probe([ArrayLeaf(FLOAT, (False, False), contiguous=False, fortran=True)])
+    assert fortran(np.zeros((3, 2)).T) is not NotImplemented
+    for other in (np.zeros((2, 3)), np.zeros((6, 2)).T[:, ::2], np.zeros((3, 1)).T):
+        assert fortran(other) is NotImplemented
     assert probe([vector(contiguous=False)])(np.zeros(3)) is NotImplemented
     assert probe([vector(contiguous=False)])(np.zeros(6)[::2]) is not NotImplemented
     # NumPy calls these contiguous, whatever their strides are.

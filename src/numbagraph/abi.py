@@ -14,7 +14,7 @@ A compiled graph is three C functions in one LLVM module:
 
 ``data[k]`` points to the first element of leaf ``k`` (arguments first, then captured arrays); the value of a
 Python scalar or rank-0 leaf is stored where the pointer leads, in the memory format of its dtype (a bool is one byte).
-``meta`` holds, for each leaf in order, its extents and then, unless it is C-contiguous, its strides in bytes.
+``meta`` holds, for each leaf in order, its extents and then, unless it is contiguous, its strides in bytes.
 ``results[k]`` points to the C-contiguous memory of result ``k``.
 """
 
@@ -43,14 +43,22 @@ class ArrayLeaf:
     ones: tuple[bool | None, ...]
     """Which lengths are 1; None where it is not known, because the caller is native code."""
     contiguous: bool = True
+    """Whether its elements follow each other in C order."""
+    fortran: bool = False
+    """Whether they do in Fortran's order, and not in C's."""
 
     @property
     def ndim(self) -> int:
         return len(self.ones)
 
     @property
+    def strided(self) -> bool:
+        """Whether strides are passed, because they do not follow from the lengths."""
+        return not (self.contiguous or self.fortran)
+
+    @property
     def meta_size(self) -> int:
-        return self.ndim if self.contiguous else 2 * self.ndim
+        return 2 * self.ndim if self.strided else self.ndim
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ scattered. Buffers are the memory that kernels read and write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
@@ -151,7 +151,9 @@ class Buffer:
     type: ArrayType
     extents: tuple[Scalar, ...]
     strides: tuple[LeafStride, ...] | None = None
-    """Strides in bytes; None where the buffer is C-contiguous."""
+    """Strides in bytes; None where they follow from the extents."""
+    fortran: bool = False
+    """Whether the first index is the one along memory."""
     leaf: int | None = None
     result: int | None = None
     literal: np.ndarray | None = None
@@ -172,7 +174,12 @@ class Buffer:
 
     @property
     def contiguous(self) -> bool:
-        return self.strides is None
+        """Whether the elements follow each other in C order."""
+        return self.strides is None and not self.fortran
+
+    def along_memory(self, indices: Sequence[Scalar]) -> Scalar | None:
+        """Which of an element's indices is the one along memory, as far as that is known."""
+        return None if self.strides is not None or not indices else indices[0 if self.fortran else -1]
 
     @property
     def temporary(self) -> bool:
@@ -203,6 +210,8 @@ class Reduction:
     register: Value | None = None
     position: Scalar | None = None
     source: Source | None = None
+    extrema: Buffer | None = None
+    """The extrema that belong to the positions in ``buffer``, where these are found over outer loops."""
 
 
 @dataclass(eq=False)
@@ -234,6 +243,12 @@ class Scatter:
 Output = Store | Reduction | Scan | Scatter
 
 
+def targets(output: Output) -> list[Buffer]:
+    """The buffers that an output of a nest is written to."""
+    extrema = output.extrema if isinstance(output, Reduction) else None
+    return [each for each in (output.buffer, extrema) if each is not None]
+
+
 @dataclass(eq=False)
 class Kernel:
     """One loop nest, outermost loop first."""
@@ -262,7 +277,7 @@ class Kernel:
     def buffers(self) -> list[Buffer]:
         """Every buffer that the nest reads or writes, in order of appearance."""
         found = dict.fromkeys(scalar.buffer for scalar in self.scalars() if isinstance(scalar, Load))
-        found.update(dict.fromkeys(output.buffer for output in self.outputs if output.buffer is not None))
+        found.update(dict.fromkeys(buffer for output in self.outputs for buffer in targets(output)))
         return list(found)
 
 

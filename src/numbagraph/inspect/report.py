@@ -108,7 +108,8 @@ class Report:
             if isinstance(leaf, ScalarLeaf):
                 layout = f"Python {leaf.kind.__name__}"
             else:
-                layout = f"{value.type}, {'contiguous' if leaf.contiguous else 'strided'}"
+                order = "strided" if leaf.strided else "in Fortran's order" if leaf.fortran else "contiguous"
+                layout = f"{value.type}, {order}"
             self.lines.append(f"  {value.name}: {layout}")
 
     def _rules(self, firings: Sequence[Any]) -> None:

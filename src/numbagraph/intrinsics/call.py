@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from numbagraph.abi import ArrayLeaf, Signature
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
+from numbagraph.intrinsics.vecmath.library import define_all
 
 EXTERNAL = "numbagraph."
 """External symbols with this prefix are bound by us; all others are the process's own."""
@@ -75,12 +76,12 @@ class ProgramCall:
         self._put(self.data, leaf, self.builder.bitcast(slot, POINTER))
 
     def array(self, leaf: int, pointer: ir.Value, extents: Sequence[ir.Value], strides: Sequence[ir.Value]) -> None:
-        """Pass an array; ``strides`` (in bytes) are not asked for when the leaf is contiguous."""
+        """Pass an array; ``strides`` (in bytes) are only asked for when the leaf is strided."""
         layout = self.signature.leaves[leaf]
         assert isinstance(layout, ArrayLeaf)
         self._put(self.data, leaf, self.builder.bitcast(pointer, POINTER))
         offset = self.signature.meta_offsets[leaf]
-        for place, number in enumerate([*extents, *(() if layout.contiguous else strides)]):
+        for place, number in enumerate([*extents, *(strides if layout.strided else ())]):
             self._put(self.meta, offset + place, number)
         for extent in extents:
             is_one = self.builder.icmp_signed("==", extent, ir.Constant(I64, 1))
@@ -137,12 +138,16 @@ class ProgramCall:
         first = len(signature.arguments)
         for leaf, (layout, array) in enumerate(zip(signature.captured, version.captured, strict=True), first):
             self._put(self.data, leaf, self.address(self.builder, array.ctypes.data))
-            for place, number in enumerate(array.shape if layout.contiguous else array.shape + array.strides):
+            for place, number in enumerate(array.shape + array.strides if layout.strided else array.shape):
                 self._put(self.meta, signature.meta_offsets[leaf] + place, ir.Constant(I64, number))
 
 
 def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, int]], address: Address) -> None:
-    """Give every external symbol of ours a body, which calls what stands at its address in this process."""
+    """Give every external symbol of ours a body, which calls what stands at its address in this process.
+
+    Mathematical functions bring their code with them: the caller's code can be kept on disk then.
+    """
+    define_all(module)
     missing = {
         name: function
         for name, function in module.globals.items()

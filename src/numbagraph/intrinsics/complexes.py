@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from numbagraph.intrinsics import libm
+from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics.emitter import I1, I64, Emitter, Operand
 from numbagraph.intrinsics.formula import Complex, Number, intrinsic, lifted, unwrap, wrap
 from numbagraph.intrinsics.formula import absolute as magnitude
@@ -16,7 +16,7 @@ from numbagraph.types import BOOL
 
 LOG_2, LOG2_E, LOG10_E = 0.6931471805599453, 1.4426950408889634, 0.4342944819032518
 
-_hypot, _exp, _expm1, _log = (lifted(each) for each in (libm.hypot, libm.exp, libm.expm1, libm.log))
+_exp, _expm1, _log, _hypot = (lifted(each) for each in (vecmath.exp, vecmath.expm1, vecmath.log, libm.hypot))
 _sin, _cos, _arctan2 = (lifted(each) for each in (libm.sin, libm.cos, libm.arctan2))
 
 square_root, exp, log = libm.complex_("sqrt"), libm.complex_("exp"), libm.complex_("log")

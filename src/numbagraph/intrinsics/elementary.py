@@ -1,4 +1,4 @@
-"""Elementary functions that are formulas of those of `libm`."""
+"""Elementary functions that are formulas of other mathematical functions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from llvmlite import ir
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Number, absolute, formula, lifted, wrap
+from numbagraph.intrinsics.formula import Number, formula, lifted, wrap
 
-_exp, _exp2, _log1p, _sin = (lifted(each) for each in (libm.exp, libm.exp2, libm.log1p, libm.sin))
+_sin = lifted(libm.sin)
 
 LARGEST_POWER, SMALLEST_POWER = 8, -4
 """Integer powers between these are multiplications, which cost 4 units in the last place at most."""
@@ -34,17 +34,6 @@ def integer_power(x: Number, exponent: int) -> Number:
         exponent >>= 1
         square = square * square if exponent else square
     return result
-
-
-def _log_of_sum(x: Number, y: Number, exp, scale: float, of_equals: float) -> Number:
-    """``log(exp(x) + exp(y))`` in some base; equal operands need not be finite."""
-    difference = x - y
-    larger = (difference > 0.0).where(x, y)
-    return x.equals(y).where(x + of_equals, larger + _log1p(exp(-absolute(difference))) * scale)
-
-
-logaddexp = formula(lambda x, y: _log_of_sum(x, y, _exp, 1.0, math.log(2)))
-logaddexp2 = formula(lambda x, y: _log_of_sum(x, y, _exp2, 1 / math.log(2), 1.0))
 
 
 @formula

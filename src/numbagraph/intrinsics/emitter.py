@@ -33,6 +33,18 @@ class Operand(NamedTuple):
     dtype: np.dtype
 
 
+class Inlining:
+    """How many more mathematical functions the loops of a nest take as code of their own, rather than as calls."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def take(self) -> bool:
+        """Whether there is room for one more, which then takes it."""
+        self.left -= 1
+        return self.left >= 0
+
+
 def llvm_type(dtype: np.dtype) -> ir.Type:
     """The register type of ``dtype``: a bool is one bit, a complex number a pair."""
     found = _LLVM_TYPES.get(dtype)
@@ -56,8 +68,10 @@ def llvm_constant(value: Any, dtype: np.dtype) -> ir.Constant:
 class Emitter:
     """Emits scalar operations at the builder's position."""
 
-    def __init__(self, builder: ir.IRBuilder) -> None:
+    def __init__(self, builder: ir.IRBuilder, inlining: Inlining | None = None) -> None:
+        """``inlining`` is for code in a loop; other code runs once, and is better small than fast."""
         self.builder = builder
+        self.inlining = inlining
 
     @property
     def module(self) -> ir.Module:
@@ -76,12 +90,12 @@ class Emitter:
                     set.add(found.attributes, attribute)  # LLVM knows more attributes than llvmlite lists
         return found
 
-    def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
+    def intrinsic(self, name: str, *arguments: ir.Value, flags: tuple[str, ...] = ()) -> ir.Value:
         """Call ``llvm.<name>.<type>``, overloaded on the type of its first argument."""
         type_ = arguments[0].type
         suffix = f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
         function = self.function(f"llvm.{name}.{suffix}", type_, [argument.type for argument in arguments], pure=False)
-        return self.builder.call(function, arguments)
+        return self.builder.call(function, arguments, fastmath=flags)
 
     def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
         """Call an external pure function, such as one of libm."""

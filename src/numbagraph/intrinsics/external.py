@@ -1,9 +1,9 @@
-"""The addresses of functions that emitted code calls and the process does not export: those of SciPy's modules."""
+"""The addresses of what emitted code calls and the process does not export, such as functions of SciPy's modules."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
@@ -20,11 +20,10 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 
 def external_symbols(names: Iterable[str]) -> dict[str, int]:
     """The addresses of the external symbols among ``names`` that are ours to bind. SciPy is imported if it has any."""
-    finders = {SCIPY: _special_address, BLAS: _blas_address}
     return {
         name: find(name.removeprefix(prefix))
         for name in names
-        for prefix, find in finders.items()
+        for prefix, find in FINDERS.items()
         if name.startswith(prefix)
     }
 
@@ -49,3 +48,7 @@ def _special_address(name: str) -> int:
             if signature.startswith(b"double (double, "):
                 return _capsule_pointer(functions[key], signature)
     raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")
+
+
+FINDERS: dict[str, Callable[[str], int]] = {SCIPY: _special_address, BLAS: _blas_address}
+"""What finds the address of a symbol, by its prefix. `numbagraph.runtime` adds those of its own native code."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import Emitter, Operand
+from numbagraph.intrinsics.emitter import Emitter, Operand, llvm_type
 from numbagraph.kernel import Emit
 from numbagraph.types import BOOL, real_dtype
 
@@ -36,17 +36,17 @@ def instruction(name: str) -> Emit:
     return emit
 
 
-def intrinsic(name: str) -> Emit:
-    """One of LLVM's intrinsic functions."""
+def intrinsic(name: str, flags: tuple[str, ...] = ()) -> Emit:
+    """One of LLVM's intrinsic functions, with what it need not take care of."""
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
-        return emitter.intrinsic(name, *[each.value for each in operands])
+        return emitter.intrinsic(name, *[each.value for each in operands], flags=flags)
 
     return emit
 
 
-class Number:
-    """A floating-point register (or a truth value) with Python's operators, so that a formula reads as one."""
+class Register:
+    """What `Number` and `Bits` have in common."""
 
     __slots__ = ("dtype", "emitter", "value")
 
@@ -59,23 +59,37 @@ class Number:
     def operand(self) -> Operand:
         return Operand(self.value, self.dtype)
 
-    def constant(self, number: float) -> Number:
+    def constant(self, number: float) -> Self:
         """A number of the same dtype."""
-        return Number(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
+        return type(self)(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
+
+    def _value(self, other: Any) -> ir.Value:
+        return other.value if isinstance(other, Register) else self.constant(other).value
+
+    def _apply(self, method: str, *others: Any) -> Self:
+        values = [self._value(each) for each in others]
+        return type(self)(self.emitter, getattr(self.emitter.builder, method)(self.value, *values), self.dtype)
+
+
+class Number(Register):
+    """A floating-point register (or a truth value) with Python's operators, so that a formula reads as one."""
+
+    __slots__ = ()
+
+    @property
+    def bits(self) -> Bits:
+        """The same bits as an integer."""
+        dtype = np.dtype(f"i{self.dtype.itemsize}")
+        return Bits(self.emitter, self.emitter.builder.bitcast(self.value, llvm_type(dtype)), dtype)
 
     def cast(self, dtype: np.dtype) -> Number:
         return Number(self.emitter, self.emitter.cast(self.operand, dtype), dtype)
 
-    def _apply(self, method: str, *others: Any) -> Number:
-        values = [each.value if isinstance(each, Number) else self.constant(each).value for each in others]
-        return Number(self.emitter, getattr(self.emitter.builder, method)(self.value, *values), self.dtype)
-
     def compare(self, predicate: str, other: Any) -> Number:
         """NaN compares false, but for ``!=``."""
-        value = other.value if isinstance(other, Number) else self.constant(other).value
         builder = self.emitter.builder
         compare = builder.fcmp_unordered if predicate == "!=" else builder.fcmp_ordered
-        return Number(self.emitter, compare(predicate, self.value, value), BOOL)
+        return Number(self.emitter, compare(predicate, self.value, self._value(other)), BOOL)
 
     def __add__(self, other: Any) -> Number:
         return self._apply("fadd", other)
@@ -143,12 +157,63 @@ class Number:
         return self._apply("not_")
 
     def where(self, yes: Any, no: Any) -> Any:
-        """``yes`` where this truth value holds, else ``no``: numbers (one may be Python's), or complex numbers."""
+        """``yes`` where this truth value holds, else ``no``: registers (one may be a Python number), or complex."""
         if isinstance(yes, Complex):
             return Complex(self.where(yes.real, no.real), self.where(yes.imag, no.imag))
-        model = yes if isinstance(yes, Number) else no
-        yes, no = (each if isinstance(each, Number) else model.constant(each) for each in (yes, no))
-        return Number(self.emitter, self.emitter.builder.select(self.value, yes.value, no.value), model.dtype)
+        model = yes if isinstance(yes, Register) else no
+        yes, no = (each if isinstance(each, Register) else model.constant(each) for each in (yes, no))
+        return type(model)(self.emitter, self.emitter.builder.select(self.value, yes.value, no.value), model.dtype)
+
+
+class Bits(Register):
+    """An integer register, as wide as the `Number` that it was made of, with Python's operators."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> Number:
+        """The same bits as a floating-point number."""
+        dtype = np.dtype(f"f{self.dtype.itemsize}")
+        return Number(self.emitter, self.emitter.builder.bitcast(self.value, llvm_type(dtype)), dtype)
+
+    def compare(self, predicate: str, other: Any) -> Number:
+        """By value, with a sign."""
+        return Number(self.emitter, self.emitter.builder.icmp_signed(predicate, self.value, self._value(other)), BOOL)
+
+    def below(self, limit: int) -> Number:
+        """Whether it is less than the limit, both taken without a sign: one comparison for an interval from 0 on."""
+        return Number(self.emitter, self.emitter.builder.icmp_unsigned("<", self.value, self._value(limit)), BOOL)
+
+    def __add__(self, other: Any) -> Bits:
+        return self._apply("add", other)
+
+    def __sub__(self, other: Any) -> Bits:
+        return self._apply("sub", other)
+
+    def __and__(self, other: Any) -> Bits:
+        return self._apply("and_", other)
+
+    def __or__(self, other: Any) -> Bits:
+        return self._apply("or_", other)
+
+    def __xor__(self, other: Any) -> Bits:
+        return self._apply("xor", other)
+
+    def __lshift__(self, count: int) -> Bits:
+        return self._apply("shl", count)
+
+    def __rshift__(self, count: int) -> Bits:
+        """Zeros come in from the left."""
+        return self._apply("lshr", count)
+
+    def signed_shift(self, count: int) -> Bits:
+        """To the right, copying the sign. Vectors before AVX-512 do it by parts if the integers have 64 bits."""
+        return self._apply("ashr", count)
+
+    def converted(self) -> Number:
+        """The integer's value as a floating-point number."""
+        dtype = np.dtype(f"f{self.dtype.itemsize}")
+        return Number(self.emitter, self.emitter.cast(self.operand, dtype), dtype)
 
 
 class Complex(NamedTuple):
@@ -205,3 +270,10 @@ absolute = lifted(intrinsic("fabs"))
 copysign = lifted(intrinsic("copysign"))
 floor = lifted(intrinsic("floor"))
 sqrt = lifted(intrinsic("sqrt"))
+_fma = lifted(intrinsic("fma"))
+
+
+def fma(x: Number, y: Any, z: Any) -> Number:
+    """``x * y + z``, rounded once; ``y`` and ``z`` may be Python's numbers."""
+    y, z = (each if isinstance(each, Number) else x.constant(each) for each in (y, z))
+    return _fma(x, y, z)

@@ -24,7 +24,7 @@ def reduces_with_strides(kernel: Kernel) -> bool:
     if sum(isinstance(each, Apply) for each in scalars) > LANES:
         return False  # what takes its time to compute gains nothing, and eight copies of it take long to compile
     loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
-    apart = any(each.buffer.strides is not None or loop in each.indices[:-1] for each in loads)
+    apart = any(not reads_along(loop, each) for each in loads)
     return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
 
 
@@ -49,8 +49,14 @@ def sums_along_memory(kernel: Kernel) -> bool:
     dtype = kernel.outputs[0].value.dtype
     inside = depending_on(loop, kernel)
     loads = [each for each in inside if isinstance(each, Load)]
-    along = all(each.buffer.contiguous and each.indices[-1] is loop and each.indices.count(loop) == 1 for each in loads)
+    along = all(reads_along(loop, each) for each in loads)
     return dtype.kind == "f" and along and {each.dtype for each in inside if each is not loop} == {dtype}
+
+
+def reads_along(loop: LoopIndex, load: Load) -> bool:
+    """Whether the elements that a load reads in a loop follow each other in memory."""
+    index = load.indices[0] if load.flat else load.buffer.along_memory(load.indices)
+    return index is loop and load.indices.count(loop) == 1
 
 
 def depending_on(loop: LoopIndex, kernel: Kernel) -> set[Scalar]:

@@ -11,7 +11,18 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import CONTRACT, I1, I8, I64, POINTER, Emitter, Operand, llvm_type, memory_type
+from numbagraph.intrinsics.emitter import (
+    CONTRACT,
+    I1,
+    I8,
+    I64,
+    POINTER,
+    Emitter,
+    Inlining,
+    Operand,
+    llvm_type,
+    memory_type,
+)
 from numbagraph.intrinsics.hints import INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.kernel import (
@@ -29,6 +40,7 @@ from numbagraph.kernel import (
     Scalar,
     Scan,
     Store,
+    targets,
     walk,
 )
 
@@ -38,6 +50,10 @@ NumPy's pairwise sum."""
 
 SHORT_ROW = 32
 """Elements up to which the rows of a nest are summed without blocks."""
+
+MOST_INLINED = 6
+"""Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
+to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
 
 Lookup = Callable[[Scalar], ir.Value]
 
@@ -102,10 +118,9 @@ class ScalarEmitter:
         """A pointer to one element, typed for its memory format."""
         builder, base = emitter.builder, self.base(buffer)
         pointer_type = memory_type(buffer.dtype).as_pointer()
-        if buffer.contiguous:
+        if buffer.strides is None:
             linear = self._linear(emitter, buffer, indices, flat)
             return builder.gep(builder.bitcast(base, pointer_type), [linear], inbounds=True)
-        assert buffer.leaf is not None
         offset: ir.Value = ir.Constant(I64, 0)
         for axis, index in enumerate(indices):
             stride = self.distance(emitter, self.scalar(buffer.strides[axis]))
@@ -117,7 +132,8 @@ class ScalarEmitter:
         if flat or not indices:
             return self.scalar(indices[0]) if indices else ir.Constant(I64, 0)
         linear: ir.Value | None = None
-        for index, extent in zip(indices, buffer.extents, strict=True):
+        places = list(zip(indices, buffer.extents, strict=True))
+        for index, extent in reversed(places) if buffer.fortran else places:
             value = self.scalar(index)
             if linear is None:
                 linear = value
@@ -149,6 +165,7 @@ class KernelEmitter(ScalarEmitter):
         self.preambles: list[Emitter] = []
         self.flag: ir.Value | None = None
         self.in_blocks = True
+        self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
@@ -159,7 +176,7 @@ class KernelEmitter(ScalarEmitter):
     def _bind_arguments(self) -> None:
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
-        written = {output.buffer.home for output in self.kernel.outputs if output.buffer is not None}
+        written = {buffer.home for output in self.kernel.outputs for buffer in targets(output)}
         self.addresses: dict[Buffer, ir.Value] = {}
         for home in self.homes:
             argument = next(arguments)
@@ -298,7 +315,7 @@ class KernelEmitter(ScalarEmitter):
         head_builder.cbranch(head_builder.icmp_signed("<", index, stop), body, after)
         self.values[loop] = index
         del self.preambles[depth + 1 :]
-        self.preambles.append(Emitter(ir.IRBuilder(body)))
+        self.preambles.append(Emitter(ir.IRBuilder(body), self.inlining if self.innermost(depth) else None))
         end = self.emit_level(depth + 1)
         following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
         index.add_incoming(following, end.builder.block)
@@ -311,7 +328,8 @@ class KernelEmitter(ScalarEmitter):
             # a short row would be over before a loop of several interleaved vectors began
             latch.set_metadata("llvm.loop", loop_hints(function.module, interleave_count=1))
         elif self.innermost(depth) and (lanes := lanes_of_sums(self.kernel, function)):
-            hints = loop_hints(function.module, vectorize_width=lanes, interleave_count=INTERLEAVED)
+            interleaved = INTERLEAVED if self.inlining.left == MOST_INLINED else 1  # formulas have latency of their own
+            hints = loop_hints(function.module, vectorize_width=lanes, interleave_count=interleaved)
             latch.set_metadata("llvm.loop", hints)
         index.add_incoming(start, before.builder.block)
         before.builder.branch(head)
@@ -418,12 +436,25 @@ class KernelEmitter(ScalarEmitter):
 
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None:
         """Write one element of an output's buffer, after combining it with what is there when asked."""
+        if combine and output.reducer.positional:
+            self.improve(emitter, output, Operand(value, output.value.dtype))
+            return
         pointer = self.address(emitter, output.buffer, output.indices, getattr(output, "flat", False))
         dtype = output.buffer.dtype
         if combine:
             old = Operand(emitter.load(pointer, dtype), dtype)
             value = output.reducer.combine(emitter, old, Operand(value, dtype))
         emitter.store(value, pointer, dtype)
+
+    def improve(self, emitter: Emitter, output: Reduction, value: Operand) -> None:
+        """Put a value and its position in the place of an extremum in memory and of its position, if it is better."""
+        pointers = [self.address(emitter, each, output.indices) for each in reversed(targets(output))]
+        dtypes = value.dtype, output.reducer.result_dtype(value.dtype)
+        state = tuple(emitter.load(*each) for each in zip(pointers, dtypes, strict=True))
+        assert output.position is not None
+        following = output.reducer.step(emitter, state, value, self.scalar(output.position))
+        for each in zip(following, pointers, dtypes, strict=True):
+            emitter.store(*each)
 
     def emit_single(self) -> Emitter:
         """A nest without loops: every extent is 1."""

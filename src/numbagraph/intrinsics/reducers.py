@@ -145,12 +145,14 @@ class ArgReducer(Reducer):
     """The better one of two values."""
 
     positional = True
+    NOWHERE = -1
+    """The position before there is a value."""
 
     def result_dtype(self, dtype: np.dtype) -> np.dtype:
         return INT64
 
     def initial(self, dtype: np.dtype) -> State:
-        return (llvm_constant(self.identity_of(dtype), dtype), ir.Constant(I64, -1))
+        return (llvm_constant(self.identity_of(dtype), dtype), ir.Constant(I64, self.NOWHERE))
 
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
         builder = emitter.builder

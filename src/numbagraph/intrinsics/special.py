@@ -1,4 +1,4 @@
-"""Special functions that are formulas of those of `libm`. Those on the left side of a tail are accurate in it."""
+"""Special functions that are formulas of other functions. Those on the left side of a tail are accurate in it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fractions import Fraction
 
 from llvmlite import ir
 
-from numbagraph.intrinsics import libm
+from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, intrinsic, lifted, unwrap, wrap
 from numbagraph.kernel import Emit
 from numbagraph.types import FLOAT64
 
-_exp, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.expm1, libm.log, libm.log1p))
+_log, _log1p = lifted(vecmath.log), lifted(vecmath.log1p)
 _tan, _erfc, _erfcx, _lgamma = (lifted(each) for each in (libm.tan, libm.erfc, libm.erfcx, libm.lgamma))
 _round = lifted(intrinsic("rint"))
 
@@ -31,33 +31,6 @@ def in_double(function) -> Emit:
         return unwrap(emitter, function(*numbers).cast(operands[0].dtype))
 
     return emit
-
-
-@formula
-def expit(x: Number) -> Number:
-    return 1.0 / (1.0 + _exp(-x))
-
-
-@formula
-def logit(x: Number) -> Number:
-    """By the logarithm of the odds where they are small, by that of the odds less one elsewhere, so near 1/2 too."""
-    return (x < 0.25).where(_log(x / (1.0 - x)), _log1p((2.0 * x - 1.0) / (1.0 - x)))
-
-
-@formula
-def log_expit(x: Number) -> Number:
-    tail = _log1p(_exp(-absolute(x)))
-    return (x < 0.0).where(x - tail, -tail)
-
-
-@formula
-def softplus(x: Number) -> Number:
-    return (x > 0.0).where(x, 0.0) + _log1p(_exp(-absolute(x)))
-
-
-@formula
-def log1mexp(x: Number) -> Number:
-    return (x > -math.log(2)).where(_log(-_expm1(x)), _log1p(-_exp(x)))
 
 
 def _zero_times(x: Number, y: Number, product: Number) -> Number:

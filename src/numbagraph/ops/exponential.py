@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import elementwise
 from numbagraph.graph import Value
-from numbagraph.intrinsics import complexes, elementary, libm
+from numbagraph.intrinsics import complexes, vecmath
 from numbagraph.intrinsics.formula import by_kind, formula
 from numbagraph.op import registry
 from numbagraph.ops.comparison import equal
@@ -16,20 +16,20 @@ from numbagraph.ops.selection import where
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
 
-exp = elementwise(np.exp, emit=by_kind(f=libm.exp, c=complexes.exp), vjp=lambda g, y, x: (g * y,), cost=15, ulp=4)
+exp = elementwise(np.exp, emit=by_kind(f=vecmath.exp, c=complexes.exp), vjp=lambda g, y, x: (g * y,), cost=15, ulp=4)
 exp2 = elementwise(
-    np.exp2, emit=by_kind(f=libm.exp2, c=complexes.exp2), vjp=lambda g, y, x: (g * y * LOG_2,), cost=15, ulp=4
+    np.exp2, emit=by_kind(f=vecmath.exp2, c=complexes.exp2), vjp=lambda g, y, x: (g * y * LOG_2,), cost=15, ulp=4
 )
 expm1 = elementwise(
     np.expm1,
-    emit=by_kind(f=libm.expm1, c=formula(complexes.expm1)),
+    emit=by_kind(f=vecmath.expm1, c=formula(complexes.expm1)),
     vjp=lambda g, y, x: (g * (y + 1),),
     cost=20,
     ulp=4,
 )
 log = elementwise(
     np.log,
-    emit=by_kind(f=libm.log, c=complexes.log),
+    emit=by_kind(f=vecmath.log, c=complexes.log),
     vjp=lambda g, y, x: (g / x,),
     domain=(0.1, 5.0),
     cost=15,
@@ -37,7 +37,7 @@ log = elementwise(
 )
 log2 = elementwise(
     np.log2,
-    emit=by_kind(f=libm.log2, c=complexes.log2),
+    emit=by_kind(f=vecmath.log2, c=complexes.log2),
     vjp=lambda g, y, x: (g / (x * LOG_2),),
     domain=(0.1, 5.0),
     cost=15,
@@ -45,7 +45,7 @@ log2 = elementwise(
 )
 log10 = elementwise(
     np.log10,
-    emit=by_kind(f=libm.log10, c=complexes.log10),
+    emit=by_kind(f=vecmath.log10, c=complexes.log10),
     vjp=lambda g, y, x: (g / (x * LOG_10),),
     domain=(0.1, 5.0),
     cost=20,
@@ -53,7 +53,7 @@ log10 = elementwise(
 )
 log1p = elementwise(
     np.log1p,
-    emit=by_kind(f=libm.log1p, c=formula(complexes.log1p)),
+    emit=by_kind(f=vecmath.log1p, c=formula(complexes.log1p)),
     vjp=lambda g, y, x: (g / (x + 1),),
     domain=(-0.9, 5.0),
     cost=20,
@@ -70,7 +70,7 @@ def share_of_sum(g: Value, a: Value, b: Value, scale: float = 1.0) -> tuple[Valu
 
 logaddexp = elementwise(
     np.logaddexp,
-    emit=elementary.logaddexp,
+    emit=vecmath.logaddexp,
     vjp=lambda g, y, a, b: share_of_sum(g, a, b),
     commutative=True,
     cost=40,
@@ -78,9 +78,10 @@ logaddexp = elementwise(
 )
 logaddexp2 = elementwise(
     np.logaddexp2,
-    emit=elementary.logaddexp2,
+    emit=vecmath.logaddexp2,
     vjp=lambda g, y, a, b: share_of_sum(g, a, b, LOG_2),
     commutative=True,
     cost=40,
     ulp=4,
+    scale=1,
 )

@@ -13,7 +13,7 @@ from numbagraph.blockwise.elementwise import Domain, elementwise_samples
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.graph import Value
-from numbagraph.intrinsics import libm
+from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
 from numbagraph.op import Op, lazy, load
 from numbagraph.ops.comparison import equal
@@ -56,11 +56,11 @@ def special(
     return elementwise(path, dtype=scipy_rule(path), jnp=jnp, samples=samples, cost=cost, ulp=ulp, **facets)
 
 
-expit = special("expit", emit=emitters.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)
-logit = special("logit", emit=emitters.logit, vjp=lambda g, y, x: (g / (x * (1 - x)),), domain=PROBABILITIES, cost=40)
+expit = special("expit", emit=vecmath.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)
+logit = special("logit", emit=vecmath.logit, vjp=lambda g, y, x: (g / (x * (1 - x)),), domain=PROBABILITIES, cost=40)
 log_expit = special(
     "log_expit",
-    emit=emitters.log_expit,
+    emit=vecmath.log_expit,
     vjp=lambda g, y, x: (g * expit(-x),),
     jnp=lazy("jax.nn:log_sigmoid"),
 )
@@ -91,7 +91,7 @@ softplus = own(
     "softplus",
     softplus_reference,
     (-3.0, 3.0),
-    emit=emitters.softplus,
+    emit=vecmath.softplus,
     vjp=lambda g, y, x: (g * expit(x),),
     jnp=lazy("jax.nn:softplus"),
     cost=35,
@@ -102,7 +102,7 @@ log1mexp = own(
     "log1mexp",
     log1mexp_reference,
     (-5.0, -0.1),
-    emit=emitters.log1mexp,
+    emit=vecmath.log1mexp,
     vjp=lambda g, y, x: (-(g / expm1(-x)),),
     jnp=lambda x: load("jax.nn:log1mexp")(-x),
     cost=60,

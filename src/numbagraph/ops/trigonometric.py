@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import as_value, inexact_rule
 from numbagraph.graph import Value
-from numbagraph.intrinsics import complexes, elementary, libm, reals
+from numbagraph.intrinsics import complexes, elementary, libm, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
 from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
 from numbagraph.ops.selection import where
@@ -55,28 +55,28 @@ def arctan2_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
 arctan2 = elementwise(np.arctan2, emit=libm.arctan2, vjp=arctan2_vjp, cost=25, ulp=4)
 
 sinh = elementwise(
-    np.sinh, emit=by_kind(f=libm.sinh, c=complexes.sinh), vjp=lambda g, y, x: (g * cosh(x),), cost=20, ulp=4
+    np.sinh, emit=by_kind(f=vecmath.sinh, c=complexes.sinh), vjp=lambda g, y, x: (g * cosh(x),), cost=20, ulp=4
 )
 cosh = elementwise(
-    np.cosh, emit=by_kind(f=libm.cosh, c=complexes.cosh), vjp=lambda g, y, x: (g * sinh(x),), cost=20, ulp=4
+    np.cosh, emit=by_kind(f=vecmath.cosh, c=complexes.cosh), vjp=lambda g, y, x: (g * sinh(x),), cost=20, ulp=4
 )
 tanh = elementwise(
     np.tanh,
-    emit=by_kind(f=libm.tanh, c=complexes.tanh),
+    emit=by_kind(f=vecmath.tanh, c=complexes.tanh),
     vjp=lambda g, y, x: (g * ((1 - y) * (y + 1)),),
     cost=20,
     ulp=4,
 )
 arcsinh = elementwise(
     np.arcsinh,
-    emit=by_kind(f=libm.arcsinh, c=complexes.arcsinh),
+    emit=by_kind(f=vecmath.arcsinh, c=complexes.arcsinh),
     vjp=lambda g, y, x: (g / sqrt(x * x + 1),),
     cost=20,
     ulp=4,
 )
 arccosh = elementwise(
     np.arccosh,
-    emit=by_kind(f=libm.arccosh, c=complexes.arccosh),
+    emit=by_kind(f=vecmath.arccosh, c=complexes.arccosh),
     vjp=lambda g, y, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
     domain=(1.1, 5.0),
     cost=20,
@@ -84,7 +84,7 @@ arccosh = elementwise(
 )
 arctanh = elementwise(
     np.arctanh,
-    emit=by_kind(f=libm.arctanh, c=complexes.arctanh),
+    emit=by_kind(f=vecmath.arctanh, c=complexes.arctanh),
     vjp=lambda g, y, x: (g / ((1 - x) * (x + 1)),),
     domain=(-0.9, 0.9),
     cost=20,

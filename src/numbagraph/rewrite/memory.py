@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step, Store, walk
+from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step, Store, targets, walk
 
 
 def touched(step: Step) -> list[Buffer]:
@@ -26,7 +26,7 @@ def written(step: Step) -> list[Buffer]:
     if isinstance(step, Call):
         return [step.output]
     if isinstance(step, Kernel):
-        return [output.buffer for output in step.outputs if output.buffer is not None]
+        return [buffer for output in step.outputs for buffer in targets(output)]
     return []
 
 
@@ -60,7 +60,7 @@ def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
     store = stores[0]
     loads = [scalar for scalar in step.scalars() if isinstance(scalar, Load) and scalar.buffer is old]
     same_place = all(load.indices == store.indices and load.flat == store.flat for load in loads)
-    return same_place and not any(output.buffer is old for output in step.outputs)
+    return same_place and not any(old in targets(output) for output in step.outputs)
 
 
 def alike(left: Buffer, right: Buffer) -> bool:

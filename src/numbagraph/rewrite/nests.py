@@ -39,19 +39,6 @@ def loops_of(shape: Iterable[Extent]) -> tuple[Extent, ...]:
     return tuple(extent for extent in map(shapes.resolve, shape) if not (isinstance(extent, int) and extent == 1))
 
 
-def axis_order(value: Value) -> tuple[int, ...]:
-    """The axes (from the left) of a root's iteration space, outermost loop first."""
-    space = iteration_space(value)
-    axes = tuple(range(len(space)))
-    if isinstance(value, Node):
-        lower = value.op.lower
-        innermost: tuple[int, ...] = ()
-        if isinstance(lower, lowering.Reduce) and lower.reducer.positional:
-            innermost = tuple(axis + len(space) for axis in value.attrs["axes"])
-        return tuple(axis for axis in axes if axis not in innermost) + innermost
-    return axes
-
-
 def iteration_space(value: Value) -> tuple[Extent, ...]:
     """The shape over which a root is computed: for whatever accumulates, that of what it accumulates."""
     if isinstance(value, Node) and isinstance(value.op.lower, (lowering.Reduce, lowering.ScatterInto)):
@@ -66,7 +53,7 @@ def domain_of(value: Value) -> Domain | None:
         return None
     space = iteration_space(value)
     mark = "scan" if isinstance(lower, lowering.Running) else "map"
-    return (mark, *loops_of(space[axis] for axis in axis_order(value)))
+    return (mark, *loops_of(space))
 
 
 @dataclass
@@ -151,9 +138,7 @@ def build_nest(name: str, roots: list[Value], memory: Memory) -> Kernel:
     flat = _flatten(name, roots, memory)
     if flat is not None:
         return flat
-    order = axis_order(roots[0])
-    space = iteration_space(roots[0])
-    extents = loops_of(space[axis] for axis in order)
+    extents = loops_of(iteration_space(roots[0]))
     loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(extents)]
     puller = Puller(memory, {root for root in roots if _is_map(root)})
     outputs: list[Output] = []
@@ -168,13 +153,8 @@ def _is_map(root: Value) -> bool:
 
 def _place(root: Value, loops: list[LoopIndex]) -> Index:
     """The index of each axis of a root's iteration space, in terms of the nest's loops."""
-    space, remaining = iteration_space(root), iter(loops)
-    index: list[Scalar] = [literal(0)] * len(space)
-    for axis in axis_order(root):
-        extent = shapes.resolve(space[axis])
-        if not (isinstance(extent, int) and extent == 1):
-            index[axis] = next(remaining)
-    return tuple(index)
+    remaining = iter(loops)
+    return tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in iteration_space(root))
 
 
 def _outputs(root: Value, index: Index, puller: Puller, memory: Memory) -> list[Output]:

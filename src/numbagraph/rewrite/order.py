@@ -15,7 +15,7 @@ def along_memory(kernel: Kernel) -> Kernel:
     """A nest that only accumulates, in the order in which it reads memory: the order of its terms is free."""
     if len(kernel.loops) < 2 or not all(map(is_free, kernel.outputs)):
         return kernel
-    fastest = Counter(load.indices[-1] for load in loads(kernel) if load.buffer.contiguous)
+    fastest = Counter(load.buffer.along_memory(load.indices) for load in loads(kernel) if not load.buffer.strides)
     candidates = [loop for loop in kernel.loops if loop in fastest]
     if candidates and kernel.loops[-1] not in fastest:
         kernel = with_innermost(kernel, max(candidates, key=fastest.__getitem__))
@@ -25,7 +25,8 @@ def along_memory(kernel: Kernel) -> Kernel:
 
 
 def is_free(output: object) -> bool:
-    return isinstance(output, Reduction) and not output.reducer.positional
+    """Whether the order of loops makes no difference: of several extrema, the first along all axes is to be found."""
+    return isinstance(output, Reduction) and (not output.reducer.positional or len(output.reduced) == 1)
 
 
 def loads(kernel: Kernel) -> Iterator[Load]:

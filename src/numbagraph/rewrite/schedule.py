@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from numbagraph import shapes
-from numbagraph.abi import Leaf, ScalarLeaf
+from numbagraph.abi import ArrayLeaf, Leaf
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.graph import Graph, Node, Value
@@ -35,6 +35,7 @@ from numbagraph.rewrite.fuse import Plan, is_barrier
 from numbagraph.rewrite.memory import plan_memory
 from numbagraph.rewrite.nests import Memory, Puller, build_nest, element_count, loops_of
 from numbagraph.rewrite.order import needs_fill
+from numbagraph.types import ArrayType
 
 Action = tuple[Step, ...]
 
@@ -88,11 +89,11 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
     memory = Memory()
     for number, (value, leaf) in enumerate(zip(graph.inputs, leaves, strict=True)):
         if value.ndim:
-            strides = None
-            if not isinstance(leaf, ScalarLeaf) and not leaf.contiguous:
+            strides, fortran = None, isinstance(leaf, ArrayLeaf) and leaf.fortran
+            if isinstance(leaf, ArrayLeaf) and leaf.strided:
                 strides = tuple(LeafStride(number, axis) for axis in range(value.ndim))
             extents = tuple(extent_scalar(extent) for extent in value.shape)
-            memory.leaves[value] = Buffer(value.name, value.type, extents, strides, leaf=number)
+            memory.leaves[value] = Buffer(value.name, value.type, extents, strides, fortran, leaf=number)
     results = {value: number for number, value in enumerate(graph.outputs)}
     for root in plan.reasons:
         if root.ndim:
@@ -115,9 +116,10 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
         return assemble(name, first, first.op.lower, memory)
     kernel = build_nest(name[:60], roots, memory)
     fills = [
-        fill(output.buffer, output.reducer)
+        each
         for output in kernel.outputs
         if isinstance(output, Scatter) or (isinstance(output, Reduction) and needs_fill(output, kernel))
+        for each in fill_accumulators(output)
     ]
     return [*fills, kernel]
 
@@ -137,12 +139,21 @@ def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
     return packed, [Kernel("pack", loops, [Store(packed, loops, Load(buffer, loops))])]
 
 
-def fill(buffer: Buffer | None, reducer: Any) -> Kernel:
-    """A nest that sets every element of a buffer to a reducer's identity."""
+def fill_accumulators(output: Reduction | Scatter) -> list[Kernel]:
+    """What prepares the memory that a reduction accumulates in. One for positions needs the extrema there, too."""
+    buffer, reducer, dtype = output.buffer, output.reducer, output.value.dtype
     assert buffer is not None
+    if not reducer.positional:
+        return [fill(buffer, reducer.identity_of(buffer.dtype))]
+    assert isinstance(output, Reduction)
+    output.extrema = Buffer(f"{buffer.name}_extrema", ArrayType(dtype, buffer.type.shape), buffer.extents)
+    return [fill(buffer, reducer.NOWHERE), fill(output.extrema, reducer.identity_of(dtype))]
+
+
+def fill(buffer: Buffer, value: Any) -> Kernel:
+    """A nest that sets every element of a buffer."""
     loop = LoopIndex("i", element_count(buffer.extents))
-    identity = Literal(reducer.identity_of(buffer.dtype), buffer.dtype)
-    return Kernel("fill", (loop,), [Store(buffer, (loop,), identity, flat=True)])
+    return Kernel("fill", (loop,), [Store(buffer, (loop,), Literal(value, buffer.dtype), flat=True)])
 
 
 def assemble(name: str, root: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:

@@ -83,7 +83,8 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
     dtype = canonical_dtype(array.dtype)
     if array.dtype is not dtype:
         array = array.view(dtype)
-    return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), array.flags.c_contiguous), array
+    flags = array.flags
+    return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), flags.c_contiguous, flags.fnc), array
 
 
 def as_array(leaf: Any, name: str) -> np.ndarray:

@@ -10,6 +10,7 @@ import struct
 import threading
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -147,3 +148,18 @@ def default_cache() -> DiskCache | None:
         return None
     directory = os.environ.get("NUMBAGRAPH_CACHE_DIR") or platformdirs.user_cache_dir("numbagraph", appauthor=False)
     return _opened.get(directory) or _opened.setdefault(directory, DiskCache(directory))
+
+
+@cache
+def sources() -> str:
+    """The state of numbagraph's own files: in a checkout, the code that they emit changes without a new version."""
+    state: list[tuple[str, int, int]] = []
+    folders = [os.path.dirname(os.path.dirname(__file__))]
+    while folders:
+        for entry in os.scandir(folders.pop()):
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                state.append((entry.path, status.st_size, status.st_mtime_ns))
+            elif entry.is_dir() and entry.name != "__pycache__":
+                folders.append(entry.path)
+    return repr(sorted(state))

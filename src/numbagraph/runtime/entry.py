@@ -25,6 +25,7 @@ from .compile import Library, compile_module, target_fingerprint
 from .objects import (
     ALIGNED,
     C_CONTIGUOUS,
+    F_CONTIGUOUS,
     HEADER_SIZE,
     METH_FASTCALL,
     WRITEABLE,
@@ -193,13 +194,13 @@ def _argument_record(leaf: Leaf, meta_begin: int) -> ArgumentRecord:
     return ArgumentRecord(
         sort=Sort.ARRAY if leaf.ndim else Sort.RANK0,
         ndim=leaf.ndim,
-        flags_that_matter=ALIGNED | C_CONTIGUOUS,
-        flags=ALIGNED | (C_CONTIGUOUS if leaf.contiguous else 0),
+        flags_that_matter=ALIGNED | C_CONTIGUOUS | (0 if leaf.contiguous else F_CONTIGUOUS),
+        flags=ALIGNED | (C_CONTIGUOUS if leaf.contiguous else F_CONTIGUOUS if leaf.fortran else 0),
         ones=sum(1 << axis for axis, one in enumerate(leaf.ones) if one),
         type=id(types[0]) if types else 0,
         second_type=id(types[1]) if len(types) > 1 else 0,
         dtype=id(canonical(leaf.dtype)),
-        strided=not leaf.contiguous,
+        strided=leaf.strided,
         meta_begin=meta_begin,
     )
 
@@ -217,8 +218,8 @@ def _result_record(result: Result, extents_begin: int) -> ResultRecord:
 
 
 def _check_captured(leaf: ArrayLeaf, array: np.ndarray) -> None:
-    layout = (array.dtype, tuple(extent == 1 for extent in array.shape), array.flags.c_contiguous)
-    if layout != (leaf.dtype, leaf.ones, leaf.contiguous) or not array.flags.aligned:
+    layout = (array.dtype, tuple(extent == 1 for extent in array.shape), array.flags.c_contiguous, array.flags.fnc)
+    if layout != (leaf.dtype, leaf.ones, leaf.contiguous, leaf.fortran) or not array.flags.aligned:
         raise ValueError(f"a captured array of dtype {array.dtype} and shape {array.shape} does not fit {leaf}")
 
 
@@ -268,7 +269,7 @@ class Plan:
         offsets, first = self.signature.meta_offsets, len(self.signature.arguments)
         meta: list[int] = []
         for leaf, array in zip(self.signature.captured, self.captured, strict=True):
-            meta += array.shape if leaf.contiguous else array.shape + array.strides
+            meta += array.shape + array.strides if leaf.strided else array.shape
         pointers = [array.ctypes.data for array in self.captured]
         spans = [np.lib.array_utils.byte_bounds(array) for array in self.captured]
         self.record.captured_pointers = self._own(np.array(pointers, dtype=np.uint64))

@@ -14,6 +14,7 @@ Python's floats and complex numbers and all NumPy scalars keep their value right
 """
 
 C_CONTIGUOUS = 0x0001
+F_CONTIGUOUS = 0x0002
 ALIGNED = 0x0100
 WRITEABLE = 0x0400
 

@@ -8,11 +8,12 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 import llvmlite.ir as ir
 import numpy as np
 
+import numbagraph.runtime.math_library  # noqa: F401  binds what emitted code calls
 from numbagraph.abi import Leaf, Result, Signature
 from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.call import EXTERNAL
@@ -23,7 +24,7 @@ from numbagraph.op import boxing
 from numbagraph.rewrite.memory import take_over
 from numbagraph.rewrite.pipeline import Stages, optimise
 from numbagraph.rewrite.schedule import build_program
-from numbagraph.runtime.cache import DiskCache
+from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import Plan
 from numbagraph.version import __version__
@@ -36,21 +37,6 @@ def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bo
     count = len(leaves) - captured
     results = tuple(Result(value.dtype, value.ndim, boxing(value)) for value in graph.outputs)
     return Signature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
-
-
-@cache
-def sources() -> str:
-    """The state of numbagraph's own files: in a checkout, the code that they emit changes without a new version."""
-    state: list[tuple[str, int, int]] = []
-    folders = [os.path.dirname(os.path.dirname(__file__))]
-    while folders:
-        for entry in os.scandir(folders.pop()):
-            if entry.name.endswith(".py"):
-                status = entry.stat()
-                state.append((entry.path, status.st_size, status.st_mtime_ns))
-            elif entry.is_dir() and entry.name != "__pycache__":
-                folders.append(entry.path)
-    return repr(sorted(state))
 
 
 @dataclass

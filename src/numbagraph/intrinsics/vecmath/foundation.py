@@ -1,0 +1,237 @@
+"""What the mathematical functions are written with, and how one is declared.
+
+A formula has no branch, no table and no call, so LLVM widens the loop that it stands in. It computes both sides of a
+case and selects one. Nothing in it may be reordered, and it may stand where multiplications and additions fuse; where a
+rounding error is computed, `two_product` keeps them apart.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import Emitter, Operand
+from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted
+from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.vecmath.calls import library_call
+from numbagraph.kernel import Emit
+from numbagraph.types import FLOAT64
+
+Interval = tuple[float, float]
+
+functions: dict[str, MathFunction] = {}
+"""All mathematical functions by their names, which are those of ops."""
+
+
+@dataclass(frozen=True, eq=False)
+class MathFunction:
+    """A function of real numbers: an emitter, with what its accuracy is measured by."""
+
+    name: str
+    formula: Callable[..., Number]
+    fallback: Emit | None
+    """What stands for it where the formula is of no use. None, if it is a formula of other mathematical functions."""
+    exact: Callable[..., Any]
+    """``exact(mpmath, *arguments)``, in mpmath's numbers."""
+    domain: tuple[Interval, ...]
+    """Where to look for errors closely: an interval for each argument."""
+    near: tuple[float, ...]
+    """Roots and boundaries, around which to look even more closely."""
+    everywhere: bool
+    """Whether to look outside of the domain, too."""
+    ulp: float
+    """What the error stays below, in units in the last place."""
+
+    @cached_property
+    def arity(self) -> int:
+        return len(inspect.signature(self.formula).parameters)
+
+    @cached_property
+    def inlined(self) -> Emit:
+        return formula(self.formula)
+
+    def __call__(self, emitter: Emitter, *operands: Operand) -> ir.Value:
+        return implementation(self, emitter)(emitter, *operands)
+
+    def of(self, *numbers: Number) -> Number:
+        """The same in a formula."""
+        return lifted(self)(*numbers)
+
+
+def implementation(function: MathFunction, emitter: Emitter) -> Emit:
+    """What stands for ``function`` in the code of ``emitter``.
+
+    Its formula where a loop has room for it, or where it is no more than calls of other functions; a call of the
+    library of formulas elsewhere. Without the instruction, every FMA would be a slow call of libm.
+    """
+    if function.fallback is None:
+        return function.inlined
+    if not current_target().has_fma:
+        return function.fallback
+    if emitter.inlining is not None and emitter.inlining.take():
+        return function.inlined
+    return library_call(function.name)
+
+
+def math_function(
+    fallback: Emit | None,
+    exact: Callable[..., Any],
+    *,
+    domain: Sequence[Interval],
+    near: Sequence[float] = (),
+    everywhere: bool = True,
+    ulp: float = 2.5,
+) -> Callable[[Callable[..., Number]], MathFunction]:
+    """Declare the mathematical function whose formula is decorated; the arguments are fields of `MathFunction`."""
+
+    def declare(function: Callable[..., Number]) -> MathFunction:
+        name = function.__name__
+        if name in functions:
+            raise ValueError(f"the mathematical function {name!r} is declared twice")
+        functions[name] = MathFunction(name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp)
+        return functions[name]
+
+    return declare
+
+
+class Format(NamedTuple):
+    """How a dtype keeps its numbers."""
+
+    digits: int
+    """Bits after the leading one."""
+    bias: int
+    """What the exponent of 1 is stored as."""
+    tiny: float
+    """The least normal number."""
+    largest: float
+    magic: float
+    """Adding it rounds to an integer, which then stands in the lowest bits."""
+
+    @property
+    def width(self) -> int:
+        return 32 if self.bias == 127 else 64
+
+    @property
+    def one_exponent(self) -> int:
+        """What is added to the bits of a number to double it; also the bits of the least normal number."""
+        return 1 << self.digits
+
+    @property
+    def magic_bits(self) -> int:
+        return ((self.bias + self.digits) << self.digits) | (1 << (self.digits - 1))
+
+    @property
+    def infinity(self) -> int:
+        """The bits of infinity."""
+        return (2 * self.bias + 1) << self.digits
+
+    @property
+    def sign(self) -> int:
+        """The bits of -0.0."""
+        return (2 * self.bias + 2) << self.digits
+
+
+@cache
+def _format(itemsize: int) -> Format:
+    limits = np.finfo(f"f{itemsize}")
+    digits = limits.nmant
+    return Format(digits, limits.maxexp - 1, float(limits.tiny), float(limits.max), 1.5 * 2.0**digits)
+
+
+def format_of(x: Number | Bits) -> Format:
+    return _format(x.dtype.itemsize)
+
+
+def by_format(x: Number, double: Any, single: Any) -> Any:
+    """A constant that is another one in double and in single precision."""
+    return double if x.dtype == FLOAT64 else single
+
+
+def coefficients_of(table: dict[str, tuple[float, ...]], x: Number) -> tuple[float, ...]:
+    """The numbers of a generated table for the dtype of ``x``."""
+    return table[x.dtype.name]
+
+
+def constant_of(table: dict[str, tuple[float, ...]], x: Number) -> float:
+    """The number nearest to a generated constant in the dtype of ``x``."""
+    return table[x.dtype.name][0]
+
+
+def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
+    """The sum of ``coefficients[k] * x**k``: Horner's rule in two chains, which run side by side."""
+    if len(coefficients) < 4:
+        return horner(x, coefficients)
+    square = x * x
+    return fma(horner(square, coefficients[1::2]), x, horner(square, coefficients[::2]))
+
+
+def horner(x: Number, coefficients: Sequence[float]) -> Number:
+    """The sum of ``coefficients[k] * x**k`` in one chain."""
+    total = x.constant(coefficients[-1])
+    for each in reversed(coefficients[:-1]):
+        total = fma(total, x, each)
+    return total
+
+
+def at_most(x: Number, limit: float) -> Number:
+    """``min(x, limit)``, and NaN of NaN: one instruction."""
+    return (x > limit).where(x.constant(limit), x)
+
+
+def at_least(x: Number, limit: float) -> Number:
+    """``max(x, limit)``, and NaN of NaN: one instruction."""
+    return (x < limit).where(x.constant(limit), x)
+
+
+def round_product(x: Number, factor: float) -> tuple[Number, Bits]:
+    """The integer n nearest to ``x * factor``, which is of moderate size; and for what follows, bits that end in those
+    of n plus twice the bias."""
+    offset = format_of(x).magic + 2 * format_of(x).bias
+    shifted = fma(x, factor, offset)
+    return shifted - offset, shifted.bits
+
+
+def power_of_two(count: Bits, offset: int = 0) -> Number:
+    """``2**(n + offset)``, if that is a normal number, of an integer as `round_product` gives it."""
+    layout = format_of(count)
+    return ((count + (offset - layout.bias)) << layout.digits).number
+
+
+def scale(x: Number, count: Bits) -> Number:
+    """``x * 2**n`` of an x near 1, right to the denormals, by two factors; ``count`` as `round_product` gives it."""
+    digits = format_of(x).digits
+    half = count >> 1
+    # Half of twice the bias is the bias. Other bits above the lowest are pushed out.
+    return x * (half << digits).number * ((count - half) << digits).number
+
+
+def opposite(count: Bits, least: int) -> Bits:
+    """``max(-n, least)`` of an integer n as `round_product` gives it, and in the same way."""
+    layout = format_of(count)
+    bounded = at_most(count.number, layout.magic + 2 * layout.bias - least).bits
+    return bounded.constant(2 * (layout.magic_bits + 2 * layout.bias)) - bounded
+
+
+def two_sum(x: Number, y: Number) -> tuple[Number, Number]:
+    """The sum and its rounding error."""
+    total = x + y
+    shadow = total - x
+    return total, (x - (total - shadow)) + (y - shadow)
+
+
+def fast_two_sum(x: Number, y: Number) -> tuple[Number, Number]:
+    """The sum and its rounding error, of an x that is not smaller than y in size."""
+    total = x + y
+    return total, y - (total - x)
+
+
+def two_product(x: Number, y: Number) -> tuple[Number, Number]:
+    """The product and its rounding error. Rounded by an FMA, the product itself cannot fuse with an addition."""
+    product = fma(x, y, -0.0)
+    return product, fma(x, y, -product)

@@ -1,0 +1,86 @@
+"""Hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
+from numbagraph.intrinsics.vecmath.coefficients import COSH, SINH
+from numbagraph.intrinsics.vecmath.exponential import expm1_of, reduce_by_log_2
+from numbagraph.intrinsics.vecmath.foundation import (
+    at_most,
+    by_format,
+    coefficients_of,
+    format_of,
+    math_function,
+    opposite,
+    polynomial,
+    power_of_two,
+)
+from numbagraph.intrinsics.vecmath.logarithm import above_least_ratio, inverse_power, log1p_of, twice_arctanh
+
+INFINITY, NAN = math.inf, math.nan
+
+
+def halves(x: Number) -> tuple[Number, Number, Number, Number]:
+    """Half of `sinh` and `cosh` of the part in log(2) of an ``x >= 0``, and `sinh` and `cosh - 1` of the rest."""
+    rest, count = reduce_by_log_2(at_most(x, by_format(x, 710.6, 89.5)))
+    square = rest * rest
+    sinh_of_rest = fma(square * rest, polynomial(square, coefficients_of(SINH, x)), rest)
+    cosh_of_rest = square * polynomial(square, coefficients_of(COSH, x))
+    growing, falling = power_of_two(count, -2), power_of_two(opposite(count, -64), -2)
+    return growing - falling, growing + falling, sinh_of_rest, cosh_of_rest
+
+
+@math_function(libm.sinh, lambda mp, x: mp.sinh(x), domain=[(-710.5, 710.5)], near=(0.0,), ulp=2.5)
+def sinh(x: Number) -> Number:
+    sinh_n, cosh_n, sinh_of_rest, cosh_of_rest = halves(absolute(x))
+    half = sinh_n + fma(sinh_n, cosh_of_rest, cosh_n * sinh_of_rest)
+    return copysign(half + half, x)
+
+
+@math_function(libm.cosh, lambda mp, x: mp.cosh(x), domain=[(-710.5, 710.5)], near=(0.0,), ulp=1.5)
+def cosh(x: Number) -> Number:
+    sinh_n, cosh_n, sinh_of_rest, cosh_of_rest = halves(absolute(x))
+    half = cosh_n + fma(cosh_n, cosh_of_rest, sinh_n * sinh_of_rest)
+    return half + half
+
+
+@math_function(libm.tanh, lambda mp, x: mp.tanh(x), domain=[(-20.0, 20.0)], near=(0.0,), ulp=2.5)
+def tanh(x: Number) -> Number:
+    size = absolute(x)
+    reduced, count = expm1_of(at_most(size + size, by_format(x, 44.0, 20.0)))
+    power = power_of_two(count)
+    less = fma(power, reduced, power - 1.0)
+    return copysign(less / (less + 2.0), x)
+
+
+@math_function(libm.arcsinh, lambda mp, x: mp.asinh(x), domain=[(-50.0, 50.0)], near=(0.0,), ulp=2.5)
+def arcsinh(x: Number) -> Number:
+    size = absolute(x)
+    square = size * size
+    high = size > 2.0 ** (format_of(x).bias // 2 - 1)  # its square may be too large
+    argument = high.where(size, size + square / (sqrt(square + 1.0) + 1.0))
+    return copysign(log1p_of(argument, high.where(x.constant(1.0), 0.0)), x)
+
+
+@math_function(libm.arccosh, lambda mp, x: mp.acosh(x), domain=[(1.0, 50.0)], near=(1.0,), ulp=2.5)
+def arccosh(x: Number) -> Number:
+    above = x - 1.0
+    high = x > 2.0 ** (format_of(x).bias // 2 - 1)  # its square may be too large
+    argument = high.where(x, above + sqrt(fma(above, above, above + above)))
+    return (x < 1.0).where(NAN, log1p_of(argument, high.where(x.constant(1.0), 0.0)))
+
+
+@math_function(libm.arctanh, lambda mp, x: mp.atanh(x), domain=[(-1.0, 1.0)], near=(-1.0, 0.0, 1.0), ulp=2.5)
+def arctanh(x: Number) -> Number:
+    size = absolute(x)
+    above, below = size + 1.0, 1.0 - size
+    inverse, exponent = inverse_power(above_least_ratio(above, below))
+    # The scaled sum less the difference, and plus it. Up to 1/2, where neither of the two is exact, rounded only once.
+    exact, less, more = size > 0.5, inverse - 1.0, inverse + 1.0
+    numerator = exact.where(fma(above, inverse, -below), fma(size, more, less))
+    denominator = exact.where(fma(above, inverse, below), fma(size, less, more))
+    result = copysign(twice_arctanh(numerator, denominator, exponent, 0.5), x)
+    return (size < 1.0).where(result, size.equals(1.0).where(copysign(x.constant(INFINITY), x), NAN))

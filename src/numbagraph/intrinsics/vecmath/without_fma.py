@@ -1,0 +1,48 @@
+"""What stands for formulas that libm has no function for, on machines without FMA: others, of libm's functions."""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.formula import Number, absolute, formula, lifted
+
+_exp, _exp2, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p))
+
+
+@formula
+def expit(x: Number) -> Number:
+    return 1.0 / (1.0 + _exp(-x))
+
+
+@formula
+def logit(x: Number) -> Number:
+    """By the logarithm of the odds where they are small, by that of the odds less one elsewhere, so near 1/2 too."""
+    return (x < 0.25).where(_log(x / (1.0 - x)), _log1p((2.0 * x - 1.0) / (1.0 - x)))
+
+
+@formula
+def log_expit(x: Number) -> Number:
+    tail = _log1p(_exp(-absolute(x)))
+    return (x < 0.0).where(x - tail, -tail)
+
+
+@formula
+def softplus(x: Number) -> Number:
+    return (x > 0.0).where(x, 0.0) + _log1p(_exp(-absolute(x)))
+
+
+@formula
+def log1mexp(x: Number) -> Number:
+    return (x > -math.log(2)).where(_log(-_expm1(x)), _log1p(-_exp(x)))
+
+
+def _log_of_sum(x: Number, y: Number, exp, scale: float, of_equals: float) -> Number:
+    """``log(exp(x) + exp(y))`` in some base; equal operands need not be finite."""
+    difference = x - y
+    larger = (difference > 0.0).where(x, y)
+    return x.equals(y).where(x + of_equals, larger + _log1p(exp(-absolute(difference))) * scale)
+
+
+logaddexp = formula(lambda x, y: _log_of_sum(x, y, _exp, 1.0, math.log(2)))
+logaddexp2 = formula(lambda x, y: _log_of_sum(x, y, _exp2, 1 / math.log(2), 1.0))

@@ -1,0 +1,224 @@
+"""How accurate the mathematical functions are, measured with mpmath.
+
+``python -m numbagraph.testing.accuracy [name ...]`` prints the worst errors found: on dense samples of each function's
+domain, at all exponents, and near its roots and boundaries. ``--exhaustive`` tries all numbers of float32 for functions
+of one argument, a minute or so each. ``--page FILE`` enters the figures into a page of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from numbagraph.intrinsics import vecmath
+from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
+from numbagraph.jit import GraphFunction
+from numbagraph.numpy import public_function
+from numbagraph.op import numpy_function, quiet, registry
+from numbagraph.types import FLOAT32, FLOAT64
+
+BITS = 250
+"""The precision of the numbers that results are compared with."""
+CHUNK = 1 << 17
+"""Numbers of float32 that are tried at once: their arrays stay in the cache."""
+
+Arrays = Sequence[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest error found, in units in the last place, and where."""
+
+    ulp: float
+    arguments: tuple[float, ...]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{each:.9g}" for each in self.arguments)
+        return f"{self.ulp:.2f} at {where}"
+
+
+def compiled(function: MathFunction) -> GraphFunction:
+    """The op of that name, as a compiled function."""
+    op = public_function(function.name, "numbagraph.numpy")
+    if function.arity == 2:
+        return GraphFunction(lambda x, y: op(x, y))
+    return GraphFunction(lambda x: op(x))
+
+
+def reference(function: MathFunction, arguments: Arrays) -> np.ndarray:
+    """What NumPy or SciPy gives."""
+    op = registry[function.name]
+    return quiet(numpy_function(op) or op.reference, *arguments)
+
+
+def samples(function: MathFunction, dtype: np.dtype, count: int) -> list[np.ndarray]:
+    """Arguments to measure a function at: ``count`` in its domain and at exponents each, and some near points."""
+    rng = np.random.default_rng(zlib.crc32(function.name.encode()))
+    columns = [np.concatenate(list(_parts(function, each, dtype, count, rng))) for each in range(function.arity)]
+    for column in columns[1:]:
+        rng.shuffle(column)
+    length = min(map(len, columns))
+    return [column[:length] for column in columns]
+
+
+def _parts(
+    function: MathFunction, position: int, dtype: np.dtype, count: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    low, high = function.domain[position]
+    limits = np.finfo(dtype)
+
+    def inside(numbers: np.ndarray) -> np.ndarray:
+        return numbers[(numbers >= low) & (numbers <= high)].astype(dtype)
+
+    yield rng.uniform(low, high, count // 2).astype(dtype)
+    yield inside(rng.choice([-1, 1], count) * 2 ** rng.uniform(-10, np.log2(max(abs(low), abs(high))), count))
+    for point in (*function.near, low, high):
+        steps = np.concatenate([np.arange(-8, 9), rng.choice([-1, 1], 64) * 2 ** rng.uniform(3, limits.nmant, 64)])
+        near = point + float(np.spacing(np.asarray(abs(point), dtype))) * steps
+        yield near.astype(dtype) if function.everywhere else inside(near)
+    if function.everywhere:
+        exponents = np.linspace(limits.minexp - limits.nmant, limits.maxexp, count // 2, endpoint=False)
+        sizes = 2 ** exponents.astype(np.longdouble)
+        yield np.concatenate([sizes, -sizes]).astype(dtype)
+
+
+def exact(function: MathFunction, arguments: Iterable[float]) -> Any:
+    """The value, a number of mpmath; None where there is no finite one."""
+    with mpmath.workprec(BITS):
+        try:
+            value = function.exact(mpmath, *[mpmath.mpf(each) for each in arguments])
+        except (ValueError, ZeroDivisionError):
+            return None
+        return value if isinstance(value, mpmath.mpf) and mpmath.isfinite(value) else None
+
+
+def error_of(result: np.floating, wanted: Any) -> float:
+    """The distance of a result from the exact value in units in the last place; infinity counts as the next number."""
+    limits = np.finfo(result.dtype)
+    if wanted is None:
+        return float("inf") if np.isfinite(result) else 0.0
+    if np.isnan(result):
+        return float("inf")
+    with mpmath.workprec(BITS):
+        largest = mpmath.mpf(2) ** int(limits.maxexp)
+        number = mpmath.mpf(float(result)) if np.isfinite(result) else mpmath.sign(result) * largest
+        bounded = min(max(wanted, -largest), largest)
+        exponent = max(mpmath.frexp(bounded)[1] - 1, int(limits.minexp)) if bounded else int(limits.minexp)
+        return float(abs(number - bounded) / mpmath.mpf(2) ** (exponent - int(limits.nmant)))
+
+
+def worst_of(function: MathFunction, arguments: Arrays, results: np.ndarray) -> Worst:
+    """The largest error of some results."""
+    found = Worst(0.0, tuple(float(each[0]) for each in arguments))
+    for place, result in enumerate(results):
+        point = tuple(float(each[place]) for each in arguments)
+        error = error_of(result, exact(function, point))
+        if error > found.ulp:
+            one = [each[place : place + 1] for each in arguments]
+            if not is_specified(function, one, results[place : place + 1])[0]:
+                found = Worst(error, point)
+    return found
+
+
+def is_specified(function: MathFunction, arguments: Arrays, results: np.ndarray) -> np.ndarray:
+    """Where results are zero or infinite, and so are NumPy's: that is right by definition."""
+    return (results == reference(function, arguments)) & ((results == 0) | np.isinf(results))
+
+
+def measure(function: MathFunction, dtype: np.dtype, count: int) -> Worst:
+    """The largest error on samples."""
+    arguments = samples(function, dtype, count)
+    return worst_of(function, arguments, compiled(function)(*arguments))
+
+
+def measure_all(function: MathFunction) -> Worst:
+    """The largest error on all numbers of float32: of each chunk, the result that is farthest from that of float64."""
+    run, found = compiled(function), Worst(0.0, (0.0,))
+    for start in range(0, 1 << 32, CHUNK):
+        x = np.arange(start, start + CHUNK, dtype=np.uint32).view(np.float32)
+        results = run(x)
+        distance = distances(results, reference(function, [quiet(x.astype, FLOAT64)]))
+        doubtful = np.flatnonzero(distance > function.ulp)
+        distance[doubtful[is_specified(function, [x[doubtful]], results[doubtful])]] = 0.0
+        place = int(np.argmax(distance))
+        if distance[place] > 0.9 * found.ulp:
+            worst = worst_of(function, [x[place : place + 1]], results[place : place + 1])
+            found = max(found, worst, key=lambda each: each.ulp)
+    return found
+
+
+def distances(results: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """How far results of float32 are from those of float64, in units in the last place: infinitely, if one is NaN."""
+    limits = np.finfo(FLOAT32)
+    exponent = wanted.view(np.int64) & (0x7FF << 52)
+    unit = np.maximum(exponent, np.float64(limits.tiny).view(np.int64)).view(FLOAT64) * float(limits.eps)
+    with np.errstate(all="ignore"):
+        distance = np.abs(results - wanted) / unit
+        if not np.isfinite(distance).all():
+            same = (results == wanted.astype(FLOAT32)) | (np.isnan(results) & np.isnan(wanted))
+            distance = np.where(np.isfinite(distance), distance, np.where(same, 0.0, np.inf))
+    return distance
+
+
+HEADER = """# Accuracy
+
+Written by `python -m numbagraph.testing.accuracy --exhaustive --page docs/accuracy.md`: the largest error found of each
+mathematical function, in units in the last place of the exact value, and the argument at which it was found.
+
+float64 is measured on samples of the function's domain, at all exponents, and near roots and boundaries; float32 on all
+numbers, if the function has one argument. A zero or an infinity is right where NumPy or SciPy gives the same, too.
+Processors without FMA use the C library instead of these functions.
+
+| function | bound | float64 | float32 |
+| --- | --- | --- | --- |
+"""
+
+
+def row(function: MathFunction, worst: Sequence[Worst]) -> str:
+    return f"| `{function.name}` | {function.ulp:g} | " + " | ".join(map(str, worst)) + " |"
+
+
+def enter(page: Path, rows: dict[str, str]) -> None:
+    """Write rows into the page, in place of those of the same functions."""
+    lines = page.read_text().splitlines() if page.exists() else []
+    known = {line.split("`")[1]: line for line in lines if line.startswith("| `")}
+    known.update(rows)
+    page.write_text(HEADER + "\n".join(known[name] for name in sorted(known) if name in functions) + "\n")
+
+
+def main() -> int:
+    assert vecmath is not None
+    parser = argparse.ArgumentParser(prog="python -m numbagraph.testing.accuracy", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help="a function; without one, all")
+    parser.add_argument("--samples", type=int, default=4000, help="how many in the domain, and at exponents each")
+    parser.add_argument("--exhaustive", action="store_true", help="try all numbers of float32")
+    parser.add_argument("--page", type=Path, help="a page that the figures are entered into")
+    options = parser.parse_args()
+    rows, failed = {}, False
+    for name in options.names or sorted(functions):
+        function = functions[name]
+        worst = [
+            measure_all(function)
+            if options.exhaustive and dtype == FLOAT32 and function.arity == 1
+            else measure(function, dtype, options.samples)
+            for dtype in (FLOAT64, FLOAT32)
+        ]
+        rows[name] = row(function, worst)
+        failed |= any(each.ulp > function.ulp for each in worst)
+        sys.stdout.write(rows[name] + "\n")
+        sys.stdout.flush()
+    if options.page:
+        enter(options.page, rows)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

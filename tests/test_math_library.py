@@ -1,0 +1,85 @@
+"""Mathematical functions that are called rather than inlined: the same bits, little to compile, kept on disk."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba import njit
+
+from numbagraph import graph_jit
+from numbagraph.intrinsics import loops
+from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
+from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.op import numpy_function, registry
+from numbagraph.testing import samples
+
+pytestmark = pytest.mark.skipif(not current_target().has_fma, reason="the formulas need fused multiply-add")
+
+CALLABLE = sorted(name for name, each in functions.items() if each.fallback is not None and name in registry)
+
+
+def as_many(count):
+    return lambda x: sum(np.exp(x * k) for k in range(1, count + 1))
+
+
+def test_a_number_is_computed_by_a_call():
+    code = graph_jit(np.exp).llvm(0.5)
+    assert f"{MATH}exp.float64" in code
+    assert VECTOR not in code
+
+
+def test_a_loop_has_room_for_some():
+    x = np.ones(100)
+    few, many = (graph_jit(as_many(count)) for count in (loops.MOST_INLINED, loops.MOST_INLINED + 1))
+    assert MATH not in few.llvm(x)
+    code = many.llvm(x)
+    if current_target().vector_bytes:
+        assert f"call <{current_target().vector_bytes // 8} x double> @{MATH}exp.float64{VECTOR}" in code
+    np.testing.assert_allclose(many(x), as_many(loops.MOST_INLINED + 1)(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CALLABLE)
+def test_the_same_bits_by_all_ways(name, dtype, monkeypatch):
+    function = numpy_function(registry[name])
+    call = next(iter(samples(registry[name], dtype)))
+    arrays = [np.resize(np.broadcast_to(each, call.arrays[0].shape), 67).astype(dtype) for each in call.arrays]
+    inlined = graph_jit(function, cache=False)(*arrays)
+    of_numbers = graph_jit(function, cache=False)
+    numbers = [of_numbers(*each) for each in zip(*arrays, strict=True)]
+    np.testing.assert_array_equal(inlined, np.array(numbers, dtype=dtype))
+    monkeypatch.setattr(loops, "MOST_INLINED", 0)
+    np.testing.assert_array_equal(graph_jit(function, cache=False)(*arrays), inlined)
+
+
+def test_njit_code_has_functions_of_its_own():
+    many = graph_jit(as_many(2 * loops.MOST_INLINED))
+
+    @njit
+    def caller(x):
+        return many(x), many(x[0])
+
+    x = np.linspace(0.0, 0.1, 20)
+    array, number = caller(x)
+    np.testing.assert_allclose(array, many(x), rtol=1e-15)
+    np.testing.assert_allclose(number, many(x[0]), rtol=1e-15)
+
+
+def test_a_second_process_finds_them_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
+    script = """
+import numpy as np, numbagraph
+from numbagraph.runtime import compile, math_library
+compiled = []
+original = math_library.compile_module
+math_library.compile_module = lambda *args: compiled.append(args) or original(*args)
+print(numbagraph.graph_jit(lambda x: np.exp(x) + np.exp(2 * x))(0.25), len(compiled))
+"""
+    runs = [
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(2)
+    ]
+    assert runs[0][0] == runs[1][0]
+    assert [each[1] for each in runs] == ["1", "0"]

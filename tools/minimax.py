@@ -1,0 +1,139 @@
+"""Polynomials of the least greatest error (Remez' algorithm), and constants in parts, for `coefficients.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mp, mpf
+
+mp.dps = 50
+GRID = 20
+"""Points an extremum of the error is looked for on."""
+ROUNDS = 12
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A table: the coefficients, from the lowest, of a polynomial close to ``function`` on an interval.
+
+    The greatest error times ``weight`` is as small as the degree allows. Degrees, and intervals that differ between the
+    dtypes, are pairs, for float64 and float32; without a degree there is no table for the dtype.
+    """
+
+    name: str
+    function: Function
+    interval: tuple[Any, Any]
+    degree: tuple[int | None, int | None]
+    weight: Function = lambda x: mpf(1)
+    first: int = 2
+    """How many of the lowest coefficients are rounded one by one, the higher ones making up for it."""
+
+    def numbers(self, dtype: str) -> list[float]:
+        degree, function, weight, found = pick(self.degree, dtype), self.function, self.weight, []
+        if degree is None:
+            return []
+        differs = isinstance(self.interval[0], tuple)
+        low, high = (mpf(each) for each in (pick(self.interval, dtype) if differs else self.interval))
+        for _ in range(min(self.first, degree)):
+            lowest = rounded(minimax(function, low, high, degree, weight)[0], dtype)
+            found.append(lowest)
+            function, weight = without(function, lowest), times_size(weight)
+            degree -= 1
+        return found + [rounded(each, dtype) for each in minimax(function, low, high, degree, weight)]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table: a constant as a sum of numbers, each with so many bits."""
+
+    name: str
+    value: Callable[[], Any]
+    bits: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def numbers(self, dtype: str) -> list[float]:
+        rest, found = self.value(), []
+        for bits in pick(self.bits, dtype):
+            found.append(shortened(rest, bits))
+            rest -= found[-1]
+        return found
+
+
+def pick(pair: tuple[Any, Any], dtype: str) -> Any:
+    """What stands for a dtype in a pair."""
+    return pair[dtype == "float32"]
+
+
+def rounded(number: Any, dtype: str) -> float:
+    """The nearest number of the dtype."""
+    return float(number) if dtype == "float64" else float(np.float32(float(number)))
+
+
+def shortened(number: Any, bits: int) -> float:
+    """The nearest number with so many bits."""
+    _, exponent = mpmath.frexp(number)
+    unit = mpf(2) ** (exponent - bits)
+    return float(mpmath.nint(number / unit) * unit)
+
+
+def without(function: Function, lowest: float) -> Function:
+    """What is left to approximate when the lowest coefficient is settled."""
+    return lambda x: (function(x) - lowest) / x
+
+
+def times_size(weight: Function) -> Function:
+    return lambda x: weight(x) * abs(x)
+
+
+def minimax(function: Function, low: Any, high: Any, degree: int, weight: Function) -> list[Any]:
+    """The coefficients, from the lowest, of the polynomial whose greatest weighted error on the interval is least."""
+    count = degree + 2
+    middle, half = (low + high) / 2, (high - low) / 2
+    grid = [mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * GRID * count)) for i in reversed(range(GRID * count))]
+    values = [function(middle + half * t) for t in grid]
+    weights = [weight(middle + half * t) for t in grid]
+    places = [min(range(len(grid)), key=lambda i: abs(grid[i] - wanted)) for wanted in extrema(count)]
+    scaled: list[Any] = []
+    for _ in range(ROUNDS):
+        rows = [[grid[i] ** k for k in range(degree + 1)] + [(-1) ** n / weights[i]] for n, i in enumerate(places)]
+        scaled = list(mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in places])))[:-1]
+        errors = [w * (v - mpmath.polyval(scaled[::-1], t)) for t, v, w in zip(grid, values, weights, strict=True)]
+        found = alternation(errors, count)
+        if found is None or found == places:
+            break
+        places = found
+    return shifted(scaled, middle, half)
+
+
+def extrema(count: int) -> list[Any]:
+    """Those of a Chebyshev polynomial."""
+    return [-mpmath.cos(mpmath.pi * n / (count - 1)) for n in range(count)]
+
+
+def alternation(errors: list[Any], count: int) -> list[int] | None:
+    """The places of the extrema of an error that changes its sign ``count - 1`` times; None if it does not."""
+    places: list[int] = []
+    for place, error in enumerate(errors):
+        if places and (error > 0) == (errors[places[-1]] > 0):
+            if abs(error) > abs(errors[places[-1]]):
+                places[-1] = place
+        else:
+            places.append(place)
+    while len(places) > count:
+        places.pop(0 if abs(errors[places[0]]) < abs(errors[places[-1]]) else -1)
+    return places if len(places) == count else None
+
+
+def shifted(scaled: list[Any], middle: Any, half: Any) -> list[Any]:
+    """The coefficients of powers of ``x`` from those of powers of ``(x - middle) / half``."""
+    total = [mpf(0)] * len(scaled)
+    for coefficient in reversed(scaled):
+        # total = total * (x - middle) / half + coefficient
+        total = [(below - middle * each) / half for below, each in zip([mpf(0), *total], total, strict=False)]
+        total[0] += coefficient
+    return total
