@@ -392,7 +392,9 @@ def test_wrong_options():
     with pytest.raises(TypeError, match="functions"):
         graph_jit(3)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        graph_jit(f, parallel=True)
+        graph_jit(f, fastmath=True)
+    with pytest.raises(ValueError, match="parallel=True is for backend='numba'"):
+        graph_jit(f, parallel=True, backend="jax")
 
 
 def test_a_static_argument_that_cannot_be_hashed():

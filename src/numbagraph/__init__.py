@@ -11,7 +11,9 @@ from numbagraph.api import (
     jacfwd,
     jacrev,
     jvp,
+    release_memory,
     stop_gradient,
+    threads,
     value_and_grad,
     vjp,
 )
@@ -30,8 +32,10 @@ __all__ = [
     "jvp",
     "numpy",
     "ops",
+    "release_memory",
     "special",
     "stop_gradient",
+    "threads",
     "value_and_grad",
     "vjp",
 ]

@@ -1,4 +1,4 @@
-"""What users import: compilation and derivatives."""
+"""What users import: compilation, derivatives, and what compiled functions share."""
 
 from numbagraph.differentiation import (
     custom_vjp,
@@ -13,6 +13,8 @@ from numbagraph.differentiation import (
 )
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.runtime.arguments import Abstract
+from numbagraph.runtime.memory import release_memory
+from numbagraph.runtime.threads import threads
 
 __all__ = [
     "Abstract",
@@ -24,7 +26,9 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "release_memory",
     "stop_gradient",
+    "threads",
     "value_and_grad",
     "vjp",
 ]

@@ -48,14 +48,18 @@ class GraphFunction:
         donate_argnames: str | Iterable[str] = (),
         backend: str = "numba",
         cache: bool = True,
+        parallel: bool = False,
     ) -> None:
         if not callable(function):
             raise TypeError(f"graph_jit compiles functions, not {function!r}")
         if backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+        if parallel and backend != "numba":
+            raise ValueError(f"parallel=True is for backend='numba': {backend!r} has threads of its own, or none")
         self.function = function
         self.backend = backend
         self.cache = cache
+        self.parallel = parallel
         self.signature = signature_of_callable(function)
         self.static_argnames = self._names(static_argnames, "static_argnames")
         self.donate_argnames = self._names(donate_argnames, "donate_argnames")
@@ -97,20 +101,19 @@ class GraphFunction:
             return self
         methods = BoundMethods.of(instance)
         if self not in methods:
-            methods[self] = GraphFunction(
-                self.function.__get__(instance, owner),  # type: ignore[attr-defined]
-                static_argnames=self.static_argnames,
-                donate_argnames=self.donate_argnames,
-                backend=self.backend,
-                cache=self.cache,
-            )
+            function: Any = self.function
+            methods[self] = GraphFunction(function.__get__(instance, owner), **self._options)
         return methods[self]
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        names = ("static_argnames", "donate_argnames", "backend", "cache", "parallel")
+        return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if inspect.ismethod(self.function):
             return getattr, (self.function.__self__, self.__name__)
-        options = (self.static_argnames, self.donate_argnames, self.backend, self.cache)
-        return _rebuild, (_Pickled(self.function), *options)
+        return _rebuild, (_Pickled(self.function), self._options)
 
     def __repr__(self) -> str:
         return f"<graph_jit {self._described}>"
@@ -213,7 +216,7 @@ class GraphFunction:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
         cache = default_cache() if self.cache else None
         name = "".join(each if each.isalnum() else "_" for each in self.__name__)
-        traced.specialisation = Specialisation(traced.graph, signature, traced.captured, name, cache)
+        traced.specialisation = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel)
         if self.donate_argnames:
             traced.specialisation.accept_donations(self._donated(arguments))
 
@@ -412,13 +415,9 @@ class _Pickled:
         return found if isinstance(found, GraphFunction) else None
 
 
-def _rebuild(
-    pickled: _Pickled, static: tuple[str, ...], donate: tuple[str, ...], backend: str, cache: bool
-) -> GraphFunction:
+def _rebuild(pickled: _Pickled, options: dict[str, Any]) -> GraphFunction:
     if pickled.function is not None:
-        return GraphFunction(
-            pickled.function, static_argnames=static, donate_argnames=donate, backend=backend, cache=cache
-        )
+        return GraphFunction(pickled.function, **options)
     importlib.import_module(pickled.module)
     found = pickled._find()
     assert found is not None

@@ -249,6 +249,16 @@ def targets(output: Output) -> list[Buffer]:
     return [each for each in (output.buffer, extrema) if each is not None]
 
 
+@dataclass(frozen=True)
+class Split:
+    """How the outermost loop of a nest is cut into chunks, which may run at the same time."""
+
+    cost: int
+    """Time for one iteration of all loops, relative to an addition."""
+    least: int = 1
+    """Iterations of the outermost loop that a chunk has at least."""
+
+
 @dataclass(eq=False)
 class Kernel:
     """One loop nest, outermost loop first."""
@@ -259,6 +269,8 @@ class Kernel:
     notes: list[str] = field(default_factory=list)
     """What fusion decided about this nest, for `explain`."""
     alternative: Alternative | None = None
+    split: Split | None = None
+    """None where the nest runs on one thread."""
 
     def scalars(self) -> Iterator[Scalar]:
         """Every scalar of the nest, operands first."""

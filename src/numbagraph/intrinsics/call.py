@@ -10,6 +10,7 @@ from llvmlite import ir
 
 from numbagraph.abi import ArrayLeaf, Signature
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
+from numbagraph.intrinsics.memory import define_with_malloc
 from numbagraph.intrinsics.vecmath.library import define_all
 
 EXTERNAL = "numbagraph."
@@ -148,6 +149,7 @@ def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, i
     Mathematical functions bring their code with them: the caller's code can be kept on disk then.
     """
     define_all(module)
+    define_with_malloc(module)
     missing = {
         name: function
         for name, function in module.globals.items()

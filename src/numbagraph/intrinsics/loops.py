@@ -147,15 +147,19 @@ class ScalarEmitter:
 class KernelEmitter(ScalarEmitter):
     """Emits one kernel as a function ``i1 kernel(buffers..., registers..., slots...)``."""
 
+    range_types: tuple[ir.Type, ...] = ()
+    """Where the outermost loop begins and ends, if the function is told so."""
+
     def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
         super().__init__()
         self.kernel = kernel
         self.homes = list(dict.fromkeys(buffer.home for buffer in kernel.buffers()))
         scalars = list(kernel.scalars())
         self.externals = [each for each in scalars if isinstance(each, (Register, LeafStride))]
-        self.slots = [each for each in kernel.outputs if isinstance(each, Reduction) and each.register is not None]
-        types = [POINTER] * len(self.homes) + [llvm_type(each.dtype) for each in self.externals]
-        types += [memory_type(each.reducer.result_dtype(each.value.dtype)).as_pointer() for each in self.slots]
+        self.slots = [each for each in kernel.outputs if isinstance(each, Reduction) and self.has_slot(each)]
+        types = [*self.range_types, *[POINTER] * len(self.homes)]
+        types += [llvm_type(each.dtype) for each in self.externals]
+        types += [self.slot_type(each) for each in self.slots]
         self.function = ir.Function(module, ir.FunctionType(I1, types), name)
         self.function.linkage = "internal"
         for attribute in ("noinline", "nounwind"):
@@ -177,6 +181,7 @@ class KernelEmitter(ScalarEmitter):
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
         written = {buffer.home for output in self.kernel.outputs for buffer in targets(output)}
+        self.range = [next(arguments) for _ in self.range_types]
         self.addresses: dict[Buffer, ir.Value] = {}
         for home in self.homes:
             argument = next(arguments)
@@ -188,6 +193,17 @@ class KernelEmitter(ScalarEmitter):
         for external in self.externals:
             self.values[external] = next(arguments)
         self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
+
+    def has_slot(self, output: Reduction) -> bool:
+        """Whether a reduction leaves its result where an argument says."""
+        return output.register is not None
+
+    def slot_type(self, output: Reduction) -> ir.Type:
+        return memory_type(output.reducer.result_dtype(output.value.dtype)).as_pointer()
+
+    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
+        """Where a loop begins and ends."""
+        return ir.Constant(I64, 0), self.scalar(self.kernel.loops[depth].extent)
 
     def external(self, scalar: Scalar) -> ir.Value:
         return self.values[scalar]
@@ -273,15 +289,14 @@ class KernelEmitter(ScalarEmitter):
             return self.emit_body() if depth else self.emit_single()
         starting = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.suffix(each) == depth]
         scans = [each for each in self.kernel.outputs if isinstance(each, Scan)] if self.innermost(depth) else []
-        loop = self.kernel.loops[depth]
-        extent = self.scalar(loop.extent)
+        begin, end = self.bounds(depth)
         for output in (*starting, *scans):
             self.open_accumulator(self.preambles[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if blocked:
-            after = self.emit_blocks(depth, extent, blocked)
+            after = self.emit_blocks(depth, begin, end, blocked)
         else:
-            after = self.emit_loop(depth, ir.Constant(I64, 0), extent, self.preambles[depth])
+            after = self.emit_loop(depth, begin, end, self.preambles[depth])
         for output in starting:
             self.close_accumulator(after, output)
         return after
@@ -335,7 +350,7 @@ class KernelEmitter(ScalarEmitter):
         before.builder.branch(head)
         return Emitter(ir.IRBuilder(after))
 
-    def emit_blocks(self, depth: int, extent: ir.Value, blocked: list[Any]) -> Emitter:
+    def emit_blocks(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         """The innermost loop in blocks: the sum of each is added to its compensated total, its extremum looked up."""
         function, name = self.function, self.kernel.loops[depth].name
         head = function.append_basic_block(f"{name}.blocks")
@@ -343,24 +358,24 @@ class KernelEmitter(ScalarEmitter):
         after = function.append_basic_block(f"{name}.done")
         head_builder, outer = ir.IRBuilder(head), self.preambles[depth]
         start = head_builder.phi(I64)
-        head_builder.cbranch(head_builder.icmp_signed("<", start, extent), body, after)
+        head_builder.cbranch(head_builder.icmp_signed("<", start, end), body, after)
         block = Emitter(ir.IRBuilder(body))
         limit = block.builder.add(start, ir.Constant(I64, BLOCK), flags=("nsw",))
-        stop = block.builder.select(block.builder.icmp_signed("<", limit, extent), limit, extent)
+        stop = block.builder.select(block.builder.icmp_signed("<", limit, end), limit, end)
         for output in blocked:
             identity = output.reducer.initial(output.value.dtype)[0]
             block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
         known = dict(self.values)
-        end = self.emit_loop(depth, start, stop, block)
+        last = self.emit_loop(depth, start, stop, block)
         for output in blocked:
             if output in self.peaks:
                 self.values = dict(known)
-                end = self.search_block(depth, start, stop, end, output)
+                last = self.search_block(depth, start, stop, last, output)
             else:
-                self.add_block(end, output)
-        start.add_incoming(limit, end.builder.block)
-        end.builder.branch(head)
-        start.add_incoming(ir.Constant(I64, 0), outer.builder.block)
+                self.add_block(last, output)
+        start.add_incoming(limit, last.builder.block)
+        last.builder.branch(head)
+        start.add_incoming(begin, outer.builder.block)
         outer.builder.branch(head)
         return Emitter(ir.IRBuilder(after))
 

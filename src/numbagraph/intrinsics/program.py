@@ -10,9 +10,10 @@ from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.graph import Dim, Input
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.loops import KernelEmitter, ScalarEmitter
+from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
+from numbagraph.intrinsics.parallel import Region, shared_buffer
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
-ALIGNMENT = 64
 CHECK_FAILED = 1
 
 
@@ -168,20 +169,12 @@ class ProgramEmitter(StraightLine):
             size = self.slot_size(slot)
             padded = builder.add(size, ir.Constant(I64, ALIGNMENT - 1))
             total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
-        malloc = self.code.function("malloc", POINTER, [I64], pure=False)
-        room = builder.add(total, ir.Constant(I64, ALIGNMENT))
-        raw = builder.call(malloc, [room])
-        self.arena = raw
-        missing = builder.icmp_unsigned("==", builder.ptrtoint(raw, I64), ir.Constant(I64, 0))
-        self.arena = None
+        arena = builder.call(memory_function(self.code, "take"), [total])
+        missing = builder.icmp_unsigned("==", builder.ptrtoint(arena, I64), ir.Constant(I64, 0))
         self.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
-        self.arena = raw
-        aligned = builder.and_(
-            builder.add(builder.ptrtoint(raw, I64), ir.Constant(I64, ALIGNMENT - 1)), ir.Constant(I64, -ALIGNMENT)
-        )
-        start = builder.inttoptr(aligned, POINTER)
+        self.arena = arena
         for slot, offset in zip(owners, offsets, strict=True):
-            self.buffers[slot[0]] = builder.gep(start, [offset])
+            self.buffers[slot[0]] = builder.gep(arena, [offset])
 
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
         """Bytes for the largest buffer of a slot, rounded up to the alignment."""
@@ -197,32 +190,61 @@ class ProgramEmitter(StraightLine):
 
     def before_return(self) -> None:
         if self.arena is not None:
-            free = self.code.function("free", ir.VoidType(), [POINTER], pure=False)
-            self.code.builder.call(free, [self.arena])
+            self.code.builder.call(memory_function(self.code, "give"), [self.arena])
 
     def run_kernel(self, kernel: Kernel, number: int) -> None:
         name, other = f"{self.function.name}.{number}.{kernel.name}", kernel.alternative
-        nest = KernelEmitter(self.function.module, kernel, name)
-        slots = [self.stack_slot(output) for output in nest.slots]
-        call = self.nest_call(nest, slots)
+        reductions = [each for each in kernel.outputs if isinstance(each, Reduction) and each.register is not None]
+        slots = {output: self.stack_slot(output) for output in reductions}
+        nest, call = self.nest_call(kernel, name, slots)
         if other is None:
             failed = call()
         else:
-            turned = self.nest_call(KernelEmitter(self.function.module, other.kernel, f"{name}.turned"), slots)
+            _, turned = self.nest_call(other.kernel, f"{name}.turned", slots)
             near, far = (self.length_of(self.external(stride)) for stride in (other.near, other.far))
             failed = self.choose(self.code.builder.icmp_signed("<", near, far), turned, call)
         if nest.flag is not None:
             self.check(self.code, failed)
-        for output, slot in zip(nest.slots, slots, strict=True):
+        for output, slot in slots.items():
             dtype = output.reducer.result_dtype(output.value.dtype)
             self.registers[output.register] = self.code.load(slot, dtype)
 
-    def nest_call(self, nest: KernelEmitter, slots: list[ir.Value]) -> Callable[[], ir.Value]:
+    def nest_call(
+        self, kernel: Kernel, name: str, slots: dict[Reduction, ir.Value]
+    ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
         """Emit a nest; its call is emitted later, with what it takes being at hand wherever that is."""
+        if kernel.split is not None:
+            return self.region_call(kernel, name, slots)
+        nest = KernelEmitter(self.function.module, kernel, name)
         function = nest.emit()
         arguments = [self.base(home) for home in nest.homes]
         arguments += [self.external(scalar) for scalar in nest.externals]
-        return lambda: self.code.builder.call(function, arguments + slots)
+        return nest, lambda: self.code.builder.call(function, arguments + [slots[each] for each in nest.slots])
+
+    def region_call(
+        self, kernel: Kernel, name: str, slots: dict[Reduction, ir.Value]
+    ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
+        """The same of a nest in chunks."""
+        region = Region(self.function.module, kernel, name)
+        arguments = [self.scalar(loop.extent) for loop in kernel.loops]
+        arguments += [self.base(home) for home in region.nest.homes]
+        arguments += [self.external(scalar) for scalar in region.nest.externals]
+        results = [slots.get(each) or self.place(each) for each in region.nest.slots]
+        arguments += [self.code.builder.bitcast(each, POINTER) for each in results]
+        arguments += [self.slot_size([shared_buffer(each)]) for each in region.nest.shared]
+
+        def call() -> ir.Value:
+            code = self.code.builder.call(region.function, arguments)
+            if region.nest.shared:
+                missing = self.code.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
+                self.leave_if(missing, code)
+            return self.code.builder.icmp_signed("!=", code, ir.Constant(I32, 0))
+
+        return region.nest, call
+
+    def place(self, output: Reduction) -> ir.Value:
+        """Where an array of one element stands, which is the result of a reduction over all loops."""
+        return self.address(self.code, shared_buffer(output), output.indices)
 
     def length_of(self, stride: ir.Value) -> ir.Value:
         builder = self.code.builder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Reducer:
     combine: Emit
     identity: Any
     """The neutral element: a number, or a function of the dtype."""
+    ordered: bool = field(default=False, kw_only=True)
+    """Whether the order of floating-point terms matters for more than rounding."""
 
     positional = False
 
@@ -39,6 +41,10 @@ class Reducer:
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
         """The state after one more value; ``extra`` is its position, or whatever else a reducer asks for."""
         return (self.combine(emitter, Operand(state[0], value.dtype), value),)
+
+    def merge(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
+        """The state after two runs of values, from the state after each."""
+        return (self.combine(emitter, Operand(first[0], dtype), Operand(second[0], dtype)),)
 
     def result(self, state: State) -> ir.Value:
         return state[0]
@@ -85,6 +91,12 @@ class Sum(Reducer):
             ]
             return tuple(emitter.pair(real, imaginary) for real, imaginary in zip(*parts, strict=True))
         return self._two_sum(emitter, total[0], total[1], block)
+
+    def merge_totals(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
+        """The (sum, error) pair of two runs of blocks, from the pair of each."""
+        wide = self.total_dtype(dtype)
+        total, error = self.add_block(emitter, first, second[0], wide)
+        return total, scalar.add(emitter, Operand(error, wide), Operand(second[1], wide))
 
     def _two_sum(self, emitter: Emitter, total: ir.Value, error: ir.Value, block: ir.Value) -> State:
         builder = emitter.builder
@@ -165,6 +177,13 @@ class ArgReducer(Reducer):
         builder, extremum = emitter.builder, Operand(state[0], value.dtype)
         place = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)
         return state[0], builder.select(builder.icmp_unsigned("<", place, state[1]), place, state[1])
+
+    def merge(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
+        builder, zero = emitter.builder, ir.Constant(I64, 0)
+        wins = self.combine(emitter, Operand(second[0], dtype), Operand(first[0], dtype))
+        wins = builder.or_(wins, builder.icmp_signed("<", first[1], zero))
+        wins = builder.and_(wins, builder.icmp_signed(">=", second[1], zero))
+        return builder.select(wins, second[0], first[0]), builder.select(wins, second[1], first[1])
 
     def result(self, state: State) -> ir.Value:
         return state[1]

@@ -76,7 +76,7 @@ sum = reduction(
 prod = reduction(
     np.prod,
     ufunc=np.multiply,
-    reducer=Reducer("prod", scalar.multiply, 1),
+    reducer=Reducer("prod", scalar.multiply, 1, ordered=True),
     accumulator=accumulator_dtype,
     vjp=prod_vjp,
     join="multiply",

@@ -35,13 +35,14 @@ from numbagraph.rewrite.fuse import Plan, is_barrier
 from numbagraph.rewrite.memory import plan_memory
 from numbagraph.rewrite.nests import Memory, Puller, build_nest, element_count, loops_of
 from numbagraph.rewrite.order import needs_fill
+from numbagraph.rewrite.parallel import split_nests
 from numbagraph.types import ArrayType
 
 Action = tuple[Step, ...]
 
 
-def build_program(graph: Graph, leaves: Sequence[Leaf]) -> Program:
-    """The program of an optimised graph, for arguments laid out as ``leaves`` say."""
+def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False) -> Program:
+    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     memory = allocate(graph, plan, leaves)
@@ -68,6 +69,8 @@ def build_program(graph: Graph, leaves: Sequence[Leaf]) -> Program:
         work=[estimate_work(steps)],
         name=graph.name,
     )
+    if parallel:
+        split_nests(steps)
     program.arena = plan_memory(steps)
     program.prologue = prologue(program)
     roots = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]

@@ -13,15 +13,14 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
 
-from .cache import default_cache
-from .compile import Library, compile_module, target_fingerprint
+from .compile import Library, target_fingerprint
+from .handwritten import expand, object_code, read_source
 from .objects import (
     ALIGNED,
     C_CONTIGUOUS,
@@ -93,6 +92,7 @@ class PlanRecord(ctypes.Structure):
     _fields_ = (
         ("shapes", ctypes.c_void_p),
         ("program", ctypes.c_void_p),
+        ("before", ctypes.c_void_p),
         ("arguments", ctypes.c_void_p),
         ("results", ctypes.c_void_p),
         ("captured_pointers", ctypes.c_void_p),
@@ -155,7 +155,7 @@ def _expand(source: str) -> str:
     """The entry's LLVM IR for this build of Python."""
     text = re.sub(r";.*", "", source)
     text = re.sub(r"(%\w+) = field (\w+)\.(\w+) of (%\w+)", _expand_field, text)
-    return re.sub(rf"\b({'|'.join(_CONSTANTS)})\b", lambda match: str(_CONSTANTS[match[0]]), text)
+    return expand(text, _CONSTANTS)
 
 
 def _cache_key(source: str) -> str:
@@ -172,17 +172,8 @@ def _cache_key(source: str) -> str:
 def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
-    files = (Path(__file__).with_name("native") / f"{name}.ll" for name in ("entry", "arguments", "results"))
-    source = "".join(file.read_text(encoding="utf-8") for file in files)
-    key = _cache_key(source)
-    stored = default_cache()
-    code = stored.get(key) if stored else None
-    if code is None:
-        # Optimising takes 15 times as long, and would save 20 ns (one argument) to 50 ns (five) a call.
-        code = compile_module(_expand(source), opt=0)
-        if stored:
-            stored.put(key, code)
-    library = Library(code, object_symbols())
+    source = read_source("entry", "arguments", "results")
+    library = Library(object_code(_cache_key(source), lambda: _expand(source)), object_symbols())
     return library, library.address("entry")
 
 
@@ -235,14 +226,18 @@ class Plan:
         captured: Sequence[np.ndarray] = (),
         keepalive: object = None,
         gil_threshold: int = GIL_THRESHOLD,
+        before: int = 0,
     ) -> None:
-        """Take the addresses of the two functions; ``keepalive`` is what owns them."""
+        """Take the addresses of the two functions; ``keepalive`` is what owns them.
+
+        ``before`` is the address of a function that is called before a program gives up the GIL.
+        """
         self.signature = signature
         self.captured = tuple(captured)
         self.keepalive = keepalive
         for leaf, array in zip(signature.captured, self.captured, strict=True):
             _check_captured(leaf, array)
-        self.record = PlanRecord(shapes=shapes, program=program, gil_threshold=gil_threshold)
+        self.record = PlanRecord(shapes=shapes, program=program, gil_threshold=gil_threshold, before=before)
         self.frame_size = 0
         self._owned: list[Any] = []
         self._describe_signature()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -98,10 +99,15 @@ def object_symbols() -> dict[str, int]:
     capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     table_address = capsule_pointer(np._core._multiarray_umath._ARRAY_API, None)  # pyright: ignore[reportAttributeAccessIssue]
     table = ctypes.cast(table_address, ctypes.POINTER(ctypes.c_size_t))
-    python = {name: getattr(ctypes.pythonapi, name) for name in _PYTHON_FUNCTIONS}
-    symbols = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in python.items()}
+    symbols = python_symbols(_PYTHON_FUNCTIONS)
     symbols |= {name: table[position] for name, position in _NUMPY_FUNCTIONS.items()}
     return symbols | {name: id(thing) for name, thing in _OBJECTS.items()}
+
+
+def python_symbols(names: Iterable[str]) -> dict[str, int]:
+    """The addresses of functions of Python's C-API."""
+    functions = {name: getattr(ctypes.pythonapi, name) for name in names}
+    return {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in functions.items()}
 
 
 def canonical(dtype: np.dtype) -> np.dtype:

@@ -24,6 +24,7 @@ from numbagraph.op import boxing
 from numbagraph.rewrite.memory import take_over
 from numbagraph.rewrite.pipeline import Stages, optimise
 from numbagraph.rewrite.schedule import build_program
+from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import Plan
@@ -49,6 +50,8 @@ class Specialisation:
     captured: tuple[np.ndarray, ...] = ()
     name: str = "f"
     cache: DiskCache | None = None
+    parallel: bool = False
+    """Whether loop nests may run on several threads."""
     compiled: bool = field(default=False, init=False)
     """Whether the code was compiled here, rather than found on disk."""
 
@@ -70,7 +73,7 @@ class Specialisation:
 
     @cached_property
     def program(self) -> Program:
-        return build_program(self.stages.final, self.signature.leaves)
+        return build_program(self.stages.final, self.signature.leaves, parallel=self.parallel)
 
     @cached_property
     def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
@@ -94,7 +97,7 @@ class Specialisation:
 
     @cached_property
     def key(self) -> str:
-        layout = repr((self.signature.leaves, self.signature.results))
+        layout = repr((self.signature.leaves, self.signature.results, self.parallel))
         return content_hash(self.graph, self.name, layout, __version__, sources(), target_fingerprint())
 
     def object_code(self) -> tuple[list[str], bytes]:
@@ -128,6 +131,7 @@ class Specialisation:
             program=library.address(f"{self.name}.program"),
             captured=self.captured,
             keepalive=library,
+            before=threads.pool.get().part.address("before_call") if self.parallel else 0,
         )
 
     def llvm(self, *, optimised: bool = True) -> str:

@@ -200,7 +200,14 @@ entry:
   %work = load i64, ptr %work_at
   %threshold = field Plan.gil_threshold of %plan
   %is_long = icmp sgt i64 %work, %threshold
-  br i1 %is_long, label %release, label %run
+  br i1 %is_long, label %prepare, label %run
+prepare:
+  %before = field Plan.before of %plan
+  %has_before = icmp ne ptr %before, null
+  br i1 %has_before, label %call_before, label %release
+call_before:
+  call void %before()
+  br label %release
 release:
   %released = call ptr @PyEval_SaveThread()
   br label %run

@@ -1,0 +1,119 @@
+"""Chunks of a loop nest: ranges of its outermost loop, each of which any thread may run.
+
+How a loop is cut depends on lengths alone. What a chunk accumulates is its own, and the partial results of all chunks
+are merged in order. So a result has the same bits however many threads there are, and whichever of them ran a chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.loops import KernelEmitter
+from numbagraph.intrinsics.reducers import State
+from numbagraph.kernel import Kernel, Reduction
+
+GRAIN = 200_000
+"""The work of a chunk, in additions by the costs that ops declare."""
+
+THRESHOLD = 1_000_000
+"""The work from which on a loop is cut."""
+
+MOST_CHUNKS = 256
+
+LINE = 64
+"""Elements of which a chunk of an innermost loop has a multiple, so that no two chunks write to one line of cache."""
+
+
+class ChunkEmitter(KernelEmitter):
+    """Emits one kernel as a function of a range of its outermost loop: ``i1 chunk(begin, end, buffers..., ...)``.
+
+    A reduction over all loops leaves its accumulator in a slot, rather than its result.
+    """
+
+    range_types = (I64, I64)
+
+    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
+        super().__init__(module, kernel, name)
+        self.state_types: dict[Reduction, ir.Type] = {}
+
+    def has_slot(self, output: Reduction) -> bool:
+        return self.suffix(output) == 0
+
+    def slot_type(self, output: Reduction) -> ir.Type:
+        return POINTER
+
+    @property
+    def shared(self) -> list[Reduction]:
+        """Those outputs to whose elements several chunks add."""
+        reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and not self.has_slot(each)]
+        return [each for each in reductions if self.kernel.loops[0] in each.reduced]
+
+    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
+        begin, end = self.range
+        return super().bounds(depth) if depth else (begin, end)
+
+    def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
+        if output not in self.slot_pointers:
+            super().close_accumulator(emitter, output)
+            return
+        builder = emitter.builder
+        state = [builder.load(pointer) for pointer in self.totals.get(output) or self.states[output]]
+        self.state_types[output] = type_ = ir.LiteralStructType([each.type for each in state])
+        slot = builder.bitcast(self.slot_pointers[output], type_.as_pointer())
+        for position, each in enumerate(state):
+            builder.store(each, member(builder, slot, position))
+
+    def merged(self, emitter: Emitter, output: Reduction, slots: ir.Value, chunks: ir.Value) -> ir.Value:
+        """The result of a reduction from the accumulators of all chunks, which stand one after the other."""
+        builder, reducer, dtype = emitter.builder, output.reducer, output.value.dtype
+        merge = reducer.merge_totals if output in self.totals else reducer.merge
+
+        def state_of(number: ir.Value) -> State:
+            slot, parts = builder.gep(slots, [number]), range(len(self.state_types[output].elements))
+            return tuple(builder.load(member(builder, slot, position)) for position in parts)
+
+        def join(number: ir.Value, *state: ir.Value) -> list[ir.Value]:
+            following = merge(emitter, state, state_of(number), dtype)
+            return [builder.add(number, ir.Constant(I64, 1)), *following]
+
+        start = [ir.Constant(I64, 1), *state_of(ir.Constant(I64, 0))]
+        _, *state = emitter.repeat(start, lambda number, *_: builder.icmp_signed("<", number, chunks), join)
+        return reducer.finish(emitter, tuple(state), dtype) if output in self.totals else reducer.result(tuple(state))
+
+
+def cut(builder: ir.IRBuilder, kernel: Kernel, extents: Sequence[ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """The length of a chunk of the outermost loop, and the number of chunks, which is at least 1."""
+    assert kernel.split is not None
+    one, length = ir.Constant(I64, 1), extents[0]
+    work: ir.Value = ir.Constant(I64, kernel.split.cost)
+    for extent in extents:
+        work = builder.mul(work, extent)
+    count = smaller(builder, builder.sdiv(work, ir.Constant(I64, GRAIN)), ir.Constant(I64, MOST_CHUNKS))
+    count = smaller(builder, count, builder.sdiv(length, ir.Constant(I64, kernel.split.least)))
+    is_small = builder.icmp_signed("<", work, ir.Constant(I64, THRESHOLD))
+    count = builder.select(is_small, one, larger(builder, count, one))
+    step = quotient_upwards(builder, length, count)
+    if len(extents) == 1:
+        step = builder.and_(builder.add(step, ir.Constant(I64, LINE - 1)), ir.Constant(I64, -LINE))
+    step = larger(builder, step, one)
+    return step, larger(builder, quotient_upwards(builder, length, step), one)
+
+
+def quotient_upwards(builder: ir.IRBuilder, dividend: ir.Value, divisor: ir.Value) -> ir.Value:
+    return builder.sdiv(builder.add(dividend, builder.sub(divisor, ir.Constant(I64, 1))), divisor)
+
+
+def smaller(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
+    return builder.select(builder.icmp_signed("<", left, right), left, right)
+
+
+def larger(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
+    return builder.select(builder.icmp_signed(">", left, right), left, right)
+
+
+def member(builder: ir.IRBuilder, record: ir.Value, position: int) -> ir.Value:
+    """A pointer to one field of a record."""
+    return builder.gep(record, [ir.Constant(I32, number) for number in (0, position)], inbounds=True)

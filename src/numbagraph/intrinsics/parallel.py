@@ -1,0 +1,219 @@
+"""The call of a loop nest in chunks, from several threads where there are several chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from llvmlite import ir
+
+from numbagraph.abi import OUT_OF_MEMORY
+from numbagraph.intrinsics.chunks import MOST_CHUNKS, ChunkEmitter, cut, member, smaller
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, llvm_type, memory_type
+from numbagraph.intrinsics.memory import memory_function
+from numbagraph.kernel import Buffer, Kernel, Reduction
+
+THREADS = "numbagraph.threads."
+"""The prefix of external symbols that are functions of the pool of threads."""
+
+Values = Mapping[str, ir.Value]
+
+
+class Region:
+    """Emits one nest in chunks: ``i32 region(...)``, and a task that runs its chunks.
+
+    The task takes one chunk after the other until none is left, on each thread that calls it. What it must know stands
+    in a record. Where several chunks add to the same elements, each has a copy of these. A nest that is cut into one
+    chunk only is called as any other nest is.
+
+    What is not inside the chunks is left as it is emitted, since it would take longer to optimise than a chunk.
+    """
+
+    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.nest = ChunkEmitter(module, kernel, name)
+        self.chunk = self.nest.emit()
+        self.slot_types = [self.nest.state_types[each] for each in self.nest.slots]
+        self.argument_types: dict[str, ir.Type] = {
+            **numbered("extent", [I64] * len(kernel.loops)),
+            **numbered("home", [POINTER] * len(self.nest.homes)),
+            **numbered("external", (llvm_type(each.dtype) for each in self.nest.externals)),
+            **numbered("result", [POINTER] * len(self.nest.slots)),
+            **numbered("size", [I64] * len(self.nest.shared)),
+        }
+        self.record = {
+            **dict.fromkeys(("next", "failed", "chunks", "step"), I64),
+            **self.argument_types,
+            **numbered("slots", (each.as_pointer() for each in self.slot_types)),
+            **numbered("copies", [POINTER] * len(self.nest.shared)),
+        }
+        self.record_type = ir.LiteralStructType(list(self.record.values()))
+        self.task = self.emit_task(f"{name}.task")
+        self.function = self.emit_region(f"{name}.region")
+
+    def new_function(self, name: str, result: ir.Type, arguments: Iterable[ir.Type]) -> tuple[ir.Function, Emitter]:
+        function = ir.Function(self.module, ir.FunctionType(result, list(arguments)), name)
+        function.linkage = "internal"
+        for attribute in ("noinline", "optnone"):
+            function.attributes.add(attribute)
+        return function, Emitter(ir.IRBuilder(function.append_basic_block("entry")))
+
+    def fields(self, builder: ir.IRBuilder, record: ir.Value) -> dict[str, ir.Value]:
+        """A pointer to each field of a record."""
+        return {name: member(builder, record, position) for position, name in enumerate(self.record)}
+
+    # ---- the region ----
+
+    def emit_region(self, name: str) -> ir.Function:
+        """Runs the nest: 0, or 1 where a check has failed, or `OUT_OF_MEMORY`."""
+        function, emitter = self.new_function(name, I32, self.argument_types.values())
+        builder, values = emitter.builder, dict(zip(self.argument_types, function.args, strict=True))
+        extents = [values[f"extent{depth}"] for depth in range(len(self.kernel.loops))]
+        values["step"], values["chunks"] = cut(builder, self.kernel, extents)
+        values |= numbered("slots", (builder.alloca(each, MOST_CHUNKS) for each in self.slot_types))
+        failed = builder.alloca(I64)
+        with builder.if_else(builder.icmp_signed("==", values["chunks"], ir.Constant(I64, 1))) as (alone, together):
+            with alone:
+                outcome = self.call_chunk(builder, ir.Constant(I64, 0), extents[0], values)
+                builder.store(builder.zext(outcome, I64), failed)
+            with together:
+                builder.store(self.run(emitter, values), failed)
+        for place, output in enumerate(self.nest.slots):
+            result = self.nest.merged(emitter, output, values[f"slots{place}"], values["chunks"])
+            dtype = output.reducer.result_dtype(output.value.dtype)
+            target = builder.bitcast(values[f"result{place}"], memory_type(dtype).as_pointer())
+            emitter.store(result, target, dtype)
+        builder.ret(builder.trunc(builder.load(failed), I32))
+        return function
+
+    def run(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
+        """Run several chunks, on several threads if there are; whether a check has failed, as a number."""
+        builder = emitter.builder
+        memory = self.allocate_copies(emitter, values) if self.nest.shared else None
+        record = builder.alloca(self.record_type)
+        fields = self.fields(builder, record)
+        for key, field in fields.items():
+            builder.store(values.get(key, ir.Constant(I64, 0)), field)
+        run = emitter.function(f"{THREADS}run", ir.VoidType(), [POINTER, POINTER, I64], pure=False)
+        task, data = (builder.bitcast(each, POINTER) for each in (self.task, record))
+        builder.call(run, [task, data, values["chunks"]])
+        if memory is not None:
+            for place, output in enumerate(self.nest.shared):
+                self.add_copies(emitter, place, output, values)
+            builder.call(memory_function(emitter, "give"), [memory])
+        return builder.load(fields["failed"])
+
+    def allocate_copies(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
+        """Memory for what chunks must not share."""
+        builder, total, offsets = emitter.builder, ir.Constant(I64, 0), []
+        for place in range(len(self.nest.shared)):
+            offsets.append(total)
+            total = builder.add(total, builder.mul(values[f"size{place}"], values["chunks"]))
+        memory = builder.call(memory_function(emitter, "take"), [total])
+        missing = builder.icmp_unsigned("==", builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
+        with builder.if_then(missing, likely=False):
+            builder.ret(ir.Constant(I32, OUT_OF_MEMORY))
+        values |= numbered("copies", (builder.gep(memory, [offset]) for offset in offsets))
+        return memory
+
+    def add_copies(self, emitter: Emitter, place: int, output: Reduction, values: Values) -> None:
+        """Combine what every chunk has accumulated with what was there, in the order of the chunks."""
+        builder, buffer = emitter.builder, shared_buffer(output)
+        target = elements(builder, values[self.home_of(buffer)], buffer)
+
+        def add_copy(number: ir.Value) -> None:
+            copy = elements(builder, copy_of(builder, values, place, number), buffer)
+
+            def add(index: ir.Value) -> None:
+                pointer = builder.gep(target, [index])
+                pair = [emitter.load(each, buffer.dtype) for each in (pointer, builder.gep(copy, [index]))]
+                old, new = (Operand(each, buffer.dtype) for each in pair)
+                emitter.store(output.reducer.combine(emitter, old, new), pointer, buffer.dtype)
+
+            for_each(emitter, element_count(builder, values, place, buffer), add)
+
+        for_each(emitter, values["chunks"], add_copy)
+
+    def home_of(self, buffer: Buffer) -> str:
+        return f"home{self.nest.homes.index(buffer.home)}"
+
+    # ---- the task ----
+
+    def emit_task(self, name: str) -> ir.Function:
+        """``void task(record)``."""
+        task, emitter = self.new_function(name, ir.VoidType(), [POINTER])
+        builder = emitter.builder
+        fields = self.fields(builder, builder.bitcast(task.args[0], self.record_type.as_pointer()))
+        values = {key: builder.load(each) for key, each in fields.items() if key not in ("next", "failed")}
+
+        def claim() -> ir.Value:
+            return builder.atomic_rmw("add", fields["next"], ir.Constant(I64, 1), "monotonic")
+
+        def run(number: ir.Value) -> list[ir.Value]:
+            failed = self.run_chunk(emitter, number, values)
+            if self.nest.flag is not None:
+                builder.atomic_rmw("or", fields["failed"], builder.zext(failed, I64), "monotonic")
+            return [claim()]
+
+        emitter.repeat([claim()], lambda number: builder.icmp_signed("<", number, values["chunks"]), run)
+        builder.ret_void()
+        return task
+
+    def run_chunk(self, emitter: Emitter, number: ir.Value, values: Values) -> ir.Value:
+        """Run one chunk, with its own slots, and its own copies, which it fills first."""
+        builder, own = emitter.builder, dict(values)
+        begin = builder.mul(number, values["step"])
+        end = smaller(builder, builder.add(begin, values["step"]), values["extent0"])
+        for place in range(len(self.nest.slots)):
+            own[f"slots{place}"] = builder.gep(values[f"slots{place}"], [number])
+        for place, output in enumerate(self.nest.shared):
+            copy = copy_of(builder, values, place, number)
+            own[self.home_of(shared_buffer(output))] = copy
+            self.fill(emitter, place, output, copy, values)
+        return self.call_chunk(builder, begin, end, own)
+
+    def fill(self, emitter: Emitter, place: int, output: Reduction, copy: ir.Value, values: Values) -> None:
+        builder, buffer = emitter.builder, shared_buffer(output)
+        first = elements(builder, copy, buffer)
+        identity = emitter.constant(output.reducer.identity_of(buffer.dtype), buffer.dtype)
+        count = element_count(builder, values, place, buffer)
+        for_each(emitter, count, lambda index: emitter.store(identity, builder.gep(first, [index]), buffer.dtype))
+
+    def call_chunk(self, builder: ir.IRBuilder, begin: ir.Value, end: ir.Value, values: Values) -> ir.Value:
+        homes = [values[f"home{place}"] for place in range(len(self.nest.homes))]
+        externals = [values[f"external{place}"] for place in range(len(self.nest.externals))]
+        slots = [builder.bitcast(values[f"slots{place}"], POINTER) for place in range(len(self.nest.slots))]
+        return builder.call(self.chunk, [begin, end, *homes, *externals, *slots])
+
+
+def numbered(name: str, values: Iterable[Any]) -> dict[str, Any]:
+    return {f"{name}{number}": each for number, each in enumerate(values)}
+
+
+def shared_buffer(output: Reduction) -> Buffer:
+    assert output.buffer is not None
+    return output.buffer
+
+
+def elements(builder: ir.IRBuilder, pointer: ir.Value, buffer: Buffer) -> ir.Value:
+    return builder.bitcast(pointer, memory_type(buffer.dtype).as_pointer())
+
+
+def copy_of(builder: ir.IRBuilder, values: Values, place: int, number: ir.Value) -> ir.Value:
+    """The copy of a buffer that a chunk has."""
+    return builder.gep(values[f"copies{place}"], [builder.mul(number, values[f"size{place}"])])
+
+
+def element_count(builder: ir.IRBuilder, values: Values, place: int, buffer: Buffer) -> ir.Value:
+    return builder.udiv(values[f"size{place}"], ir.Constant(I64, buffer.dtype.itemsize))
+
+
+def for_each(emitter: Emitter, count: ir.Value, body: Callable[[ir.Value], None]) -> None:
+    """``for index in range(count): body(index)``."""
+
+    def step(index: ir.Value) -> list[ir.Value]:
+        body(index)
+        return [emitter.builder.add(index, ir.Constant(I64, 1))]
+
+    emitter.repeat([ir.Constant(I64, 0)], lambda index: emitter.builder.icmp_signed("<", index, count), step)
