@@ -9,6 +9,7 @@ from typing import Any
 
 from numbagraph.abi import ScalarLeaf
 from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
+from numbagraph.intrinsics.rows import Rows, in_rows
 from numbagraph.kernel import (
     Apply,
     Buffer,
@@ -124,11 +125,15 @@ class Report:
         calls = [step for step in self.program.steps if isinstance(step, Call)]
         self.lines.append(f"program: {len(nests)} loop nests, {len(calls)} calls, {len(scalars)} scalar operations")
         number = 0
-        for step in self.program.steps:
-            if isinstance(step, Kernel):
-                number += 1
-                self._nest(number, step)
-            elif isinstance(step, Call):
+        for step in in_rows(self.program.steps):
+            if isinstance(step, Rows):
+                count = len(step.kernels)
+                self.lines.append(f"  {count} nests, together for as many rows at a time as stay in cache:")
+            for kernel in step.kernels if isinstance(step, Rows) else [step]:
+                if isinstance(kernel, Kernel):
+                    number += 1
+                    self._nest(number, kernel)
+            if isinstance(step, Call):
                 operands = ", ".join(buffer.name for buffer in step.inputs)
                 self.lines.append(f"  call {step.name}({operands}) -> {step.output.name}, on whole arrays")
 

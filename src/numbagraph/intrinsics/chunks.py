@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
-from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.reducers import State
+from numbagraph.intrinsics.rows import RangeEmitter
 from numbagraph.kernel import Kernel, Reduction
 
 GRAIN = 200_000
@@ -27,13 +27,8 @@ LINE = 64
 """Elements of which a chunk of an innermost loop has a multiple, so that no two chunks write to one line of cache."""
 
 
-class ChunkEmitter(KernelEmitter):
-    """Emits one kernel as a function of a range of its outermost loop: ``i1 chunk(begin, end, buffers..., ...)``.
-
-    A reduction over all loops leaves its accumulator in a slot, rather than its result.
-    """
-
-    range_types = (I64, I64)
+class ChunkEmitter(RangeEmitter):
+    """A function of a range that leaves the accumulator of a reduction over all loops in a slot, not its result."""
 
     def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
         super().__init__(module, kernel, name)
@@ -50,10 +45,6 @@ class ChunkEmitter(KernelEmitter):
         """Those outputs to whose elements several chunks add."""
         reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and not self.has_slot(each)]
         return [each for each in reductions if self.kernel.loops[0] in each.reduced]
-
-    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
-        begin, end = self.range
-        return super().bounds(depth) if depth else (begin, end)
 
     def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
         if output not in self.slot_pointers:

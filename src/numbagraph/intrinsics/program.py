@@ -12,6 +12,7 @@ from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory
 from numbagraph.intrinsics.loops import KernelEmitter, ScalarEmitter
 from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
 from numbagraph.intrinsics.parallel import Region, shared_buffer
+from numbagraph.intrinsics.rows import Rows, in_rows, run_rows
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
 CHECK_FAILED = 1
@@ -129,8 +130,10 @@ class ProgramEmitter(StraightLine):
         for step in self.program.prologue:
             self.registers[step.value] = self.scalar(step.scalar)
         self.allocate_temporaries()
-        for number, step in enumerate(self.program.steps):
-            if isinstance(step, Compute):
+        for number, step in enumerate(in_rows(self.program.steps)):
+            if isinstance(step, Rows):
+                run_rows(self, step, f"{self.function.name}.{number}")
+            elif isinstance(step, Compute):
                 self.registers[step.value] = self.scalar(step.scalar)
             elif isinstance(step, Kernel):
                 self.run_kernel(step, number)
