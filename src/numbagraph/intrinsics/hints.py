@@ -8,6 +8,10 @@ from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.kernel import Apply, Kernel, Load, LoopIndex, Reduction, Scalar
 
+BLOCK = 512
+"""Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
+NumPy's pairwise sum."""
+
 LANES = 8
 """Accumulators of a reduction that reads with strides, as many as NumPy has."""
 

@@ -6,7 +6,6 @@ on, so what does not change inside a loop is computed outside it, whatever LLVM 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -23,15 +22,14 @@ from numbagraph.intrinsics.emitter import (
     llvm_type,
     memory_type,
 )
-from numbagraph.intrinsics.hints import INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
+from numbagraph.intrinsics.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
 from numbagraph.intrinsics.reducers import Sum
+from numbagraph.intrinsics.scalars import ScalarEmitter
+from numbagraph.intrinsics.tiles import copy_tile, tiled_loads
 from numbagraph.kernel import (
-    Apply,
     Buffer,
-    CheckedIndex,
     Kernel,
     LeafStride,
-    Literal,
     Load,
     LoopIndex,
     Output,
@@ -41,12 +39,7 @@ from numbagraph.kernel import (
     Scan,
     Store,
     targets,
-    walk,
 )
-
-BLOCK = 512
-"""Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
-NumPy's pairwise sum."""
 
 SHORT_ROW = 32
 """Elements up to which the rows of a nest are summed without blocks."""
@@ -54,94 +47,6 @@ SHORT_ROW = 32
 MOST_INLINED = 6
 """Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
 to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
-
-Lookup = Callable[[Scalar], ir.Value]
-
-
-class ScalarEmitter:
-    """Emits a graph of scalars, each once. Where it is emitted is the subclass's matter."""
-
-    def __init__(self) -> None:
-        self.values: dict[Scalar, ir.Value] = {}
-
-    def emitter(self, scalar: Scalar) -> Emitter:
-        raise NotImplementedError
-
-    def external(self, scalar: Scalar) -> ir.Value:
-        """A register, stride or buffer address that comes from outside."""
-        raise NotImplementedError
-
-    def base(self, buffer: Buffer) -> ir.Value:
-        raise NotImplementedError
-
-    def check(self, emitter: Emitter, failed: ir.Value) -> None:
-        raise NotImplementedError
-
-    def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
-        """The distance in memory that an index is multiplied by."""
-        return step
-
-    def scalar(self, root: Scalar) -> ir.Value:
-        if root not in self.values:
-            for each in walk([root]):
-                if each not in self.values:
-                    self.values[each] = self._emit(each)
-        return self.values[root]
-
-    def operand(self, scalar: Scalar) -> Operand:
-        return Operand(self.scalar(scalar), scalar.dtype)
-
-    def _emit(self, scalar: Scalar) -> ir.Value:
-        if isinstance(scalar, (Register, LeafStride)):
-            return self.external(scalar)
-        emitter = self.emitter(scalar)
-        if isinstance(scalar, Literal):
-            return emitter.constant(scalar.value, scalar.dtype)
-        if isinstance(scalar, Apply):
-            return scalar.emit(emitter, *[Operand(self.values[each], each.dtype) for each in scalar.arguments])
-        if isinstance(scalar, Load):
-            return emitter.load(self.address(emitter, scalar.buffer, scalar.indices, scalar.flat), scalar.dtype)
-        if isinstance(scalar, CheckedIndex):
-            return self._checked(emitter, scalar)
-        raise TypeError(f"{scalar!r} has no value outside its loop")
-
-    def _checked(self, emitter: Emitter, scalar: CheckedIndex) -> ir.Value:
-        builder, index, extent = emitter.builder, self.values[scalar.index], self.values[scalar.extent]
-        if scalar.index.dtype.kind == "i":
-            wrapped = builder.add(index, extent)
-            index = builder.select(builder.icmp_signed("<", index, ir.Constant(I64, 0)), wrapped, index)
-        failed = builder.icmp_unsigned(">=", index, extent)
-        self.check(emitter, failed)
-        return builder.select(failed, ir.Constant(I64, 0), index)
-
-    def address(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool = False) -> ir.Value:
-        """A pointer to one element, typed for its memory format."""
-        builder, base = emitter.builder, self.base(buffer)
-        pointer_type = memory_type(buffer.dtype).as_pointer()
-        if buffer.strides is None:
-            linear = self._linear(emitter, buffer, indices, flat)
-            return builder.gep(builder.bitcast(base, pointer_type), [linear], inbounds=True)
-        offset: ir.Value = ir.Constant(I64, 0)
-        for axis, index in enumerate(indices):
-            stride = self.distance(emitter, self.scalar(buffer.strides[axis]))
-            offset = builder.add(offset, builder.mul(self.scalar(index), stride, flags=("nsw",)), flags=("nsw",))
-        return builder.bitcast(builder.gep(base, [offset], inbounds=True), pointer_type)
-
-    def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> ir.Value:
-        builder = emitter.builder
-        if flat or not indices:
-            return self.scalar(indices[0]) if indices else ir.Constant(I64, 0)
-        linear: ir.Value | None = None
-        places = list(zip(indices, buffer.extents, strict=True))
-        for index, extent in reversed(places) if buffer.fortran else places:
-            value = self.scalar(index)
-            if linear is None:
-                linear = value
-            else:
-                row = builder.mul(linear, self.distance(emitter, self.scalar(extent)), flags=("nsw",))
-                linear = builder.add(row, value, flags=("nsw",))
-        assert linear is not None
-        return linear
 
 
 class KernelEmitter(ScalarEmitter):
@@ -173,7 +78,10 @@ class KernelEmitter(ScalarEmitter):
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
-        self.strided = reduces_with_strides(kernel)
+        self.tiled = tiled_loads(kernel)
+        self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
+        """Of elements that are read with strides, memory for those of one block, and the index of the first."""
+        self.strided = not self.tiled and reduces_with_strides(kernel)
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
 
@@ -207,6 +115,13 @@ class KernelEmitter(ScalarEmitter):
 
     def external(self, scalar: Scalar) -> ir.Value:
         return self.values[scalar]
+
+    def element(self, emitter: Emitter, load: Load) -> ir.Value:
+        if load not in self.tiles:
+            return super().element(emitter, load)
+        memory, first = self.tiles[load]
+        position = emitter.builder.sub(self.values[self.kernel.loops[-1]], first, flags=("nsw",))
+        return emitter.builder.gep(memory, [ir.Constant(I64, 0), position], inbounds=True)
 
     def base(self, buffer: Buffer) -> ir.Value:
         return self.addresses[buffer.home]
@@ -293,7 +208,7 @@ class KernelEmitter(ScalarEmitter):
         for output in (*starting, *scans):
             self.open_accumulator(self.preambles[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
-        if blocked:
+        if blocked or (self.tiled and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
         else:
             after = self.emit_loop(depth, begin, end, self.preambles[depth])
@@ -365,6 +280,7 @@ class KernelEmitter(ScalarEmitter):
         for output in blocked:
             identity = output.reducer.initial(output.value.dtype)[0]
             block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
+        block = copy_tile(self, depth, start, stop, block) if self.tiled else block
         known = dict(self.values)
         last = self.emit_loop(depth, start, stop, block)
         for output in blocked:

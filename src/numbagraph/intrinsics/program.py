@@ -9,10 +9,11 @@ from llvmlite import ir
 from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.graph import Dim, Input
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
-from numbagraph.intrinsics.loops import KernelEmitter, ScalarEmitter
+from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
 from numbagraph.intrinsics.parallel import Region, shared_buffer
 from numbagraph.intrinsics.rows import Rows, in_rows, run_rows
+from numbagraph.intrinsics.scalars import ScalarEmitter
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
 CHECK_FAILED = 1

@@ -1,0 +1,107 @@
+"""Nests that run together over rows, and tiles of what is read with strides."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+from numbagraph import graph_jit, special, value_and_grad
+from numbagraph.intrinsics import rows
+from numbagraph.intrinsics.hints import BLOCK
+from numbagraph.testing import LAYOUTS
+
+TOGETHER = "together for as many rows"
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(11, 6, 5))
+
+
+def normalised(x):
+    return (x - np.mean(x, axis=-1, keepdims=True)) / np.std(x, axis=-1, keepdims=True)
+
+
+def running(x):
+    total = np.cumsum(np.exp(x), axis=-1)
+    return total / np.max(total, axis=-1, keepdims=True), total
+
+
+def of_other_rows(x):
+    top = np.max(x, axis=-1, keepdims=True)
+    return np.exp(x - top[::-1]) / np.sum(top)
+
+
+@pytest.fixture(params=[1, 200, 2**17])
+def tile(request, monkeypatch):
+    monkeypatch.setattr(rows, "TILE_BYTES", request.param)
+
+
+def compare(function, expected, x):
+    found, wanted = graph_jit(function, cache=False)(x), expected(x)
+    for each, other in zip(*(r if isinstance(r, tuple) else (r,) for r in (found, wanted)), strict=True):
+        np.testing.assert_allclose(each, other, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize("layout", ["C order", "Fortran order", "strided"])
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: special.softmax(x, axis=-1), lambda x: scipy.special.softmax(x, axis=-1)),
+        (lambda x: special.logsumexp(x, axis=-1), lambda x: scipy.special.logsumexp(x, axis=-1)),
+        (lambda x: special.softmax(x, axis=1), lambda x: scipy.special.softmax(x, axis=1)),
+        (normalised, normalised),
+        (running, running),
+        (of_other_rows, of_other_rows),
+    ],
+)
+def test_tiles_of_rows(function, expected, layout):
+    for x in (X, X[:0], X[:1]):
+        compare(function, expected, LAYOUTS[layout](x))
+
+
+@pytest.mark.usefixtures("tile")
+def test_gradients_by_rows():
+    def loss(x):
+        return np.sum(special.softmax(x, axis=-1) ** 2)
+
+    value, gradient = graph_jit(value_and_grad(loss), cache=False)(X)
+    p = scipy.special.softmax(X, axis=-1)
+    np.testing.assert_allclose(value, np.sum(p**2))
+    np.testing.assert_allclose(gradient, 2 * p * (p - np.sum(p * p, axis=-1, keepdims=True)), rtol=1e-10)
+
+
+def test_what_runs_together():
+    assert TOGETHER in graph_jit(lambda x: special.softmax(x, axis=-1)).explain(X)
+    assert TOGETHER not in graph_jit(lambda x: special.softmax(x, axis=0)).explain(X[0])
+    assert TOGETHER not in graph_jit(lambda x: np.max(x, axis=0) - np.sum(x)).explain(X[0])
+
+
+def test_errors_inside_rows():
+    def picked(x, index):
+        return normalised(x[:, index])
+
+    np.testing.assert_allclose(graph_jit(picked)(X[0], np.array([0, 2])), picked(X[0], np.array([0, 2])))
+    with pytest.raises(IndexError, match="index"):
+        graph_jit(picked)(X[0], np.array([0, 5]))
+
+
+@pytest.mark.usefixtures("tile")
+def test_donated_rows():
+    function = graph_jit(lambda x: np.exp(x - np.max(x, axis=-1, keepdims=True)[::-1]), donate_argnames="x")
+    x = X[0].copy()
+    np.testing.assert_allclose(function(x), np.exp(X[0] - X[0].max(axis=-1, keepdims=True)[::-1]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK - 5])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tiles_of_what_is_read_with_strides(count, dtype):
+    x = RNG.random(2 * count + 1).astype(dtype)
+    rtol = 10 * np.finfo(dtype).eps
+    for view in (x[::2][:count], x[1::2][::-1]):
+        np.testing.assert_allclose(graph_jit(np.exp)(view), np.exp(view), rtol=rtol)
+        np.testing.assert_allclose(graph_jit(lambda x: np.sum(np.exp(x)))(view), np.sum(np.exp(view)), rtol=rtol)
+        np.testing.assert_allclose(graph_jit(lambda x: np.exp(x) * x[::-1])(view), np.exp(view) * view[::-1], rtol=rtol)
+
+
+def test_tiles_in_place():
+    function = graph_jit(lambda x: np.exp(x.T), donate_argnames="x")
+    square = RNG.normal(size=(30, 30))
+    np.testing.assert_allclose(function(square.copy()), np.exp(square.T), rtol=1e-14)
