@@ -37,14 +37,14 @@ done:
   ret { ptr, ptr } %whole
 }
 
-; Whether the memory of a donated argument, or of an array for a result, is shared with another argument or such array, or
-; with a captured array: the program may still read these after it has begun to write. To say so when it is not only
-; costs an allocation.
-define internal i1 @is_shared(ptr %plan, ptr %objects, i64 %donor) nounwind noinline {
+; Whether the memory of an object that is to be a result is shared with another argument or array for a result, except
+; for the one that gives it, or with a captured array: the program may still read these after it has begun to write. To
+; say so when it is not only costs an allocation.
+define internal i1 @is_shared(ptr %plan, ptr %objects, i64 %place, i64 %donor) nounwind noinline {
 entry:
-  %donor_at = getelementptr ptr, ptr %objects, i64 %donor
-  %donated = load ptr, ptr %donor_at
-  %span = call { ptr, ptr } @span(ptr %donated)
+  %place_at = getelementptr ptr, ptr %objects, i64 %place
+  %result = load ptr, ptr %place_at
+  %span = call { ptr, ptr } @span(ptr %result)
   %low = extractvalue { ptr, ptr } %span, 0
   %high = extractvalue { ptr, ptr } %span, 1
   %count = field Plan.given_count of %plan
@@ -59,7 +59,9 @@ look:
   %object = load ptr, ptr %object_at
   %type = field ObjectFields.type of %object
   %is_array = icmp eq ptr %type, @ndarray
-  %is_other = icmp ne i64 %index, %donor
+  %is_not_itself = icmp ne i64 %index, %place
+  %is_not_donor = icmp ne i64 %index, %donor
+  %is_other = and i1 %is_not_itself, %is_not_donor
   %is_other_array = and i1 %is_array, %is_other
   br i1 %is_other_array, label %other_array, label %no_other
 no_other:
@@ -120,7 +122,7 @@ define internal ptr @take_over(ptr %plan, ptr %result, ptr %objects, ptr %extent
   %writeable = icmp ne i32 %writeable_flag, 0
   br i1 %writeable, label %look_at_others, label %make
 look_at_others:
-  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %donor)
+  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %donor, i64 %donor)
   br i1 %shared, label %make, label %reuse
 make:
   %array = call ptr @allocate(ptr %result, ptr %extents)
@@ -130,7 +132,8 @@ reuse:
   ret ptr %donated
 }
 
-; Whether an array that the caller gave for a result can be it: of the same type and extents, and with memory of its own.
+; Whether an array that the caller gave for a result can be it: of the same type and extents, and with memory of its own
+; or of the argument that gives its memory to this result.
 define internal i1 @target_fits(ptr %plan, i64 %index, ptr %objects, ptr %extents) nounwind noinline {
 entry:
   %count = field Plan.argument_count of %plan
@@ -158,7 +161,7 @@ look_at_extents:
 next:
   %axis = phi i32 [ 0, %look_at_extents ], [ %axis_after, %compare ]
   %more = icmp slt i32 %axis, %ndim
-  br i1 %more, label %compare, label %look_at_others
+  br i1 %more, label %compare, label %look_at_donor
 compare:
   %axis_after = add i32 %axis, 1
   %wanted_at = getelementptr i64, ptr %wanted, i32 %axis
@@ -167,8 +170,17 @@ compare:
   %given_extent = load i64, ptr %given_at
   %same = icmp eq i64 %wanted_extent, %given_extent
   br i1 %same, label %next, label %refused
+look_at_donor:
+  %donor = field Result.donor of %result
+  %has_donor = icmp sge i64 %donor, 0
+  br i1 %has_donor, label %compare_donor, label %look_at_others
+compare_donor:
+  %donor_at = getelementptr ptr, ptr %objects, i64 %donor
+  %donated = load ptr, ptr %donor_at
+  %is_donated = icmp eq ptr %object, %donated
+  br i1 %is_donated, label %look_at_others, label %refused
 look_at_others:
-  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %place)
+  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %place, i64 %donor)
   %alone = xor i1 %shared, true
   ret i1 %alone
 refused:
