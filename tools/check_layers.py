@@ -35,6 +35,8 @@ LAYERS = (
     "numpy",
     "special",
     "inspect",
+    "binding",
+    "targets",
     "jit",
     "op_function",
     "differentiation",

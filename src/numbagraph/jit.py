@@ -8,29 +8,29 @@ import inspect
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, overload
 
 import optree
 
 from numbagraph.abi import Leaf
+from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.embed import c_layout, embed
 from numbagraph.graph import Graph
 from numbagraph.inspect.report import Report
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
-from numbagraph.runtime.arguments import Placeholder, describe, flatten
+from numbagraph.runtime.arguments import Placeholder, describe
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.targets import Targets, Writers
 from numbagraph.traced import Traced, Version, trace
 from numbagraph.tracing import Tracer
 from numbagraph.transforms.interpret import evaluate
 
 BACKENDS = ("numba", "jax", "numpy")
-Key = tuple[Any, ...]
 
 
 class GraphFunction:
@@ -61,6 +61,7 @@ class GraphFunction:
         self.cache = cache
         self.parallel = parallel
         self.signature = signature_of_callable(function)
+        self._has_own_out = takes(self.signature, "out")
         self.static_argnames = self._names(static_argnames, "static_argnames")
         self.donate_argnames = self._names(donate_argnames, "donate_argnames")
         self._traced: dict[Key, Traced] = {}
@@ -68,6 +69,7 @@ class GraphFunction:
         self._lock = threading.RLock()
         self._flat: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
+        self._writers = Writers()
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function)
 
@@ -93,6 +95,11 @@ class GraphFunction:
                 result = run(*args)
                 if result is not NotImplemented:
                     return result if rebuild is None else rebuild(result)
+        elif len(kwargs) == 1 and (out := kwargs.get("out")) is not None:
+            is_tuple = type(out) is tuple
+            for write in self._writers.flat[is_tuple]:
+                if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
+                    return out
         return self._call_with_trees(args, kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> GraphFunction:
@@ -120,7 +127,10 @@ class GraphFunction:
 
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
+        out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
+        if out is not None:
+            return self._call_into(arguments, Targets(out, self._described))
         for run, rebuild in self._versions.get(arguments.key, ()):
             result = run(*arguments.leaves)
             if result is not NotImplemented:
@@ -141,33 +151,33 @@ class GraphFunction:
             return self._explain_failure(traced, leaves)
         return result if rebuild is None else rebuild(result)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        bound = self.signature.bind(*args, **kwargs)  # a default is part of the function, whatever it is
-        static: list[Hashable] = []
-        dynamic: dict[str, Any] = {}
-        # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
-        for name, argument in bound.arguments.items():
-            if name in self.static_argnames:
-                static.append((name, typed(self._hashable(name, argument))))
-            else:
-                dynamic[name] = argument
-        leaves, spec = flatten(tuple(dynamic.values()))
-        return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec)
-
-    def _hashable(self, name: str, argument: Any) -> Hashable:
-        try:
-            hash(argument)
-        except TypeError:
-            kind = type(argument).__name__
+    def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
+        """A call whose results go to arrays of the caller."""
+        if self._writers.write(arguments, targets):
+            return targets.tree
+        if any(isinstance(leaf, Tracer) for leaf in (*arguments.leaves, *targets.leaves)):
             raise TypeError(
-                f"the static argument {name!r} of {self._described} is of type {kind}, which cannot be hashed: "
-                "pass a tuple, or an argument that is not static"
-            ) from None
-        return argument
+                f"{targets.name} is for calls from Python: a traced function uses the value that is returned"
+            )
+        traced, arguments.leaves = self._find(arguments)
+        targets.check(traced.outputs)
+        run, _ = self._ready(traced)
+        if self.backend == "numba" and check_level() <= 1:
+            self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
+            if self._writers.write(arguments, targets):
+                return targets.tree
+        result = run(*arguments.leaves)
+        if result is NotImplemented:
+            result = self._explain_failure(traced, arguments.leaves)
+        results = [result] if traced.outputs.single and self.backend == "numba" else result
+        return targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        return bind(self.signature.bind(*args, **kwargs), self.static_argnames, self._described)
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
-        described = [describe(leaf, self._leaf_name(arguments, k)) for k, leaf in enumerate(arguments.leaves)]
+        described = [describe(leaf, arguments.leaf_name(k)) for k, leaf in enumerate(arguments.leaves)]
         leaves = [leaf for _, leaf in described]
         layouts = tuple(layout for layout, _ in described)
         key = self._key(arguments, layouts)
@@ -193,24 +203,8 @@ class GraphFunction:
                     self._refresh_versions()
         return traced.version
 
-    def _leaf_name(self, arguments: Arguments, number: int) -> str:
-        first, *rest = optree.treespec_paths(arguments.spec)[number]
-        return arguments.names[first] + "".join(f"[{each!r}]" for each in rest)
-
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
-        names = [self._leaf_name(arguments, number) for number in range(len(layouts))]
-        return trace(self._caller(arguments), layouts, names, self.__name__)
-
-    def _caller(self, arguments: Arguments) -> Callable[[list[Any]], Any]:
-        """The Python function, as one of the leaves of its arguments."""
-
-        def call(leaves: list[Any]) -> Any:
-            dynamic = optree.tree_unflatten(arguments.spec, leaves)
-            bound = inspect.BoundArguments(self.signature, dict(arguments.bound.arguments))
-            bound.arguments.update(zip(arguments.names, dynamic, strict=True))
-            return self.function(*bound.args, **bound.kwargs)
-
-        return call
+        return trace(arguments.caller(self.function), layouts, arguments.leaf_names, self.__name__)
 
     def _specialise(self, traced: Traced, arguments: Arguments) -> None:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
@@ -218,7 +212,7 @@ class GraphFunction:
         name = "".join(each if each.isalnum() else "_" for each in self.__name__)
         traced.specialisation = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel)
         if self.donate_argnames:
-            traced.specialisation.accept_donations(self._donated(arguments))
+            traced.specialisation.accept_donations(arguments.leaves_of(self.donate_argnames))
 
     def _compile(self, traced: Traced) -> Version:
         """What runs this version on its leaves, and what builds the returned object from the results."""
@@ -234,11 +228,6 @@ class GraphFunction:
             call = functools.partial(evaluate, traced.graph)
         return Version(lambda *leaves: call([*leaves, *traced.captured]), rebuild)
 
-    def _donated(self, arguments: Arguments) -> tuple[int, ...]:
-        """The leaves whose memory the caller gives away."""
-        names = (self._leaf_name(arguments, number) for number in range(len(arguments.leaves)))
-        return tuple(number for number, name in enumerate(names) if name.partition("[")[0] in self.donate_argnames)
-
     def _refresh_versions(self) -> None:
         """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""
         if self.backend != "numba" or check_level() > 1:
@@ -249,14 +238,15 @@ class GraphFunction:
                 group = groups.setdefault(tuple(key), {})
                 group.setdefault(traced.outputs.alike, []).append(traced)
         self._versions = {key: tuple(map(self._together, group.values())) for key, group in groups.items()}
+        self._flat = tuple(
+            version for key, versions in self._versions.items() if self._is_flat(*key) for version in versions
+        )
+
+    def _is_flat(self, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]) -> bool:
+        """Whether a call with these arguments by position passes their leaves."""
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         parameters = tuple(name for name, each in self.signature.parameters.items() if each.kind in positional)
-        self._flat = tuple(
-            version
-            for (names, spec, static), versions in self._versions.items()
-            if not static and is_flat_call(names, spec, parameters)
-            for version in versions
-        )
+        return not static and is_flat_call(names, spec, parameters)
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""
@@ -317,8 +307,7 @@ class GraphFunction:
             return self._embed(self._bind(args, kwargs))
 
     def _embed(self, arguments: Arguments) -> Embedding:
-        names = [self._leaf_name(arguments, number) for number in range(len(arguments.leaves))]
-        return embed(self._caller(arguments), arguments.leaves, names, self._described)
+        return embed(arguments.caller(self.function), arguments.leaves, arguments.leaf_names, self._described)
 
     def address(self, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.
@@ -353,8 +342,7 @@ class GraphFunction:
         array(6.)
         """
         arguments = self._bind(args, kwargs)
-        named = [(leaf, self._leaf_name(arguments, number)) for number, leaf in enumerate(arguments.leaves)]
-        layouts = [c_layout(describe(*each)[0]) for each in named]
+        layouts = [c_layout(describe(*each)[0]) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
         key = self._key(arguments, layouts)
         with self._lock:
             if key not in self._embedded:
@@ -384,23 +372,6 @@ class CacheInfo(NamedTuple):
     found: int
 
 
-@dataclass
-class Arguments:
-    """The arguments of one call, bound to the function's signature and flattened."""
-
-    bound: inspect.BoundArguments
-    static: tuple[Hashable, ...]
-    """The name and the value of each static argument."""
-    names: tuple[str, ...]
-    leaves: list[Any]
-    spec: optree.PyTreeSpec
-
-    @property
-    def key(self) -> Key:
-        """What a version must agree with before its leaves are looked at."""
-        return (self.names, self.spec, self.static)
-
-
 class _Pickled:
     """The plain function under a decorated name, which `pickle` would otherwise find to be the compiled one."""
 
@@ -422,24 +393,6 @@ def _rebuild(pickled: _Pickled, options: dict[str, Any]) -> GraphFunction:
     found = pickled._find()
     assert found is not None
     return found
-
-
-def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:
-    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
-    count = len(names)
-    return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
-
-
-def typed(value: Hashable) -> Hashable:
-    """A static argument as part of a key: 1, 1.0 and True are equal, but not the same to a function."""
-    return type(value), tuple(map(typed, value)) if isinstance(value, tuple) else value
-
-
-def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
-    try:
-        return inspect.signature(function)
-    except ValueError:  # a function in C that does not tell
-        return inspect.signature(lambda *args, **kwargs: None)
 
 
 class BoundMethods(dict[GraphFunction, GraphFunction]):

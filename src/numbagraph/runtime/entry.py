@@ -98,6 +98,8 @@ class PlanRecord(ctypes.Structure):
         ("captured_pointers", ctypes.c_void_p),
         ("captured_meta", ctypes.c_void_p),
         ("captured_spans", ctypes.c_void_p),
+        ("targets", ctypes.c_void_p),
+        ("given_count", ctypes.c_int64),
         ("argument_count", ctypes.c_int64),
         ("captured_count", ctypes.c_int64),
         ("captured_meta_begin", ctypes.c_int64),
@@ -227,10 +229,12 @@ class Plan:
         keepalive: object = None,
         gil_threshold: int = GIL_THRESHOLD,
         before: int = 0,
+        into: bool = False,
     ) -> None:
         """Take the addresses of the two functions; ``keepalive`` is what owns them.
 
-        ``before`` is the address of a function that is called before a program gives up the GIL.
+        ``before`` is the address of a function that is called before a program gives up the GIL. With ``into``, arrays
+        for the results are given behind the arguments.
         """
         self.signature = signature
         self.captured = tuple(captured)
@@ -241,6 +245,8 @@ class Plan:
         self.frame_size = 0
         self._owned: list[Any] = []
         self._describe_signature()
+        if into:
+            self._describe_targets()
         self._describe_captured()
         self._lay_out_frame()
 
@@ -256,9 +262,18 @@ class Plan:
         results = [_result_record(result, begin) for result, begin in zip(signature.results, begins, strict=False)]
         record.arguments = self._own((ArgumentRecord * len(arguments))(*arguments))
         record.results = self._own((ResultRecord * len(results))(*results))
-        record.argument_count = len(arguments)
+        record.argument_count = record.given_count = len(arguments)
         record.result_count = len(results)
         record.single = signature.single
+
+    def _describe_targets(self) -> None:
+        flags = ALIGNED | C_CONTIGUOUS | WRITEABLE
+        targets = [
+            ArgumentRecord(ndim=each.ndim, flags_that_matter=flags, flags=flags, dtype=id(canonical(each.dtype)))
+            for each in self.signature.results
+        ]
+        self.record.targets = self._own((ArgumentRecord * len(targets))(*targets))
+        self.record.given_count += len(targets)
 
     def _describe_captured(self) -> None:
         offsets, first = self.signature.meta_offsets, len(self.signature.arguments)

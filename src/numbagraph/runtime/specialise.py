@@ -67,6 +67,10 @@ class Specialisation:
                     break
         self.signature = replace(self.signature, results=tuple(results))
 
+    def copy(self) -> Specialisation:
+        """The same, to be changed before it is compiled."""
+        return Specialisation(self.graph, self.signature, self.captured, self.name, self.cache, self.parallel)
+
     @cached_property
     def stages(self) -> Stages:
         return optimise(self.graph)
@@ -124,6 +128,10 @@ class Specialisation:
 
     @cached_property
     def plan(self) -> Plan:
+        return self.make_plan()
+
+    def make_plan(self, *, into: bool = False) -> Plan:
+        """What the native entry must know; with ``into``, arrays for the results are given behind the arguments."""
         library = self.library
         return Plan(
             self.signature,
@@ -132,6 +140,7 @@ class Specialisation:
             captured=self.captured,
             keepalive=library,
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,
+            into=into,
         )
 
     def llvm(self, *, optimised: bool = True) -> str:

@@ -163,7 +163,8 @@ entry:
   %scalars = getelementptr i64, ptr %frame, i64 %scalars_begin
   %meta_begin = field Plan.meta_begin of %plan
   %meta = getelementptr i64, ptr %frame, i64 %meta_begin
-  %as_many = icmp eq i64 %given, %count
+  %given_count = field Plan.given_count of %plan
+  %as_many = icmp eq i64 %given, %given_count
   br i1 %as_many, label %next, label %refused
 next:
   %index = phi i64 [ 0, %entry ], [ %index_after, %take ]

@@ -2,7 +2,8 @@
 ;
 ; A function is bound to a table of plans, one for each specialisation. The entry checks the arguments against one plan
 ; after the other. With the first that fits it takes pointers and lengths out of the array objects, lets NumPy allocate
-; the results, runs the program, and boxes what it returns. Whatever it does not accept it answers with NotImplemented,
+; the results (or takes the arrays that the caller gave for them, behind the arguments), runs the program, and boxes what
+; it returns. Whatever it does not accept it answers with NotImplemented,
 ; and Python finds out why.
 ;
 ; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
@@ -65,7 +66,14 @@ define internal ptr @run_plan(ptr %plan, ptr %objects, ptr %frame) nounwind {
   %shapes = field Plan.shapes of %plan
   %guard = call i32 %shapes(ptr %frame, ptr %meta, ptr %extents)
   %shapes_fit = icmp eq i32 %guard, 0
-  br i1 %shapes_fit, label %make, label %refused
+  br i1 %shapes_fit, label %choose, label %refused
+choose:
+  %targets = field Plan.targets of %plan
+  %has_targets = icmp ne ptr %targets, null
+  br i1 %has_targets, label %take, label %make
+take:
+  %are_taken = call i1 @take_targets(ptr %plan, ptr %objects, ptr %frame)
+  br i1 %are_taken, label %run, label %refused
 make:
   %are_made = call i1 @make_results(ptr %plan, ptr %objects, ptr %frame)
   br i1 %are_made, label %run, label %failed

@@ -37,16 +37,17 @@ done:
   ret { ptr, ptr } %whole
 }
 
-; Whether the memory of a donated argument is shared with another argument or a captured array, which the program may
-; still read after it has begun to write. To say so when it is not only costs an allocation.
-define internal i1 @is_shared(ptr %plan, ptr %objects, i64 %donor) nounwind noinline {
+; Whether the memory of an object that is to be a result is shared with another argument or array for a result, except
+; for the one that gives it, or with a captured array: the program may still read these after it has begun to write. To
+; say so when it is not only costs an allocation.
+define internal i1 @is_shared(ptr %plan, ptr %objects, i64 %place, i64 %donor) nounwind noinline {
 entry:
-  %donor_at = getelementptr ptr, ptr %objects, i64 %donor
-  %donated = load ptr, ptr %donor_at
-  %span = call { ptr, ptr } @span(ptr %donated)
+  %place_at = getelementptr ptr, ptr %objects, i64 %place
+  %result = load ptr, ptr %place_at
+  %span = call { ptr, ptr } @span(ptr %result)
   %low = extractvalue { ptr, ptr } %span, 0
   %high = extractvalue { ptr, ptr } %span, 1
-  %count = field Plan.argument_count of %plan
+  %count = field Plan.given_count of %plan
   br label %next
 next:
   %index = phi i64 [ 0, %entry ], [ %index_after, %no_other ], [ %index_after, %other_array ]
@@ -58,7 +59,9 @@ look:
   %object = load ptr, ptr %object_at
   %type = field ObjectFields.type of %object
   %is_array = icmp eq ptr %type, @ndarray
-  %is_other = icmp ne i64 %index, %donor
+  %is_not_itself = icmp ne i64 %index, %place
+  %is_not_donor = icmp ne i64 %index, %donor
+  %is_other = and i1 %is_not_itself, %is_not_donor
   %is_other_array = and i1 %is_array, %is_other
   br i1 %is_other_array, label %other_array, label %no_other
 no_other:
@@ -119,7 +122,7 @@ define internal ptr @take_over(ptr %plan, ptr %result, ptr %objects, ptr %extent
   %writeable = icmp ne i32 %writeable_flag, 0
   br i1 %writeable, label %look_at_others, label %make
 look_at_others:
-  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %donor)
+  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %donor, i64 %donor)
   br i1 %shared, label %make, label %reuse
 make:
   %array = call ptr @allocate(ptr %result, ptr %extents)
@@ -127,6 +130,103 @@ make:
 reuse:
   call void @Py_IncRef(ptr %donated)
   ret ptr %donated
+}
+
+; Whether an array that the caller gave for a result can be it: of the same type and extents, and with memory of its own
+; or of the argument that gives its memory to this result.
+define internal i1 @target_fits(ptr %plan, i64 %index, ptr %objects, ptr %extents) nounwind noinline {
+entry:
+  %count = field Plan.argument_count of %plan
+  %place = add i64 %count, %index
+  %object_at = getelementptr ptr, ptr %objects, i64 %place
+  %object = load ptr, ptr %object_at
+  %type = field ObjectFields.type of %object
+  %is_array = icmp eq ptr %type, @ndarray
+  br i1 %is_array, label %look_at_header, label %refused
+look_at_header:
+  %targets = field Plan.targets of %plan
+  %target_offset = mul i64 %index, SIZE_OF_ARGUMENT
+  %target = getelementptr i8, ptr %targets, i64 %target_offset
+  %header_fits = call i1 @header_fits(ptr %target, ptr %object)
+  br i1 %header_fits, label %look_at_extents, label %refused
+look_at_extents:
+  %results = field Plan.results of %plan
+  %result_offset = mul i64 %index, SIZE_OF_RESULT
+  %result = getelementptr i8, ptr %results, i64 %result_offset
+  %begin = field Result.extents_begin of %result
+  %wanted = getelementptr i64, ptr %extents, i64 %begin
+  %given = field ArrayFields.extents of %object
+  %ndim = field Result.ndim of %result
+  br label %next
+next:
+  %axis = phi i32 [ 0, %look_at_extents ], [ %axis_after, %compare ]
+  %more = icmp slt i32 %axis, %ndim
+  br i1 %more, label %compare, label %look_at_donor
+compare:
+  %axis_after = add i32 %axis, 1
+  %wanted_at = getelementptr i64, ptr %wanted, i32 %axis
+  %wanted_extent = load i64, ptr %wanted_at
+  %given_at = getelementptr i64, ptr %given, i32 %axis
+  %given_extent = load i64, ptr %given_at
+  %same = icmp eq i64 %wanted_extent, %given_extent
+  br i1 %same, label %next, label %refused
+look_at_donor:
+  %donor = field Result.donor of %result
+  %has_donor = icmp sge i64 %donor, 0
+  br i1 %has_donor, label %compare_donor, label %look_at_others
+compare_donor:
+  %donor_at = getelementptr ptr, ptr %objects, i64 %donor
+  %donated = load ptr, ptr %donor_at
+  %is_donated = icmp eq ptr %object, %donated
+  br i1 %is_donated, label %look_at_others, label %refused
+look_at_others:
+  %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %place, i64 %donor)
+  %alone = xor i1 %shared, true
+  ret i1 %alone
+refused:
+  ret i1 false
+}
+
+; Takes the arrays that the caller gave for the results, and tells the program where to write. False if one does not fit.
+define internal i1 @take_targets(ptr %plan, ptr %objects, ptr %frame) nounwind {
+entry:
+  %result_count = field Plan.result_count of %plan
+  %argument_count = field Plan.argument_count of %plan
+  %targets = getelementptr ptr, ptr %objects, i64 %argument_count
+  %extents_begin = field Plan.extents_begin of %plan
+  %extents = getelementptr i64, ptr %frame, i64 %extents_begin
+  %pointers_begin = field Plan.pointers_begin of %plan
+  %pointers = getelementptr i64, ptr %frame, i64 %pointers_begin
+  %made_begin = field Plan.made_begin of %plan
+  %made = getelementptr i64, ptr %frame, i64 %made_begin
+  br label %next
+next:
+  %index = phi i64 [ 0, %entry ], [ %index_after, %look ]
+  %more = icmp ult i64 %index, %result_count
+  br i1 %more, label %look, label %next_taken
+look:
+  %index_after = add i64 %index, 1
+  %fits = call i1 @target_fits(ptr %plan, i64 %index, ptr %objects, ptr %extents)
+  br i1 %fits, label %next, label %refused
+next_taken:
+  %taken = phi i64 [ 0, %next ], [ %taken_after, %take ]
+  %more_to_take = icmp ult i64 %taken, %result_count
+  br i1 %more_to_take, label %take, label %done
+take:
+  %taken_after = add i64 %taken, 1
+  %target_at = getelementptr ptr, ptr %targets, i64 %taken
+  %target = load ptr, ptr %target_at
+  call void @Py_IncRef(ptr %target)
+  %made_at = getelementptr ptr, ptr %made, i64 %taken
+  store ptr %target, ptr %made_at
+  %data = field ArrayFields.data of %target
+  %pointer_at = getelementptr ptr, ptr %pointers, i64 %taken
+  store ptr %data, ptr %pointer_at
+  br label %next_taken
+done:
+  ret i1 true
+refused:
+  ret i1 false
 }
 
 ; Makes the result arrays and tells the program where to write. False with a Python exception if memory runs out.
@@ -258,7 +358,7 @@ bool:
   ret ptr %python_bool
 }
 
-; Boxes the rank-0 results that wait for it. False with a Python exception if memory runs out.
+; Boxes those results that are no objects yet. False with a Python exception if memory runs out.
 define internal i1 @box_results(ptr %plan, ptr %made, ptr %values) nounwind {
 entry:
   %count = field Plan.result_count of %plan
@@ -270,15 +370,15 @@ next:
   br i1 %more, label %look, label %done
 look:
   %index_after = add i64 %index, 1
+  %made_at = getelementptr ptr, ptr %made, i64 %index
+  %ready = load ptr, ptr %made_at
+  %is_ready = icmp ne ptr %ready, null
+  br i1 %is_ready, label %next, label %box
+box:
   %result_offset = mul i64 %index, SIZE_OF_RESULT
   %result = getelementptr i8, ptr %results, i64 %result_offset
-  %boxing = field Result.boxing of %result
-  %is_array = icmp eq i32 %boxing, ARRAY
-  br i1 %is_array, label %next, label %box
-box:
   %value = getelementptr [2 x i64], ptr %values, i64 %index
   %object = call ptr @box(ptr %result, ptr %value)
-  %made_at = getelementptr ptr, ptr %made, i64 %index
   store ptr %object, ptr %made_at
   %failed = icmp eq ptr %object, null
   br i1 %failed, label %out_of_memory, label %next

@@ -1,0 +1,106 @@
+"""The arguments of one call, bound to a function's signature, as the leaves that its native code takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import optree
+
+from numbagraph.runtime.arguments import flatten
+
+Key = tuple[Any, ...]
+
+
+@dataclass
+class Arguments:
+    """The arguments of one call, bound and flattened."""
+
+    bound: inspect.BoundArguments
+    static: tuple[Hashable, ...]
+    """The name and the value of each static argument."""
+    names: tuple[str, ...]
+    leaves: list[Any]
+    spec: optree.PyTreeSpec
+
+    @property
+    def key(self) -> Key:
+        """What a version must agree with before its leaves are looked at."""
+        return (self.names, self.spec, self.static)
+
+    def leaf_name(self, number: int) -> str:
+        first, *rest = optree.treespec_paths(self.spec)[number]
+        return self.names[first] + "".join(f"[{each!r}]" for each in rest)
+
+    @property
+    def leaf_names(self) -> list[str]:
+        return [self.leaf_name(number) for number in range(len(self.leaves))]
+
+    def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:
+        """Which leaves belong to some of the arguments."""
+        owners = enumerate(name.partition("[")[0] for name in self.leaf_names)
+        return tuple(number for number, owner in owners if owner in names)
+
+    def caller(self, function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+        """A function of arguments, as one of their leaves."""
+
+        def call(leaves: list[Any]) -> Any:
+            dynamic = optree.tree_unflatten(self.spec, leaves)
+            bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
+            bound.arguments.update(zip(self.names, dynamic, strict=True))
+            return function(*bound.args, **bound.kwargs)
+
+        return call
+
+
+def bind(bound: inspect.BoundArguments, static_argnames: Collection[str], described: str) -> Arguments:
+    """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
+    static: list[Hashable] = []
+    dynamic: dict[str, Any] = {}
+    # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
+    for name, argument in bound.arguments.items():
+        if name in static_argnames:
+            static.append((name, typed(hashable(argument, name, described))))
+        else:
+            dynamic[name] = argument
+    leaves, spec = flatten(tuple(dynamic.values()))
+    return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec)
+
+
+def hashable(argument: Any, name: str, described: str) -> Hashable:
+    try:
+        hash(argument)
+    except TypeError:
+        kind = type(argument).__name__
+        raise TypeError(
+            f"the static argument {name!r} of {described} is of type {kind}, which cannot be hashed: "
+            "pass a tuple, or an argument that is not static"
+        ) from None
+    return argument
+
+
+def typed(value: Hashable) -> Hashable:
+    """A static argument as part of a key: 1, 1.0 and True are equal, but not the same to a function."""
+    return type(value), tuple(map(typed, value)) if isinstance(value, tuple) else value
+
+
+def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:
+    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
+    count = len(names)
+    return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
+
+
+def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except ValueError:  # a function in C that does not tell
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+def takes(signature: inspect.Signature, name: str) -> bool:
+    """Whether a function has an argument of a name, or takes any."""
+    return name in signature.parameters or any(
+        each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values()
+    )

@@ -1,0 +1,113 @@
+"""``out=``: results that are written into arrays of the caller."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.binding import Arguments, Key
+from numbagraph.kernel import CheckedIndex, Program
+from numbagraph.rewrite.schedule import step_scalars
+from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.entry import make_callable
+from numbagraph.runtime.specialise import Specialisation
+from numbagraph.traced import Outputs, Traced
+
+Writer = Callable[..., Any]
+"""Runs a version on its leaves, followed by an array for each result. It returns `NotImplemented` where these do not
+suit: then the results are computed anew, and copied."""
+
+
+class Targets:
+    """What a caller gave as ``out``: a tree like the one that the function returns, of arrays."""
+
+    def __init__(self, tree: Any, described: str) -> None:
+        self.tree = tree
+        self.name = f"out= of {described}"
+        self.leaves, self.spec = flatten(tree)
+
+    def check(self, outputs: Outputs) -> None:
+        """Raise where results cannot be written here, as far as that is known before there are any."""
+        if self.spec != outputs.spec:
+            raise ValueError(f"{self.name} is {self.spec}, and must be like the result: {outputs.spec}")
+        for leaf, slot in zip(self.leaves, outputs.slots, strict=True):
+            if slot is None:
+                raise TypeError(f"{self.name} has a place for a result that is the same in each call")
+            if not isinstance(leaf, np.ndarray):
+                raise TypeError(f"{self.name} must be made of arrays, and has a {type(leaf).__name__}")
+            if not leaf.flags.writeable:
+                raise ValueError(f"{self.name} is read-only")
+
+    def fill(self, results: Sequence[Any]) -> Any:
+        """Copy the results here; what has another dtype of the same kind is converted, as NumPy would."""
+        pairs = list(zip(self.leaves, map(np.asarray, results), strict=True))
+        for leaf, each in pairs:
+            if leaf.shape != each.shape:
+                raise ValueError(f"{self.name} has shape {leaf.shape}, and the result has shape {each.shape}")
+            if not np.can_cast(each.dtype, leaf.dtype, "same_kind"):
+                raise TypeError(f"{self.name} has dtype {leaf.dtype}, and the result has dtype {each.dtype}")
+        for leaf, each in pairs:
+            leaf[...] = each
+        return self.tree
+
+
+class Writers:
+    """The writers of one compiled function, by what they must agree with before their leaves are looked at."""
+
+    def __init__(self) -> None:
+        self.flat: dict[bool, tuple[Writer, ...]] = {False: (), True: ()}
+        """For calls whose positional arguments are the leaves. The result is a tuple of arrays, or it is an array."""
+        self._by_key: dict[Key, tuple[Writer, ...]] = {}
+        self._known: set[tuple[int, int | None]] = set()
+        self._lock = threading.Lock()
+
+    def write(self, arguments: Arguments, targets: Targets) -> bool:
+        """Write the results, if one of the writers can."""
+        writers = self._by_key.get((*arguments.key, targets.spec), ())
+        return any(each(*arguments.leaves, *targets.leaves) is not NotImplemented for each in writers)
+
+    def extend(self, traced: Traced, arguments: Arguments, targets: Targets, *, is_flat: bool) -> None:
+        """Compile what a version lacks for such arguments and targets."""
+        special = traced.specialisation
+        assert special is not None
+        if not traced.outputs.in_order:
+            return
+        places = [number for number, leaf in enumerate(arguments.leaves) if [id(leaf)] == [*map(id, targets.leaves)]]
+        with self._lock:
+            for number in (None, *places):
+                if (id(traced), number) not in self._known:
+                    self._known.add((id(traced), number))
+                    chosen = special if number is None else over_argument(special, number)
+                    if chosen is not None:
+                        write = make_callable([chosen.make_plan(into=True)], special.name)
+                        self._add(
+                            write,
+                            (*arguments.key, targets.spec),
+                            is_flat and traced.outputs.flat,
+                            traced.outputs.single,
+                        )
+
+    def _add(self, write: Writer, key: Key, is_flat: bool, is_single: bool) -> None:
+        self._by_key[key] = (write, *self._by_key.get(key, ()))
+        if is_flat:
+            self.flat[not is_single] = (write, *self.flat[not is_single])
+
+
+def over_argument(special: Specialisation, number: int) -> Specialisation | None:
+    """The same function, whose only result takes the memory of an argument; None where it must not.
+
+    It must not where a check may fail after a part of the argument has been overwritten: nobody could tell then what
+    went wrong.
+    """
+    if special.signature.results[0].donated is not None:
+        return None
+    found = special.copy()
+    found.accept_donations([number])
+    return found if found.signature.results[0].donated == number and not has_checks(found.program) else None
+
+
+def has_checks(program: Program) -> bool:
+    return any(isinstance(scalar, CheckedIndex) for step in program.steps for scalar in step_scalars(step))
