@@ -1,6 +1,7 @@
 """Write the tables of `numbagraph.intrinsics.vecmath` from what they approximate. ``--check`` fails when they differ.
 
-A module of ``tables/`` declares the tables of a family of functions. Names as arguments: write (or check) only those.
+A module of ``tables/`` declares the tables of a family of functions, which are written to a module of the same name.
+Names of families or tables as arguments: write (or check) only those.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tables import exponential
+from tables import exponential, inverse_trigonometric, powers, trigonometric
 
-FAMILIES = (exponential,)
-FILE = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "coefficients.py"
+FAMILIES = (exponential, trigonometric, inverse_trigonometric, powers)
+FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'
 
 
@@ -22,11 +23,11 @@ def table(declared: Any) -> dict[str, tuple[float, ...]]:
     return {dtype: numbers for dtype, numbers in entries.items() if numbers}
 
 
-def written() -> dict[str, Any]:
-    """The tables in the file."""
-    if not FILE.exists():
+def written(file: Path) -> dict[str, Any]:
+    """The tables in a file."""
+    if not file.exists():
         return {}
-    statements = ast.parse(FILE.read_text()).body
+    statements = ast.parse(file.read_text()).body
     return {each.targets[0].id: ast.literal_eval(each.value) for each in statements if isinstance(each, ast.Assign)}
 
 
@@ -35,23 +36,32 @@ def text(tables: dict[str, Any]) -> str:
     for name, entries in tables.items():
         lines.append(f"{name} = {{")
         for dtype, numbers in entries.items():
-            lines += [f'    "{dtype}": (', *(f"        {number!r}," for number in numbers), "    ),"]
+            if len(numbers) == 1:
+                lines.append(f'    "{dtype}": ({numbers[0]!r},),')
+            else:
+                lines += [f'    "{dtype}": (', *(f"        {number!r}," for number in numbers), "    ),"]
         lines.append("}")
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    declared = {each.name: each for family in FAMILIES for each in family.TABLES}
-    names = [each for each in arguments if not each.startswith("-")] or list(declared)
-    before = written()
-    tables = {name: table(each) if name in names else before[name] for name, each in declared.items()}
-    if "--check" in arguments:
-        if not FILE.exists() or FILE.read_text() != text(tables):
-            print(f"{FILE.name} is out of date: run python tools/coefficients.py")
-            return 1
-        return 0
-    FILE.write_text(text(tables))
-    return 0
+    names = {each for each in arguments if not each.startswith("-")}
+    outdated = []
+    for family in FAMILIES:
+        stem = family.__name__.rpartition(".")[2]
+        file = FOLDER / f"{stem}.py"
+        before, every = written(file), not names or stem in names
+        wanted = {each.name: each for each in family.TABLES}
+        if not every and not names.intersection(wanted):
+            continue
+        new = text({name: table(each) if every or name in names else before[name] for name, each in wanted.items()})
+        if "--check" not in arguments:
+            file.write_text(new)
+        elif not file.exists() or file.read_text() != new:
+            outdated.append(file.name)
+    if outdated:
+        print(f"{', '.join(outdated)} out of date: run python tools/coefficients.py")
+    return len(outdated)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, absolute, fma
-from numbagraph.intrinsics.vecmath.coefficients import EXP, EXP2, EXPM1, LOG2_E, LOG_2_PARTS
 from numbagraph.intrinsics.vecmath.foundation import (
     at_least,
     at_most,
@@ -17,6 +16,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     round_product,
     scale,
 )
+from numbagraph.intrinsics.vecmath.tables.exponential import EXP, EXP2, EXPM1, LOG2_E, LOG_2_PARTS
 
 
 def reduce_by_log_2(x: Number) -> tuple[Number, Bits]:

@@ -6,7 +6,6 @@ import math
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
-from numbagraph.intrinsics.vecmath.coefficients import COSH, SINH
 from numbagraph.intrinsics.vecmath.exponential import expm1_of, reduce_by_log_2
 from numbagraph.intrinsics.vecmath.foundation import (
     at_most,
@@ -19,6 +18,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     power_of_two,
 )
 from numbagraph.intrinsics.vecmath.logarithm import above_least_ratio, inverse_power, log1p_of, twice_arctanh
+from numbagraph.intrinsics.vecmath.tables.exponential import COSH, SINH
 
 INFINITY, NAN = math.inf, math.nan
 

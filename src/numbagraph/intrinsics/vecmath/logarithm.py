@@ -8,7 +8,6 @@ import numpy as np
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, copysign, fma
-from numbagraph.intrinsics.vecmath.coefficients import LOG, LOG2_E, LOG10_2, LOG10_E, LOG_2, LOG_OF_RATIO
 from numbagraph.intrinsics.vecmath.foundation import (
     coefficients_of,
     constant_of,
@@ -16,6 +15,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     math_function,
     polynomial,
 )
+from numbagraph.intrinsics.vecmath.tables.exponential import LOG, LOG2_E, LOG10_2, LOG10_E, LOG_2, LOG_OF_RATIO
 
 INFINITY, NAN = math.inf, math.nan
 

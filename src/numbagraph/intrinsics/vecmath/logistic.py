@@ -6,7 +6,6 @@ import math
 
 from numbagraph.intrinsics.formula import Number, absolute, fma
 from numbagraph.intrinsics.vecmath import without_fma
-from numbagraph.intrinsics.vecmath.coefficients import LOG2_E, LOG_2
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, exp_of, expm1_of
 from numbagraph.intrinsics.vecmath.foundation import (
     at_least,
@@ -25,6 +24,7 @@ from numbagraph.intrinsics.vecmath.logarithm import (
     twice_arctanh,
     unit_parts,
 )
+from numbagraph.intrinsics.vecmath.tables.exponential import LOG2_E, LOG_2
 
 INFINITY, NAN = math.inf, math.nan
 

@@ -1,0 +1,63 @@
+"""Arguments that are too rare for vector code to spend time on them: a library's function takes them one by one."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import I32, Emitter, Operand
+from numbagraph.intrinsics.formula import Number
+from numbagraph.intrinsics.target import current_target
+from numbagraph.kernel import Emit
+
+
+def only_where(rare: Number, function: Emit, x: Number) -> Number:
+    """``function(x)`` where ``rare`` holds. To be called first, since a call leaves nothing in the vector registers.
+
+    It is a call of the library's function, with zero for what is not rare. LLVM's vectoriser finds that there is a
+    version of it for vectors, which does nothing for a vector of zeros. That adds a fifth to the time of a sine; to
+    reduce all arguments exactly, without a branch, would more than double it.
+    """
+    emitter, size = x.emitter, _vector_size()
+    call = function(emitter, Operand(rare.where(x, 0.0).value, x.dtype))
+    lanes = size // x.dtype.itemsize
+    version = _vector_version(emitter, call.callee, lanes)
+    mapping = f"_ZGV_LLVM_N{lanes}v_{call.callee.name}({version.name})"
+    set.add(call.attributes, f'"vector-function-abi-variant"="{mapping}"')
+    # What outlives the call goes to the stack, and there vectors across two cache lines take four times as long.
+    set.add(emitter.builder.function.attributes, f"alignstack({size})")
+    return Number(emitter, call, x.dtype)
+
+
+def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.Function:
+    """``function`` on each number of a vector, unless all are zero. The result for zeros is zero."""
+    module, type_ = emitter.module, ir.VectorType(function.args[0].type, lanes)
+    name = f"{function.name}.rare{lanes}"
+    version = module.globals.get(name)
+    if version is not None:
+        return version
+    version = ir.Function(module, ir.FunctionType(type_, [type_]), name)
+    version.linkage = "weak_odr"  # nothing refers to it until loops are vectorised, and so long it must stay
+    for attribute in ("noinline", "optnone", "nounwind"):
+        set.add(version.attributes, attribute)
+    x, zero = version.args[0], ir.Constant(type_, [ir.Constant(type_.element, 0.0)] * lanes)
+    emitter = Emitter(ir.IRBuilder(version.append_basic_block("entry")))
+    builder = emitter.builder
+
+    def goes_on(lane: ir.Value, _: ir.Value) -> ir.Value:
+        return builder.icmp_unsigned("<", lane, ir.Constant(I32, lanes))
+
+    def step(lane: ir.Value, result: ir.Value) -> list[ir.Value]:
+        value = builder.call(function, [builder.extract_element(x, lane)])
+        return [builder.add(lane, ir.Constant(I32, 1)), builder.insert_element(result, value, lane)]
+
+    is_rare = builder.bitcast(builder.fcmp_unordered("!=", x, zero), ir.IntType(lanes))
+    with builder.if_then(builder.icmp_unsigned("!=", is_rare, ir.Constant(is_rare.type, 0)), likely=False):
+        builder.ret(emitter.repeat([ir.Constant(I32, 0), x], goes_on, step)[1])
+    builder.ret(x)
+    return version
+
+
+def _vector_size() -> int:
+    """Bytes of the vectors that LLVM makes."""
+    features = current_target().features.split(",")
+    return 64 if "+avx512f" in features else 32 if "+avx" in features else 16

@@ -1,0 +1,1 @@
+"""Numbers that `tools/coefficients.py` wrote."""
