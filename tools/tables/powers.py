@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import mpmath
-from minimax import Parts, Polynomial
+from minimax import Parts, Polynomial, pick, rounded
 from mpmath import mpf
+
+STEPS = mpf(2) ** -42, mpf(2) ** -16
+"""Multiples of it are added without an error, of which the largest is the logarithm of the largest number."""
+
+
+@dataclass(frozen=True)
+class WithShortLogarithm:
+    """A table: a number near ``exp(log)``, and its logarithm, which is all but a multiple of a `STEPS`."""
+
+    name: str
+    logs: tuple[Any, Any]
+
+    def numbers(self, dtype: str) -> list[float]:
+        log, step = pick(self.logs, dtype), pick(STEPS, dtype)
+        if log is None:
+            return []
+        multiple = mpmath.nint(log / step)
+        while True:
+            number = rounded(mpmath.exp(multiple * step), dtype)
+            if abs(mpmath.log(number) - multiple * step) < pick((mpf(2) ** -66, mpf(2) ** -34), dtype):
+                return [number, float(multiple * step)]
+            multiple += 1
 
 
 def log_rest(square):
@@ -13,14 +38,19 @@ def log_rest(square):
     return (2 * mpmath.atanh(s / 2) - s) / s**3
 
 
+def inverse_cbrt_rest(x):
+    """``((1 - x)**(-1/3) - 1) / x``"""
+    return mpmath.expm1(-mpmath.log1p(-x) / 3) / x
+
+
 ALMOST_0 = mpf("1e-20")
+INTERVALS = (ALMOST_0, mpf("0.1145") ** 2), (ALMOST_0, mpf("0.23") ** 2)
 
 TABLES = [
-    # The first parts are multiples of 2**-42, so that sums of some of them are exact.
-    Parts("LOG_2_SHORT", lambda: mpmath.log(2), ((42, 53), ())),
-    Parts("LOG_4_5", lambda: mpmath.log(mpf(4) / 5), ((40, 53), ())),
-    Parts("LOG_8_9", lambda: mpmath.log(mpf(8) / 9), ((39, 53), ())),
-    Parts("LOG_8_7", lambda: mpmath.log(mpf(8) / 7), ((40, 53), ())),
-    Parts("LOG_4_3", lambda: mpmath.log(mpf(4) / 3), ((41, 53), ())),
-    Polynomial("LOG_IN_PARTS", log_rest, (ALMOST_0, mpf("0.1235") ** 2), (4, None), lambda square: square),
+    Parts("LOG_2_SHORT", lambda: mpmath.log(2), ((42, 53), (16, 24))),
+    WithShortLogarithm("BELOW_1", (-0.156, None)),
+    WithShortLogarithm("ABOVE_1", (0.156, None)),
+    WithShortLogarithm("FAR_ABOVE_1", (0.3465, 0.3465)),
+    Polynomial("LOG_IN_PARTS", log_rest, INTERVALS, (4, 2), lambda square: square),
+    Polynomial("INVERSE_CBRT", inverse_cbrt_rest, (mpf("-0.1025"), mpf("0.1025")), (5, 1), lambda x: abs(x)),
 ]

@@ -16,8 +16,8 @@ from numbagraph.types import BOOL
 
 LOG_2, LOG2_E, LOG10_E = 0.6931471805599453, 1.4426950408889634, 0.4342944819032518
 
-_exp, _expm1, _log, _hypot = (lifted(each) for each in (vecmath.exp, vecmath.expm1, vecmath.log, libm.hypot))
-_sin, _cos, _arctan2 = (lifted(each) for each in (libm.sin, libm.cos, libm.arctan2))
+_exp, _expm1, _log, _hypot = (lifted(each) for each in (vecmath.exp, vecmath.expm1, vecmath.log, vecmath.hypot))
+_sin, _cos, _arctan2 = (lifted(each) for each in (vecmath.sin, vecmath.cos, vecmath.arctan2))
 
 square_root, exp, log = libm.complex_("sqrt"), libm.complex_("exp"), libm.complex_("log")
 sin, cos, tan = libm.complex_("sin"), libm.complex_("cos"), libm.complex_("tan")

@@ -9,7 +9,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
 from numbagraph.graph import Constant, Node, Value
-from numbagraph.intrinsics import complexes, elementary, integer_ops, libm, reals, scalar
+from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.kernel import Emit
 from numbagraph.op import Op, load
@@ -140,7 +140,9 @@ reciprocal = elementwise(
     np.reciprocal, emit=scalar.reciprocal, vjp=lambda g, y, x: (-(g * (y * y)),), domain=(0.5, 3.0), cost=4
 )
 sqrt = elementwise(np.sqrt, emit=scalar.square_root, vjp=lambda g, y, x: (g / (y * 2),), domain=(0.1, 5.0), cost=5)
-cbrt = elementwise(np.cbrt, emit=libm.cbrt, vjp=lambda g, y, x: (g / (y * y * 3),), domain=(0.1, 5.0), cost=20, ulp=4)
+cbrt = elementwise(
+    np.cbrt, emit=vecmath.cbrt, vjp=lambda g, y, x: (g / (y * y * 3),), domain=(0.1, 5.0), cost=20, ulp=4
+)
 
 
 def hypot_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
@@ -148,7 +150,7 @@ def hypot_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
     return g * (a / length), g * (b / length)
 
 
-hypot = elementwise(np.hypot, emit=libm.hypot, vjp=hypot_vjp, cost=10, ulp=2)
+hypot = elementwise(np.hypot, emit=vecmath.hypot, vjp=hypot_vjp, cost=10, ulp=2)
 
 
 def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:

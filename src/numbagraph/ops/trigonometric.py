@@ -10,21 +10,23 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import as_value, inexact_rule
 from numbagraph.graph import Value
-from numbagraph.intrinsics import complexes, elementary, libm, reals, vecmath
+from numbagraph.intrinsics import complexes, elementary, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
 from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
 from numbagraph.ops.selection import where
 
-sin = elementwise(np.sin, emit=by_kind(f=libm.sin, c=complexes.sin), vjp=lambda g, y, x: (g * cos(x),), cost=20, ulp=4)
+sin = elementwise(
+    np.sin, emit=by_kind(f=vecmath.sin, c=complexes.sin), vjp=lambda g, y, x: (g * cos(x),), cost=20, ulp=4
+)
 cos = elementwise(
-    np.cos, emit=by_kind(f=libm.cos, c=complexes.cos), vjp=lambda g, y, x: (-(g * sin(x)),), cost=20, ulp=4
+    np.cos, emit=by_kind(f=vecmath.cos, c=complexes.cos), vjp=lambda g, y, x: (-(g * sin(x)),), cost=20, ulp=4
 )
 tan = elementwise(
-    np.tan, emit=by_kind(f=libm.tan, c=complexes.tan), vjp=lambda g, y, x: (g * (y * y + 1),), cost=25, ulp=4
+    np.tan, emit=by_kind(f=vecmath.tan, c=complexes.tan), vjp=lambda g, y, x: (g * (y * y + 1),), cost=25, ulp=4
 )
 arcsin = elementwise(
     np.arcsin,
-    emit=by_kind(f=libm.arcsin, c=complexes.arcsin),
+    emit=by_kind(f=vecmath.arcsin, c=complexes.arcsin),
     vjp=lambda g, y, x: (g / sqrt((1 - x) * (x + 1)),),
     domain=(-0.9, 0.9),
     cost=20,
@@ -32,7 +34,7 @@ arcsin = elementwise(
 )
 arccos = elementwise(
     np.arccos,
-    emit=by_kind(f=libm.arccos, c=complexes.arccos),
+    emit=by_kind(f=vecmath.arccos, c=complexes.arccos),
     vjp=lambda g, y, x: (-(g / sqrt((1 - x) * (x + 1))),),
     domain=(-0.9, 0.9),
     cost=20,
@@ -40,7 +42,7 @@ arccos = elementwise(
 )
 arctan = elementwise(
     np.arctan,
-    emit=by_kind(f=libm.arctan, c=complexes.arctan),
+    emit=by_kind(f=vecmath.arctan, c=complexes.arctan),
     vjp=lambda g, y, x: (g / (x * x + 1),),
     cost=20,
     ulp=4,
@@ -52,7 +54,7 @@ def arctan2_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
     return scaled * b, -(scaled * a)
 
 
-arctan2 = elementwise(np.arctan2, emit=libm.arctan2, vjp=arctan2_vjp, cost=25, ulp=4)
+arctan2 = elementwise(np.arctan2, emit=vecmath.arctan2, vjp=arctan2_vjp, cost=25, ulp=4)
 
 sinh = elementwise(
     np.sinh, emit=by_kind(f=vecmath.sinh, c=complexes.sinh), vjp=lambda g, y, x: (g * cosh(x),), cost=20, ulp=4

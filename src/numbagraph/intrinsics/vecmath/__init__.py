@@ -2,18 +2,28 @@
 
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
+from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
 from numbagraph.intrinsics.vecmath.logarithm import log, log1p, log2, log10
 from numbagraph.intrinsics.vecmath.logistic import expit, log1mexp, log_expit, logaddexp, logaddexp2, logit, softplus
+from numbagraph.intrinsics.vecmath.power import cbrt, hypot, power
+from numbagraph.intrinsics.vecmath.trigonometric import cos, sin, tan
 
 __all__ = [
+    "arccos",
     "arccosh",
+    "arcsin",
     "arcsinh",
+    "arctan",
+    "arctan2",
     "arctanh",
+    "cbrt",
+    "cos",
     "cosh",
     "exp",
     "exp2",
     "expit",
     "expm1",
+    "hypot",
     "log",
     "log1mexp",
     "log1p",
@@ -23,7 +33,10 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logit",
+    "power",
+    "sin",
     "sinh",
     "softplus",
+    "tan",
     "tanh",
 ]

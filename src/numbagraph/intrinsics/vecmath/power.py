@@ -1,0 +1,89 @@
+"""Powers and roots."""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted, sqrt
+from numbagraph.intrinsics.vecmath.foundation import (
+    at_least,
+    at_most,
+    coefficients_of,
+    format_of,
+    math_function,
+    polynomial,
+    two_product,
+)
+from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
+from numbagraph.intrinsics.vecmath.tables.powers import INVERSE_CBRT
+
+INFINITY, NAN = math.inf, math.nan
+
+CBRT_OFFSET = 0.06802
+"""What makes the error of `inverse_cbrt_guess` the same to both sides, a tenth of its cube."""
+
+_round = lifted(intrinsic("rint"))
+
+
+@math_function(libm.power, lambda mp, x, y: mp.power(x, y), domain=[(0.0, 20.0), (-20.0, 20.0)], ulp=4.0)
+def power(x: Number, y: Number) -> Number:
+    """``exp(y * log(x))``, and what the C standard says of negative numbers."""
+    size = absolute(x)
+    log, log_error = log_in_parts(size)
+    product, error = two_product(log, y)
+    result = exp_of_sum(product, fma(log_error, y, error))
+    result = (size.equals(1.0) | y.equals(0.0)).where(1.0, result)
+    half = y * 0.5
+    whole = _round(y).equals(y)
+    odd = whole & _round(half).differs(half)
+    result = odd.where(copysign(result, x), result)
+    layout = format_of(x)
+    negative = (x.bits - (layout.sign + 1)).below(layout.infinity - 1)  # and finite
+    return (negative & ~whole).where(NAN, result)
+
+
+def inverse_cbrt_guess(x: Number) -> Number:
+    """A number near ``x**(-1/3)``: bits, taken as an integer, are almost a logarithm."""
+    layout = format_of(x)
+    shift, unit = layout.width - layout.digits, 2.0**layout.digits
+    integer_bits = (
+        layout.bias + layout.digits
+    ) << layout.digits  # those of the unit: beside them, integers are numbers
+    log = ((x.bits >> shift) | integer_bits).number
+    offset = unit / 3 + (layout.bias * 4 / 3 - CBRT_OFFSET) * 2.0 ** (layout.digits - shift)
+    return (fma(log, -1 / 3, unit + offset).bits << shift).number
+
+
+@math_function(libm.cbrt, lambda mp, x: mp.sign(x) * mp.cbrt(abs(x)), domain=[(-20.0, 20.0)], ulp=1.0)
+def cbrt(x: Number) -> Number:
+    """A guess of its inverse, made better by a polynomial of the guess's error, and then a step of Newton's method."""
+    layout, size = format_of(x), absolute(x)
+    finite = at_most(size, layout.largest)
+    denormal = size < layout.tiny
+    scaled = denormal.where(finite * 2.0**54, finite)
+    guess = inverse_cbrt_guess(scaled)
+    error = fma(-(scaled * guess), guess * guess, 1.0)
+    inverse = fma(guess * error, polynomial(error, coefficients_of(INVERSE_CBRT, x)), guess)
+    inverse_square = inverse * inverse
+    root = scaled * inverse_square
+    root = fma(fma(-(root * root), root, scaled), inverse_square * (1 / 3), root)
+    return copysign(denormal.where(root * 2.0**-18, root) + (size - finite), x)
+
+
+@math_function(libm.hypot, lambda mp, x, y: mp.hypot(x, y), domain=[(-20.0, 20.0), (-20.0, 20.0)], ulp=1.5)
+def hypot(x: Number, y: Number) -> Number:
+    """By the sum of the squares, where the larger operand is scaled to lie around 1."""
+    layout = format_of(x)
+    larger, smaller = by_bits(">", absolute(x), absolute(y)), by_bits("<", absolute(x), absolute(y))
+    bounded = at_least(at_most(larger, 2.0 ** (layout.bias - 1)), layout.tiny)
+    power = bounded.bits & -layout.one_exponent
+    inverse = (power.constant(2 * layout.bias << layout.digits) - power).number
+    first, second = larger * inverse, smaller * inverse
+    result = sqrt(fma(first, first, second * second)) * power.number
+    return smaller.equals(INFINITY).where(INFINITY, result)  # infinity beside NaN
+
+
+def by_bits(predicate: str, x: Number, y: Number) -> Number:
+    """The larger or the smaller of two numbers without a sign, where NaN is larger than infinity."""
+    return x.bits.compare(predicate, y.bits).where(x, y)
