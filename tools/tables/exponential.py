@@ -51,7 +51,6 @@ TABLES = [
     Parts("LOG10_2", lambda: mpmath.log10(2), ((53,), (24,))),
     Parts("LOG10_E", lambda: 1 / mpmath.log(10), ((53,), (24,))),
     Polynomial("EXP", expm1_rest, (-HALF_LOG_2 * 1.002, HALF_LOG_2 * 1.002), (9, 4), lambda x: x * x + mpf("1e-9")),
-    Polynomial("EXPM1", expm1_rest, (-HALF_LOG_2 * 1.002, HALF_LOG_2 * 1.002), (10, 4), lambda x: abs(x) + mpf("1e-9")),
     Polynomial("EXP2", power_of_two_rest, (-0.501, 0.501), (10, 5), lambda x: abs(x) + mpf("1e-9")),
     Polynomial("SINH", sinh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (4, 2), lambda square: square),
     Polynomial("COSH", cosh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (5, 2), lambda square: square),

@@ -6,10 +6,11 @@ import math
 
 from numbagraph.intrinsics.formula import Number, absolute, fma
 from numbagraph.intrinsics.vecmath import without_fma
-from numbagraph.intrinsics.vecmath.exponential import exp, exp2, exp_of, expm1_of
+from numbagraph.intrinsics.vecmath.exponential import exp2, exp_of, expm1_of
 from numbagraph.intrinsics.vecmath.foundation import (
     at_least,
     at_most,
+    by_format,
     constant_of,
     format_of,
     math_function,
@@ -31,7 +32,12 @@ INFINITY, NAN = math.inf, math.nan
 
 @math_function(without_fma.expit, lambda mp, x: 1 / (1 + mp.exp(-x)), domain=[(-746.0, 50.0)], near=(0.0,), ulp=2.0)
 def expit(x: Number) -> Number:
-    return 1.0 / (exp.formula(-x) + 1.0)
+    """Zero as soon as ``exp(-x)`` is infinite, as SciPy has it."""
+    bounded = at_least(at_most(-x, by_format(x, 710.0, 89.0)), by_format(x, -40.0, -20.0))
+    reduced, count = expm1_of(bounded)
+    half = power_of_two(count, -1)  # 2**n may be too large
+    result = 0.5 / fma(half, reduced, half + 0.5)
+    return (x < by_format(x, -709.782712893384, -88.72283)).where(0.0, result)
 
 
 @math_function(without_fma.softplus, lambda mp, x: mp.log1p(mp.exp(x)), domain=[(-746.0, 50.0)], near=(0.0,), ulp=2.5)

@@ -1,0 +1,126 @@
+"""The mathematical functions: accuracy, special values, and code without calls on every kind of processor."""
+
+import dataclasses
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.op import registry
+from numbagraph.testing import accuracy, assert_same, special_values
+from numbagraph.testing.arrays import combinations
+from numbagraph.types import FLOAT32, FLOAT64, FLOATS
+
+ROOT = Path(__file__).parents[1]
+HASWELL = Target("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma")
+WITHOUT_FMA = Target("x86_64-unknown-linux-gnu", "x86-64-v2")
+VECTORS = {
+    "AVX-512": (Target("x86_64-unknown-linux-gnu", "skylake-avx512", "+avx512f,+avx2,+fma"), r"<(4|8|16) x"),
+    "AVX2": (HASWELL, r"<(4|8) x"),
+    "NEON": (Target("aarch64-unknown-linux-gnu", "neoverse-n1"), r"<(2|4) x"),
+    "Apple": (Target("arm64-apple-macosx", "apple-m1"), r"<(2|4) x"),
+    "SVE": (Target("aarch64-unknown-linux-gnu", "neoverse-v1", "+sve"), r"<vscale x (2|4) x"),
+}
+CASES = [pytest.param(functions[name], dtype, id=f"{name}-{dtype}") for name in sorted(functions) for dtype in FLOATS]
+EVERY = pytest.mark.parametrize(("function", "dtype"), CASES)
+
+
+def runs_here(target):
+    """Whether this machine can run another one's code."""
+    wanted = {*target.features.split(",")} - {""}
+    return host().triple == target.triple and wanted <= {*host().features.split(",")}
+
+
+def each_nan(dtype):
+    """NaNs of either sign, quiet and signalling, with the least and the greatest payloads."""
+    bits = np.dtype(f"u{dtype.itemsize}")
+    infinity, payload = np.array(np.inf, dtype).view(bits), np.finfo(dtype).nmant
+    payloads = np.array([1, 2, (1 << payload) - 1, 1 << (payload - 1), (1 << (payload - 1)) + 1], bits)
+    return np.concatenate([infinity | payloads, ~(infinity | payloads) | infinity | (infinity << 1) | 1]).view(dtype)
+
+
+@EVERY
+def test_errors_stay_below_the_bound(function, dtype):
+    worst = accuracy.measure(function, dtype, 200)
+    assert worst.ulp <= function.ulp, worst
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inaccurate_functions_are_found(dtype):
+    def wrong(mpmath, x):
+        return mpmath.exp(x) * (1 + 3 * float(np.finfo(dtype).eps))
+
+    assert accuracy.measure(dataclasses.replace(functions["exp"], exact=wrong), dtype, 200).ulp > functions["exp"].ulp
+    results = np.array([1.0, np.nan, np.inf, 0.0], FLOAT32)
+    assert np.isinf(accuracy.distances(results, np.array([np.nan, 1.0, np.nan, np.nan]))).all()
+    assert (accuracy.distances(results, np.array([1.0, np.nan, np.inf, 1e-300])) == 0).tolist() == [True] * 3 + [False]
+
+
+@EVERY
+@pytest.mark.parametrize("target", [host(), HASWELL, WITHOUT_FMA], ids=["host", "haswell", "without FMA"])
+def test_special_values_are_numpy_s(function, dtype, target):
+    if not runs_here(target):
+        pytest.skip("this machine cannot run the code")
+    arguments = combinations([special_values(dtype)] * function.arity)
+    op = registry[function.name]
+    with emitting_for(target):
+        run = accuracy.compiled(function)
+        expected = accuracy.reference(function, arguments)
+        assert_same(run(*arguments), expected, ulp=op.ulp, scale=op.scale, what=function.name)
+        if function.arity == 1:
+            assert np.isnan(run(each_nan(dtype))).all()
+
+
+@EVERY
+def test_vectors_of_any_width_give_the_same_bits(function, dtype):
+    if not runs_here(HASWELL):
+        pytest.skip("this machine cannot run the code")
+    arguments = accuracy.samples(function, dtype, 200)
+    expected = accuracy.compiled(function)(*arguments)
+    with emitting_for(HASWELL):
+        assert_same(accuracy.compiled(function)(*arguments), expected, what=function.name)
+
+
+def loops_and_calls(function, dtype):
+    """The optimised code of the loop nest, and the functions outside of the module that the module calls."""
+    text = accuracy.compiled(function).llvm(*[np.ones(9, dtype)] * function.arity)
+    declared = re.findall(r"^declare [^@]*@([\w.]+)", text, re.MULTILINE)
+    return text, [name for name in declared if not name.startswith("llvm.")]
+
+
+@EVERY
+@pytest.mark.parametrize("name", VECTORS)
+def test_loops_are_vectors_without_calls(function, dtype, name):
+    target, vectors = VECTORS[name]
+    with emitting_for(target):
+        text, calls = loops_and_calls(function, dtype)
+    assert re.search(vectors + (" double>" if dtype == FLOAT64 else " float>"), text)
+    assert not calls
+
+
+@EVERY
+def test_without_fma_functions_are_libm_s(function, dtype):
+    with emitting_for(WITHOUT_FMA):
+        text, calls = loops_and_calls(function, dtype)
+    assert calls
+    assert "llvm.fma" not in text
+
+
+def test_functions_are_ops():
+    assert {*functions} <= {op.name for op in registry}
+
+
+def test_tables_are_what_they_approximate():
+    command = [sys.executable, str(ROOT / "tools" / "coefficients.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_the_page_on_accuracy_has_every_function():
+    page = (ROOT / "docs" / "accuracy.md").read_text()
+    assert page.startswith(accuracy.HEADER)
+    assert re.findall(r"^\| `(\w+)`", page, re.MULTILINE) == sorted(functions)
