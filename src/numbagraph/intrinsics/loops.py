@@ -25,6 +25,7 @@ from numbagraph.intrinsics.emitter import (
 from numbagraph.intrinsics.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.scalars import ScalarEmitter
+from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.tiles import copy_tile, tiled_loads
 from numbagraph.kernel import (
     Buffer,
@@ -69,6 +70,9 @@ class KernelEmitter(ScalarEmitter):
         self.function.linkage = "internal"
         for attribute in ("noinline", "nounwind"):
             self.function.attributes.add(attribute)
+        if current_target().vector_bytes == 64:
+            # of itself LLVM uses half the width on some processors; vector versions of functions have all of it
+            set.add(self.function.attributes, '"prefer-vector-width"="512"')
         self.depth = {loop: depth for depth, loop in enumerate(kernel.loops)}
         self.levels: dict[Scalar, int] = {}
         self.preambles: list[Emitter] = []
