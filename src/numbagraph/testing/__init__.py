@@ -4,6 +4,7 @@ from numbagraph.testing.arrays import LAYOUTS, special_values
 from numbagraph.testing.batches import check_batching
 from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import check_op
+from numbagraph.testing.chunks import small_chunks
 from numbagraph.testing.compare import assert_same
 from numbagraph.testing.gradients import check_gradients
 
@@ -15,5 +16,6 @@ __all__ = [
     "check_gradients",
     "check_op",
     "samples",
+    "small_chunks",
     "special_values",
 ]

@@ -62,8 +62,9 @@ class Call:
         function.__name__ = function.__qualname__ = self.op.name
         return function
 
-    def compiled(self, backend: str = "numba") -> GraphFunction:
-        return GraphFunction(self.function, backend=backend)
+    def compiled(self, **options: Any) -> GraphFunction:
+        """The op as `numbagraph.graph_jit` compiles it with some options."""
+        return GraphFunction(self.function, **options)
 
     def expected(self, arrays: Arrays) -> Any:
         """What NumPy gives for these arrays, or the exception that it raises, as a value."""

@@ -31,11 +31,11 @@ COMPLEX_ULP = 4.0
 FAILURES = (TypeError, ValueError, IndexError, OverflowError)
 
 
-def check_op(op: Op, dtype: Any, backend: str = "numba") -> int:
+def check_op(op: Op, dtype: Any, backend: str = "numba", **options: Any) -> int:
     """Compare an op with NumPy on its samples of a dtype, in all layouts, ranks and with special values.
 
     Where NumPy refuses the dtype, or gives one that is not supported, the op must refuse it too. What differs in the
-    dtype alone is not compiled for every layout and sample again.
+    dtype alone is not compiled for every layout and sample again. ``options`` are those of `numbagraph.graph_jit`.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def check_op(op: Op, dtype: Any, backend: str = "numba") -> int:
     for call in samples(op, dtype):
         if call.number and dtype not in REPRESENTATIVE:
             continue
-        checker = Checker(call, backend)
+        checker = Checker(call, backend, **options)
         if not is_supported(call.expected(call.arrays)):
             checker.refuses(call.arrays)
             continue
@@ -109,10 +109,10 @@ def weak_variations(call: Call) -> Iterator[tuple[str, list[Any]]]:
 class Checker:
     """Compares one call of an op with NumPy's."""
 
-    def __init__(self, call: Call, backend: str) -> None:
+    def __init__(self, call: Call, backend: str, **options: Any) -> None:
         self.call = call
         self.backend = backend
-        self.compiled: GraphFunction = call.compiled(backend)
+        self.compiled: GraphFunction = call.compiled(backend=backend, **options)
         self.compared = 0
 
     def check_rank0(self) -> None:

@@ -1,0 +1,23 @@
+"""Small arrays in many chunks, so that parallel functions can be tested without large ones."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from unittest import mock
+
+from numbagraph.intrinsics import chunks
+from numbagraph.rewrite import parallel
+
+
+@contextlib.contextmanager
+def small_chunks() -> Iterator[None]:
+    """Cut whatever is compiled inside with ``parallel=True`` as finely as can be, so that threads share small arrays.
+
+    The cache on disk does not know of it, so such functions should not use it.
+    """
+    with (
+        mock.patch.multiple(chunks, GRAIN=1, THRESHOLD=1, LINE=1),
+        mock.patch.object(parallel, "LEAST_ROWS", 1),
+    ):
+        yield
