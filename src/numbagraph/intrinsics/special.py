@@ -16,7 +16,7 @@ from numbagraph.kernel import Emit
 from numbagraph.types import FLOAT64
 
 _log, _log1p = lifted(vecmath.log), lifted(vecmath.log1p)
-_tan, _erfc, _erfcx, _lgamma = (lifted(each) for each in (libm.tan, libm.erfc, libm.erfcx, libm.lgamma))
+_tan, _erfc, _erfcx = (lifted(each) for each in (libm.tan, libm.erfc, libm.erfcx))
 _round = lifted(intrinsic("rint"))
 
 INFINITY, NAN = math.inf, math.nan
@@ -85,20 +85,10 @@ def log_ndtr(x: Number) -> Number:
     return (x < -1.0).where(_log(0.5 * _erfcx(-t)) - t * t, _log1p(-0.5 * _erfc(t)))
 
 
-def _gammaln(x: Number) -> Number:
-    """SciPy's is infinite as soon as the inverse is."""
-    return (absolute(x) < 2.0**-1024).where(INFINITY, _lgamma(x))
-
-
-@formula
-def gammaln(x: Number) -> Number:
-    return x.equals(-INFINITY).where(x, _gammaln(x))
-
-
 @formula
 def loggamma(x: Number) -> Number:
     """On the negative axis the function is complex."""
-    return (x < 0.0).where(NAN, _gammaln(x))
+    return (x < 0.0).where(NAN, vecmath.gammaln.of(x))
 
 
 BERNOULLI = [
@@ -109,7 +99,7 @@ BERNOULLI = [
 def polygamma(emitter: Emitter, x: Operand, *, order: int) -> ir.Value:
     """The derivative of digamma of a static order."""
     if not order:
-        return libm.digamma(emitter, x)
+        return vecmath.digamma(emitter, x)
     number = wrap(emitter, x).cast(FLOAT64)
     positive, nearest = number > 0.0, _round(number)
     sign = -1.0 if order % 2 == 0 else 1.0

@@ -137,7 +137,7 @@ log_ndtr = special(
     ulp=16,
 )
 
-gammaln = special("gammaln", emit=emitters.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
+gammaln = special("gammaln", emit=vecmath.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
 loggamma = special(
     "loggamma",
     emit=emitters.loggamma,
@@ -148,7 +148,7 @@ loggamma = special(
 )
 digamma = special(
     "digamma",
-    emit=libm.digamma,
+    emit=vecmath.digamma,
     vjp=lambda g, y, x: (g * polygamma_of.bind(x, order=1),),
     implements=("scipy.special:psi",),
     domain=POSITIVE,

@@ -1,6 +1,7 @@
 """Mathematical functions as code that LLVM widens to vectors, for float32 and float64."""
 
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
+from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
 from numbagraph.intrinsics.vecmath.logarithm import log, log1p, log2, log10
@@ -19,10 +20,12 @@ __all__ = [
     "cbrt",
     "cos",
     "cosh",
+    "digamma",
     "exp",
     "exp2",
     "expit",
     "expm1",
+    "gammaln",
     "hypot",
     "log",
     "log1mexp",

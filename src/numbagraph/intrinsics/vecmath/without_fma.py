@@ -7,7 +7,9 @@ import math
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, formula, lifted
 
-_exp, _exp2, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p))
+_exp, _exp2, _expm1, _log, _log1p, _lgamma = (
+    lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p, libm.lgamma)
+)
 
 
 @formula
@@ -46,3 +48,10 @@ def _log_of_sum(x: Number, y: Number, exp, scale: float, of_equals: float) -> Nu
 
 logaddexp = formula(lambda x, y: _log_of_sum(x, y, _exp, 1.0, math.log(2)))
 logaddexp2 = formula(lambda x, y: _log_of_sum(x, y, _exp2, 1 / math.log(2), 1.0))
+
+
+@formula
+def gammaln(x: Number) -> Number:
+    """SciPy's is infinite as soon as the inverse is."""
+    result = (absolute(x) < 2.0**-1024).where(math.inf, _lgamma(x))
+    return x.equals(-math.inf).where(x, result)

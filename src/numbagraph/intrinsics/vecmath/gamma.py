@@ -1,0 +1,141 @@
+"""The logarithm of the gamma function and its derivative."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted
+from numbagraph.intrinsics.vecmath import without_fma
+from numbagraph.intrinsics.vecmath.foundation import (
+    at_most,
+    by_format,
+    coefficients_of,
+    constant_of,
+    format_of,
+    horner,
+    math_function,
+    polynomial,
+)
+from numbagraph.intrinsics.vecmath.logarithm import log
+from numbagraph.intrinsics.vecmath.tables.gamma import (
+    DIGAMMA,
+    DIGAMMA_ROOT,
+    DIGAMMA_TAIL,
+    GAMMALN,
+    GAMMALN_LIMIT,
+    GAMMALN_TAIL,
+)
+from numbagraph.intrinsics.vecmath.tables.trigonometric import SINE, TANGENT
+from numbagraph.intrinsics.vecmath.trigonometric import POLES
+
+INFINITY, NAN = math.inf, math.nan
+ROOT_OF_DIGAMMA = 1.4616321449683623
+
+_round = lifted(intrinsic("rint"))
+
+
+class Steps(NamedTuple):
+    """How many steps of 1 lead from x to where the polynomials hold, from 1 to 2.5. Truth values, and a number."""
+
+    up: Number
+    """One, of an x below 1."""
+    down: Number
+    """One or more."""
+    twice: Number
+    """Two or more."""
+    tail: Number
+    """Whether x is beyond that, where asymptotic series hold."""
+    total: Number
+    """What they add to x."""
+
+
+def steps_of(x: Number) -> Steps:
+    up, down, twice, tail = x < 1.0, x > 2.5, x > 3.5, x > 4.5
+    return Steps(up, down, twice, tail, up.where(1.0, twice.where(-2.0, down.where(x.constant(-1.0), 0.0))))
+
+
+def from_nearest_integer(x: Number) -> Number:
+    return x - _round(x)
+
+
+def sine_of_turns(x: Number) -> Number:
+    """``sin(pi * x) / pi`` for x from -1/2 to 1/2."""
+    square = (x * math.pi) * (x * math.pi)
+    return fma(-(x * square), polynomial(square, coefficients_of(SINE, x)), x)
+
+
+def cotangent_of_turns(x: Number) -> Number:
+    """``cot(pi * x)`` for x from -1/2 to 1/2: in the outer half, the tangent of what is left to 1/2."""
+    size = absolute(x)
+    outer = size > 0.25
+    rest = outer.where(0.5 - size, size) * math.pi
+    square = rest * rest
+    denominator = horner(square, POLES)
+    numerator = fma(square * rest, polynomial(square, coefficients_of(TANGENT, x)), rest * denominator)
+    return copysign(outer.where(numerator, denominator) / outer.where(denominator, numerator), x)
+
+
+def gammaln_of_positive(x: Number) -> Number:
+    """One logarithm: that of x in Stirling's formula or below 1, else of the factors that the steps down leave."""
+    steps = steps_of(x)
+    above_1, above_2 = x + (steps.total - 1.0), x + (steps.total - 2.0)
+    near = above_1 * above_2 * polynomial(above_1 - 0.75, coefficients_of(GAMMALN, x))
+    factors = steps.down.where(x + steps.total, 1.0) * steps.twice.where(x - 1.0, 1.0)
+    logarithm = log.of((steps.up | steps.tail).where(x, factors))
+    inverse = 1.0 / x
+    series = polynomial(inverse * inverse, coefficients_of(GAMMALN_TAIL, x))
+    tail = fma(x - 0.5, logarithm - 1.0, fma(inverse, series, constant_of(GAMMALN_LIMIT, x)))
+    return steps.tail.where(tail, near + steps.up.where(-logarithm, logarithm))
+
+
+@math_function(
+    without_fma.gammaln,
+    lambda mp, x: mp.loggamma(x),
+    domain=[(0.0, 50.0)],
+    near=(1.0, 2.0, 2.5, 3.5, 4.5),
+    everywhere=False,
+    ulp=4.0,
+)
+def gammaln(x: Number) -> Number:
+    """Of negative numbers by reflection, with an error that is small beside 1."""
+    negative = x < 0.0
+    # Beyond the limit Stirling's formula would overflow, and the other term is infinite: all numbers are integers.
+    value = gammaln_of_positive(negative.where(at_most(1.0 - x, 2.0 ** format_of(x).digits), x))
+    reflected = -log.of(absolute(sine_of_turns(from_nearest_integer(x)))) - value
+    # SciPy's is infinite as soon as the inverse is.
+    tiny = absolute(x) < by_format(x, 2.0**-1024, 0.0)
+    result = tiny.where(x.constant(INFINITY), negative.where(reflected, value))
+    return x.equals(-INFINITY).where(x, result)
+
+
+def digamma_of_positive(x: Number) -> Number:
+    """One division: what the polynomial gives is the product of digamma and its argument."""
+    steps = steps_of(x)
+    stepped = x + steps.total
+    root, error = coefficients_of(DIGAMMA_ROOT, x)
+    near = ((stepped - root) - error) * polynomial(stepped - 1.75, coefficients_of(DIGAMMA, x))
+    near = steps.down.where(near + 1.0, near)
+    other, more = steps.up.where(x, x - 1.0), steps.up | steps.twice
+    numerator = more.where(fma(near, other, steps.up.where(-stepped, stepped)), near)
+    denominator = more.where(stepped * other, stepped)
+    quotient = steps.tail.where(1.0, numerator) / steps.tail.where(x, denominator)
+    series = polynomial(quotient * quotient, coefficients_of(DIGAMMA_TAIL, x))
+    return steps.tail.where(fma(-quotient, fma(quotient, series, 0.5), log.of(x)), quotient)
+
+
+@math_function(
+    libm.digamma,
+    lambda mp, x: mp.digamma(x),
+    domain=[(0.0, 50.0)],
+    near=(1.0, ROOT_OF_DIGAMMA, 2.0, 2.5, 3.5, 4.5),
+    everywhere=False,
+    ulp=4.0,
+)
+def digamma(x: Number) -> Number:
+    """Of negative numbers by reflection, with an error that is small beside 1."""
+    negative, turns = x < 0.0, from_nearest_integer(x)
+    value = digamma_of_positive(negative.where(1.0 - x, x))
+    reflected = turns.equals(0.0).where(NAN, fma(cotangent_of_turns(turns), -math.pi, value))
+    return negative.where(reflected, value)
