@@ -52,8 +52,8 @@ TABLES = [
     Parts("LOG10_E", lambda: 1 / mpmath.log(10), ((53,), (24,))),
     Polynomial("EXP", expm1_rest, (-HALF_LOG_2 * 1.002, HALF_LOG_2 * 1.002), (9, 4), lambda x: x * x + mpf("1e-9")),
     Polynomial("EXP2", power_of_two_rest, (-0.501, 0.501), (10, 5), lambda x: abs(x) + mpf("1e-9")),
-    Polynomial("SINH", sinh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (4, 2), lambda square: square),
-    Polynomial("COSH", cosh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (5, 2), lambda square: square),
+    Polynomial("SINH", sinh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (4, 1), lambda square: square),
+    Polynomial("COSH", cosh_rest, (ALMOST_0, HALF_LOG_2**2 * 1.002), (4, 2), lambda square: square),
     Polynomial("LOG", log_rest, (ALMOST_0, largest_ratio(0.5) * 1.001), (6, 2), lambda square: square),
     # The binary logarithm is off by up to 0.0861 when it is read from the difference of the bits of two numbers.
     Polynomial("LOG_OF_RATIO", log_rest, (ALMOST_0, largest_ratio(0.5861) * 1.001), (7, 3), lambda square: square),

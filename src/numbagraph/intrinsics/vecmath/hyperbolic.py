@@ -61,16 +61,16 @@ def arcsinh(x: Number) -> Number:
     size = absolute(x)
     square = size * size
     high = size > 2.0 ** (format_of(x).bias // 2 - 1)  # its square may be too large
-    argument = high.where(size, size + square / (sqrt(square + 1.0) + 1.0))
-    return copysign(log1p_of(argument, high.where(x.constant(1.0), 0.0)), x)
+    argument = high.where(size * 2.0**-4, size + square / (sqrt(square + 1.0) + 1.0))
+    return copysign(log1p_of(argument, high, 5), x)
 
 
 @math_function(libm.arccosh, lambda mp, x: mp.acosh(x), domain=[(1.0, 50.0)], near=(1.0,), ulp=2.5)
 def arccosh(x: Number) -> Number:
     above = x - 1.0
     high = x > 2.0 ** (format_of(x).bias // 2 - 1)  # its square may be too large
-    argument = high.where(x, above + sqrt(fma(above, above, above + above)))
-    return (x < 1.0).where(NAN, log1p_of(argument, high.where(x.constant(1.0), 0.0)))
+    argument = high.where(x * 2.0**-4, above + sqrt(fma(above, above, above + above)))
+    return (x < 1.0).where(NAN, log1p_of(argument, high, 5))
 
 
 @math_function(libm.arctanh, lambda mp, x: mp.atanh(x), domain=[(-1.0, 1.0)], near=(-1.0, 0.0, 1.0), ulp=2.5)

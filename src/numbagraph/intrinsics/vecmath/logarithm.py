@@ -82,22 +82,22 @@ def log10(x: Number) -> Number:
     return fma(exponent, constant_of(LOG10_2, x), log1p_of_rest(fraction - 1.0) * constant_of(LOG10_E, x))
 
 
-def log1p_of(x: Number, power: Number | None = None) -> Number:
-    """``log(1 + x) + power * log(2)``, with the sign of x, of an x that is greater than -1."""
-    layout = format_of(x)
-    # 2**-k would not be a normal number of an x near the largest
-    high = x > 2.0 ** (layout.bias - 2)
-    reduced = high.where(x * 0.0625, x)
-    inverse, exponent = inverse_power(above_least(reduced + 1.0))
-    exponent = high.where(exponent + 4.0, exponent)
-    exponent = exponent + power if power is not None else exponent
-    rest = log1p_of_rest(fma(reduced, inverse, inverse - 1.0))
-    return (x <= layout.largest).where(copysign(fma(exponent, constant_of(LOG_2, x), rest), x), x)
+def log1p_of(x: Number, high: Number, power: int) -> Number:
+    """``log(1 + x)`` of a positive x, or of one from -1 on, plus ``power * log(2)`` where ``high`` holds.
+
+    An x that is so large that ``2**-k`` is not a normal number is for the caller to scale down.
+    """
+    inverse, exponent = inverse_power(above_least(x + 1.0))
+    exponent = high.where(exponent + float(power), exponent)
+    rest = log1p_of_rest(fma(x, inverse, inverse - 1.0))
+    return (x <= format_of(x).largest).where(fma(exponent, constant_of(LOG_2, x), rest), x)
 
 
 @math_function(libm.log1p, lambda mp, x: mp.log1p(x), domain=[(-1.0, 50.0)], near=(-1.0, 0.0), ulp=2.0)
 def log1p(x: Number) -> Number:
-    return (x <= -1.0).where(x.equals(-1.0).where(x.constant(-INFINITY), NAN), log1p_of(x))
+    high = x > 2.0 ** (format_of(x).bias - 2)
+    result = copysign(log1p_of(high.where(x * 2.0**-4, x), high, 4), x)
+    return (x <= -1.0).where(x.equals(-1.0).where(x.constant(-INFINITY), NAN), result)
 
 
 def unit_parts(x: Number) -> tuple[Number, Number]:
