@@ -9,6 +9,8 @@ import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import dask
+import joblib
 import numpy as np
 import pytest
 
@@ -509,7 +511,6 @@ def test_parallel_functions_travel_to_other_processes(method):
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 def test_joblib(backend):
-    joblib = pytest.importorskip("joblib")
     expected = call_model(LONG)
     for found in joblib.Parallel(n_jobs=4, backend=backend)(joblib.delayed(call_model)(LONG) for _ in range(8)):
         assert_same(found, expected)
@@ -518,7 +519,6 @@ def test_joblib(backend):
 @many_threads
 @pytest.mark.parametrize("scheduler", ["threads", "processes", "synchronous"])
 def test_dask(scheduler):
-    dask = pytest.importorskip("dask")
     expected = call_model(LONG)
     for found in dask.compute(*[dask.delayed(call_model)(LONG) for _ in range(8)], scheduler=scheduler):
         assert_same(found, expected)
