@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import threads
 
-KINDS = ("run", "compile", "second", "overhead", "import", "growth")
+KINDS = ("run", "compile", "second", "overhead", "functions", "import", "growth")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

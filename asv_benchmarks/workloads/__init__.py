@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from . import dag, elementwise, models, rows
+from . import dag, elementwise, functions, models, rows
 from .base import Case, Problem, Workload
 
 __all__ = ["WORKLOADS", "Case", "Problem", "Workload", "case", "select"]
@@ -13,14 +13,17 @@ WORKLOADS: tuple[Workload, ...] = (
     *models.WORKLOADS,
     *rows.WORKLOADS,
     *dag.WORKLOADS,
+    *functions.WORKLOADS,
 )
-TAGGED = ("overhead", "growth")
+TAGGED = ("overhead", "growth", "functions")
 """What is measured on the workloads with that tag only."""
+APART = "functions"
+"""What is measured on nothing else, because there are many of them."""
 
 
 def select(what: str, patterns: Sequence[str] = ()) -> list[Case]:
     """The cases to measure; patterns are globs over labels such as `chain-10000`, or parts of them."""
-    workloads = [w for w in WORKLOADS if what not in TAGGED or what in w.tags]
+    workloads = [w for w in WORKLOADS if (what in w.tags if what in TAGGED else APART not in w.tags)]
     cases = [Case(workload, size) for workload in workloads for size in workload.sizes_for(what)]
     if not patterns:
         return cases
