@@ -87,18 +87,15 @@ def print_reasons(console: Console, results: list[Result]) -> None:
 
 
 def print_bars(console: Console, results: Results) -> None:
-    """The bars of which at least one has its figure."""
-    measured = [(bar, bar.measure(results)) for bar in BARS]
-    if all(figure is None for _, figure in measured):
+    """The bars that have their figures."""
+    measured = [(bar, figure) for bar in BARS if (figure := bar.measure(results)) is not None]
+    if not measured:
         return
     console.print("\n[bold]What numbagraph is held to[/]")
     table = Table("bar", "measured", "at most", "")
     for bar, figure in measured:
-        if figure is None:
-            table.add_row(bar.text, "-", f"{bar.limit:.3g}", "")
-        else:
-            verdict = "met" if figure <= bar.limit else "[bold red]missed[/]"
-            table.add_row(bar.text, f"{figure:.3g}", f"{bar.limit:.3g}", verdict)
+        verdict = "met" if figure <= bar.limit else "[bold red]missed[/]"
+        table.add_row(bar.text, f"{figure:.3g}", f"{bar.limit:.3g}", verdict)
     console.print(table)
 
 
