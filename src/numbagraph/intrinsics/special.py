@@ -11,12 +11,13 @@ from llvmlite import ir
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, intrinsic, lifted, unwrap, wrap
+from numbagraph.intrinsics.formula import Number, formula, intrinsic, lifted, unwrap, wrap
+from numbagraph.intrinsics.vecmath.gamma import cotangent_of_turns
 from numbagraph.kernel import Emit
 from numbagraph.types import FLOAT64
 
 _log, _log1p = lifted(vecmath.log), lifted(vecmath.log1p)
-_tan, _erfc, _erfcx = (lifted(each) for each in (libm.tan, libm.erfc, libm.erfcx))
+_erfc, _erfcx = lifted(libm.erfc), lifted(libm.erfcx)
 _round = lifted(intrinsic("rint"))
 
 INFINITY, NAN = math.inf, math.nan
@@ -104,18 +105,10 @@ def polygamma(emitter: Emitter, x: Operand, *, order: int) -> ir.Value:
     positive, nearest = number > 0.0, _round(number)
     sign = -1.0 if order % 2 == 0 else 1.0
     value = _polygamma_of_positive(positive.where(number, 1.0 - number), order) * sign
-    cotangent = _cotangent_of_turns(number - nearest)
+    cotangent = cotangent_of_turns(number - nearest)
     reflected = _cotangent_derivative(cotangent, order) * -(math.pi ** (order + 1)) - value * sign
     reflected = number.equals(nearest).where(sign * INFINITY, reflected)
     return unwrap(emitter, positive.where(value, reflected).cast(x.dtype))
-
-
-def _cotangent_of_turns(x: Number) -> Number:
-    """``cot(pi * x)`` for x from -1/2 to 1/2, exact at both."""
-    size = absolute(x)
-    outer = size > 0.25
-    tangent = _tan(outer.where(0.5 - size, size) * math.pi)
-    return copysign(outer.where(tangent, 1.0 / tangent), x)
 
 
 def _polygamma_of_positive(x: Number, order: int) -> Number:

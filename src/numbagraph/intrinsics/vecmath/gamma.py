@@ -93,7 +93,7 @@ def gammaln_of_positive(x: Number) -> Number:
 @math_function(
     without_fma.gammaln,
     lambda mp, x: mp.loggamma(x),
-    domain=[(0.0, 50.0)],
+    domain=[(0.0, 1e6)],
     near=(1.0, 2.0, 2.5, 3.5, 4.5),
     everywhere=False,
     ulp=4.0,
@@ -115,7 +115,8 @@ def digamma_of_positive(x: Number) -> Number:
     steps = steps_of(x)
     stepped = x + steps.total
     root, error = coefficients_of(DIGAMMA_ROOT, x)
-    near = ((stepped - root) - error) * polynomial(stepped - 1.75, coefficients_of(DIGAMMA, x))
+    slope = polynomial(stepped - 1.75, coefficients_of(DIGAMMA, x))
+    near = fma(stepped - root, slope, -(error * slope))
     near = steps.down.where(near + 1.0, near)
     other, more = steps.up.where(x, x - 1.0), steps.up | steps.twice
     numerator = more.where(fma(near, other, steps.up.where(-stepped, stepped)), near)
@@ -128,7 +129,7 @@ def digamma_of_positive(x: Number) -> Number:
 @math_function(
     libm.digamma,
     lambda mp, x: mp.digamma(x),
-    domain=[(0.0, 50.0)],
+    domain=[(0.0, 1e6)],
     near=(1.0, ROOT_OF_DIGAMMA, 2.0, 2.5, 3.5, 4.5),
     everywhere=False,
     ulp=4.0,
