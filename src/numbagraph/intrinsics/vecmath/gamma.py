@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted
+from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath import without_fma
 from numbagraph.intrinsics.vecmath.foundation import (
     at_most,
@@ -68,6 +69,8 @@ def sine_of_turns(x: Number) -> Number:
 
 def cotangent_of_turns(x: Number) -> Number:
     """``cot(pi * x)`` for x from -1/2 to 1/2: in the outer half, the tangent of what is left to 1/2."""
+    if not current_target().has_fma:
+        return without_fma.cotangent_of_turns(x)
     size = absolute(x)
     outer = size > 0.25
     rest = outer.where(0.5 - size, size) * math.pi

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, formula, lifted
+from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, lifted
 
-_exp, _exp2, _expm1, _log, _log1p, _lgamma = (
-    lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p, libm.lgamma)
-)
+_exp, _exp2, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p))
+_lgamma, _tan = lifted(libm.lgamma), lifted(libm.tan)
 
 
 @formula
@@ -55,3 +54,11 @@ def gammaln(x: Number) -> Number:
     """SciPy's is infinite as soon as the inverse is."""
     result = (absolute(x) < 2.0**-1024).where(math.inf, _lgamma(x))
     return x.equals(-math.inf).where(x, result)
+
+
+def cotangent_of_turns(x: Number) -> Number:
+    """``cot(pi * x)`` for x from -1/2 to 1/2, exact at both."""
+    size = absolute(x)
+    outer = size > 0.25
+    tangent = _tan(outer.where(0.5 - size, size) * math.pi)
+    return copysign(outer.where(tangent, 1.0 / tangent), x)
