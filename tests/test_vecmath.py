@@ -11,6 +11,8 @@ import pytest
 
 from numbagraph.intrinsics.target import Target, emitting_for, host
 from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.jit import GraphFunction
+from numbagraph.numpy import public_function
 from numbagraph.op import registry
 from numbagraph.testing import accuracy, assert_same, special_values
 from numbagraph.testing.arrays import combinations
@@ -50,6 +52,19 @@ def each_nan(dtype):
 @EVERY
 def test_errors_stay_below_the_bound(function, dtype):
     worst = accuracy.measure(function, dtype, 200)
+    assert worst.ulp <= function.ulp, worst
+
+
+@EVERY
+def test_errors_stay_below_the_bound_in_sums(function, dtype):
+    """Where multiplications and additions may fuse. The sum of two equal numbers is exact."""
+    op = public_function(function.name, "numbagraph.numpy")
+    arguments = accuracy.samples(function, dtype, 100)
+    moderate = np.abs(accuracy.reference(function, arguments)) < np.finfo(dtype).max / 4
+    arguments = [each[moderate] for each in arguments]
+    sums = GraphFunction(lambda *pairs: np.sum(op(*pairs), axis=-1), cache=False)
+    twice = sums(*[np.stack([each, each], axis=-1) for each in arguments])
+    worst = accuracy.worst_of(function, arguments, twice / 2)
     assert worst.ulp <= function.ulp, worst
 
 
