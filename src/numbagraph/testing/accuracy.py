@@ -175,20 +175,21 @@ def distances(results: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 HEADER = """# Accuracy
 
-Written by `python -m numbagraph.testing.accuracy --exhaustive --page docs/accuracy.md`: the largest error found of each
-mathematical function, in units in the last place of the exact value, and the argument at which it was found.
+Written by `python -m numbagraph.testing.accuracy --page docs/accuracy.md`: the largest error found of each mathematical
+function, in units in the last place of the exact value, and the argument at which it was found.
 
-float64 is measured on samples of the function's domain, at all exponents, and near roots and boundaries; float32 on all
-numbers, if the function has one argument. A zero or an infinity is right where NumPy or SciPy gives the same, too.
-Processors without FMA use the C library instead of these functions.
+Errors are measured on samples of the function's domain, at all exponents, and near roots and boundaries; with
+`--exhaustive`, those of functions of one argument are measured on all numbers of float32, and the page says so. A zero
+or an infinity is right where NumPy or SciPy gives the same, too. Processors without FMA use the C library instead.
 
 | function | bound | float64 | float32 |
 | --- | --- | --- | --- |
 """
 
 
-def row(function: MathFunction, worst: Sequence[Worst]) -> str:
-    return f"| `{function.name}` | {function.ulp:g} | " + " | ".join(map(str, worst)) + " |"
+def row(function: MathFunction, worst: Sequence[Worst], *, of_all: bool) -> str:
+    cells = [f"`{function.name}`", f"{function.ulp:g}", *map(str, worst)]
+    return f"| {' | '.join(cells)}{', of all numbers' if of_all else ''} |"
 
 
 def enter(page: Path, rows: dict[str, str]) -> None:
@@ -210,13 +211,12 @@ def main() -> int:
     rows, failed = {}, False
     for name in options.names or sorted(functions):
         function = functions[name]
+        of_all = options.exhaustive and function.arity == 1
         worst = [
-            measure_all(function)
-            if options.exhaustive and dtype == FLOAT32 and function.arity == 1
-            else measure(function, dtype, options.samples)
+            measure_all(function) if of_all and dtype == FLOAT32 else measure(function, dtype, options.samples)
             for dtype in (FLOAT64, FLOAT32)
         ]
-        rows[name] = row(function, worst)
+        rows[name] = row(function, worst, of_all=of_all)
         failed |= any(each.ulp > function.ulp for each in worst)
         sys.stdout.write(rows[name] + "\n")
         sys.stdout.flush()
