@@ -48,10 +48,14 @@ def numbers(n, seed=0):
 @pytest.fixture
 def many():
     """As many threads as the tests ask for, on any machine, and new ones: those that there are wait for ever."""
-    pool.get().after_fork()
-    pool.get().set_limit(max(THREADS))
+    made = pool.get()
+    made.after_fork()
+    made._set_follow_numba(None)  # another test may have started Numba's threads, of which there are as many as cores
+    made._set_numba_limit(None)
+    made.set_limit(max(THREADS))
     yield
-    pool.get().after_fork()
+    made.after_fork()
+    made._set_follow_numba(ctypes.cast(made._callback, ctypes.c_void_p))
 
 
 def at_most(threads, f, *args):
