@@ -40,6 +40,16 @@ def test_a_loop_has_room_for_some():
     np.testing.assert_allclose(many(x), as_many(loops.MOST_INLINED + 1)(x), rtol=1e-14)
 
 
+def test_several_functions_are_called_in_one_loop(monkeypatch):
+    monkeypatch.setattr(loops, "MOST_INLINED", 0)
+    x = np.linspace(0.1, 0.9, 50)
+
+    def mixed(x):
+        return np.exp(x) + np.log(x) * np.sin(x) - np.tanh(x) ** 2
+
+    np.testing.assert_allclose(graph_jit(mixed, cache=False)(x), mixed(x), rtol=1e-13)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", CALLABLE)
 def test_the_same_bits_by_all_ways(name, dtype, monkeypatch):

@@ -55,10 +55,11 @@ def declare_vector(function: ir.Function, operand: Operand) -> None:
 def keep(module: ir.Module, function: ir.Function) -> None:
     """Keep a declaration that no code uses yet."""
     name = "llvm.compiler.used"
-    before = module.globals.get(name)
-    kept = [*(before.initializer.constant if before is not None else ()), function.bitcast(POINTER)]
+    found = module.globals.get(name)
+    kept = [*(found.initializer.constant if found is not None else ()), function.bitcast(POINTER)]
     type_ = ir.ArrayType(POINTER, len(kept))
-    module.globals.pop(name, None)
-    variable = ir.GlobalVariable(module, type_, name)
-    variable.linkage, variable.section = "appending", "llvm.metadata"
-    variable.initializer = ir.Constant(type_, kept)
+    if found is None:
+        found = ir.GlobalVariable(module, type_, name)
+        found.linkage, found.section = "appending", "llvm.metadata"
+    found.value_type, found.type = type_, type_.as_pointer()
+    found.initializer = ir.Constant(type_, kept)
