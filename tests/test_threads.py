@@ -82,6 +82,7 @@ MAPS = {
     "flattened": (lambda x: np.sqrt(np.abs(x)) + 1, numbers(1000).reshape(10, 100)),
     "strided": (lambda x: x * 2 + 1, numbers(1000).reshape(50, 20)[::2, ::3]),
     "rows": (lambda x: x - x.max(axis=1, keepdims=True), numbers(1000).reshape(50, 20)),
+    "rows together": (lambda x: ng.special.softmax(x, axis=1), numbers(1000).reshape(50, 20)),
     "running along rows": (lambda x: np.cumsum(x, axis=1), numbers(1000).reshape(50, 20)),
     "running down": (lambda x: np.cumsum(x, axis=0), numbers(1000).reshape(50, 20)),
     "joined": (lambda x: np.concatenate([x, x[::-1], np.zeros(7)]), numbers(100)),

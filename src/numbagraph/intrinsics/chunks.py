@@ -7,13 +7,17 @@ are merged in order. So a result has the same bits however many threads there ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, Emitter, llvm_type
 from numbagraph.intrinsics.reducers import State
-from numbagraph.intrinsics.rows import RangeEmitter
+from numbagraph.intrinsics.rows import RangeEmitter, Rows, emit_nests, rows_of_tile, run_tiles
 from numbagraph.kernel import Kernel, Reduction
+
+if TYPE_CHECKING:
+    from numbagraph.intrinsics.program import ProgramEmitter
 
 GRAIN = 200_000
 """The work of a chunk, in additions by the costs that ops declare."""
@@ -32,6 +36,7 @@ class ChunkEmitter(RangeEmitter):
 
     def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
         super().__init__(module, kernel, name)
+        self.kernels = [kernel]
         self.state_types: dict[Reduction, ir.Type] = {}
 
     def has_slot(self, output: Reduction) -> bool:
@@ -75,19 +80,61 @@ class ChunkEmitter(RangeEmitter):
         return reducer.finish(emitter, tuple(state), dtype) if output in self.totals else reducer.result(tuple(state))
 
 
-def cut(builder: ir.IRBuilder, kernel: Kernel, extents: Sequence[ir.Value]) -> tuple[ir.Value, ir.Value]:
+class RowsEmitter:
+    """Nests that run together, as one function of a range of rows."""
+
+    slots: Sequence[Reduction] = ()
+    shared: Sequence[Reduction] = ()
+
+    def __init__(self, module: ir.Module, rows: Rows, name: str) -> None:
+        self.module, self.rows, self.name = module, rows, name
+        self.kernels = rows.kernels
+        self.nests = emit_nests(module, rows, name)
+        self.homes = list(dict.fromkeys(home for nest, _ in self.nests for home in nest.homes))
+        self.externals = list(dict.fromkeys(each for nest, _ in self.nests for each in nest.externals))
+        self.flag = next((nest.flag for nest, _ in self.nests if nest.flag is not None), None)
+        self.state_types: dict[Reduction, ir.Type] = {}
+
+    def arguments(self, code: ProgramEmitter) -> list[ir.Value]:
+        homes, externals = map(code.base, self.homes), map(code.external, self.externals)
+        return [*homes, *externals, rows_of_tile(code, self.rows)]
+
+    def emit(self) -> ir.Function:
+        """``i1 rows(begin, end, buffers..., registers..., tile)``."""
+        types = [I64, I64, *[POINTER] * len(self.homes), *(llvm_type(each.dtype) for each in self.externals), I64]
+        function = ir.Function(self.module, ir.FunctionType(I1, types), f"{self.name}.rows")
+        function.linkage = "internal"
+        begin, end, *arguments, tile = function.args
+        passed = dict(zip([*self.homes, *self.externals], arguments, strict=True))
+        calls = [(each, [passed[key] for key in (*nest.homes, *nest.externals)]) for nest, each in self.nests]
+        emitter = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
+        emitter.builder.ret(run_tiles(emitter, calls, begin, end, tile))
+        return function
+
+
+def work_of(code: ProgramEmitter, kernels: Sequence[Kernel]) -> ir.Value:
+    """What nests do, in additions."""
+    builder, total = code.code.builder, ir.Constant(I64, 0)
+    for kernel in kernels:
+        assert kernel.split is not None
+        work: ir.Value = ir.Constant(I64, kernel.split.cost)
+        for loop in kernel.loops:
+            work = builder.mul(work, code.scalar(loop.extent))
+        total = builder.add(total, work)
+    return total
+
+
+def cut(
+    builder: ir.IRBuilder, kernels: Sequence[Kernel], length: ir.Value, work: ir.Value
+) -> tuple[ir.Value, ir.Value]:
     """The length of a chunk of the outermost loop, and the number of chunks, which is at least 1."""
-    assert kernel.split is not None
-    one, length = ir.Constant(I64, 1), extents[0]
-    work: ir.Value = ir.Constant(I64, kernel.split.cost)
-    for extent in extents:
-        work = builder.mul(work, extent)
+    one, least = ir.Constant(I64, 1), max(kernel.split.least for kernel in kernels if kernel.split is not None)
     count = smaller(builder, builder.sdiv(work, ir.Constant(I64, GRAIN)), ir.Constant(I64, MOST_CHUNKS))
-    count = smaller(builder, count, builder.sdiv(length, ir.Constant(I64, kernel.split.least)))
+    count = smaller(builder, count, builder.sdiv(length, ir.Constant(I64, least)))
     is_small = builder.icmp_signed("<", work, ir.Constant(I64, THRESHOLD))
     count = builder.select(is_small, one, larger(builder, count, one))
     step = quotient_upwards(builder, length, count)
-    if len(extents) == 1:
+    if all(len(kernel.loops) == 1 for kernel in kernels):
         step = builder.and_(builder.add(step, ir.Constant(I64, LINE - 1)), ir.Constant(I64, -LINE))
     step = larger(builder, step, one)
     return step, larger(builder, quotient_upwards(builder, length, step), one)

@@ -106,6 +106,10 @@ class KernelEmitter(ScalarEmitter):
             self.values[external] = next(arguments)
         self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
 
+    def arguments(self, code: ScalarEmitter) -> list[ir.Value]:
+        """What a call of the function passes before the slots, from where the memory and the registers are."""
+        return [*(code.base(home) for home in self.homes), *(code.external(each) for each in self.externals)]
+
     def has_slot(self, output: Reduction) -> bool:
         """Whether a reduction leaves its result where an argument says."""
         return output.register is not None

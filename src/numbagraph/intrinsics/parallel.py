@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY
-from numbagraph.intrinsics.chunks import MOST_CHUNKS, ChunkEmitter, cut, member, smaller
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, llvm_type, memory_type
+from numbagraph.intrinsics.chunks import MOST_CHUNKS, ChunkEmitter, RowsEmitter, cut, member, smaller
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
 from numbagraph.intrinsics.memory import memory_function
-from numbagraph.kernel import Buffer, Kernel, Reduction
+from numbagraph.kernel import Buffer, Reduction
 
 THREADS = "numbagraph.threads."
 """The prefix of external symbols that are functions of the pool of threads."""
@@ -20,7 +20,7 @@ Values = Mapping[str, ir.Value]
 
 
 class Region:
-    """Emits one nest in chunks: ``i32 region(...)``, and a task that runs its chunks.
+    """Emits a nest, or nests that run together, in chunks: ``i32 region(...)``, and a task that runs the chunks.
 
     The task takes one chunk after the other until none is left, on each thread that calls it. What it must know stands
     in a record. Where several chunks add to the same elements, each has a copy of these. A nest that is cut into one
@@ -29,24 +29,23 @@ class Region:
     What is not inside the chunks is left as it is emitted, since it would take longer to optimise than a chunk.
     """
 
-    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
-        self.module = module
-        self.kernel = kernel
-        self.nest = ChunkEmitter(module, kernel, name)
-        self.chunk = self.nest.emit()
-        self.slot_types = [self.nest.state_types[each] for each in self.nest.slots]
+    def __init__(self, nest: ChunkEmitter | RowsEmitter, arguments: Sequence[ir.Value], name: str) -> None:
+        """``arguments`` are those that the nest's functions have between their range and their slots."""
+        self.nest = nest
+        self.chunk = nest.emit()
+        self.module = self.chunk.module
+        self.slot_types = [nest.state_types[each] for each in nest.slots]
         self.argument_types: dict[str, ir.Type] = {
-            **numbered("extent", [I64] * len(kernel.loops)),
-            **numbered("home", [POINTER] * len(self.nest.homes)),
-            **numbered("external", (llvm_type(each.dtype) for each in self.nest.externals)),
-            **numbered("result", [POINTER] * len(self.nest.slots)),
-            **numbered("size", [I64] * len(self.nest.shared)),
+            **dict.fromkeys(("length", "work"), I64),
+            **numbered("argument", (each.type for each in arguments)),
+            **numbered("result", [POINTER] * len(nest.slots)),
+            **numbered("size", [I64] * len(nest.shared)),
         }
         self.record = {
             **dict.fromkeys(("next", "failed", "chunks", "step"), I64),
             **self.argument_types,
             **numbered("slots", (each.as_pointer() for each in self.slot_types)),
-            **numbered("copies", [POINTER] * len(self.nest.shared)),
+            **numbered("copies", [POINTER] * len(nest.shared)),
         }
         self.record_type = ir.LiteralStructType(list(self.record.values()))
         self.task = self.emit_task(f"{name}.task")
@@ -69,13 +68,12 @@ class Region:
         """Runs the nest: 0, or 1 where a check has failed, or `OUT_OF_MEMORY`."""
         function, emitter = self.new_function(name, I32, self.argument_types.values())
         builder, values = emitter.builder, dict(zip(self.argument_types, function.args, strict=True))
-        extents = [values[f"extent{depth}"] for depth in range(len(self.kernel.loops))]
-        values["step"], values["chunks"] = cut(builder, self.kernel, extents)
+        values["step"], values["chunks"] = cut(builder, self.nest.kernels, values["length"], values["work"])
         values |= numbered("slots", (builder.alloca(each, MOST_CHUNKS) for each in self.slot_types))
         failed = builder.alloca(I64)
         with builder.if_else(builder.icmp_signed("==", values["chunks"], ir.Constant(I64, 1))) as (alone, together):
             with alone:
-                outcome = self.call_chunk(builder, ir.Constant(I64, 0), extents[0], values)
+                outcome = self.call_chunk(builder, ir.Constant(I64, 0), values["length"], values)
                 builder.store(builder.zext(outcome, I64), failed)
             with together:
                 builder.store(self.run(emitter, values), failed)
@@ -136,7 +134,7 @@ class Region:
         for_each(emitter, values["chunks"], add_copy)
 
     def home_of(self, buffer: Buffer) -> str:
-        return f"home{self.nest.homes.index(buffer.home)}"
+        return f"argument{self.nest.homes.index(buffer.home)}"
 
     # ---- the task ----
 
@@ -164,7 +162,7 @@ class Region:
         """Run one chunk, with its own slots, and its own copies, which it fills first."""
         builder, own = emitter.builder, dict(values)
         begin = builder.mul(number, values["step"])
-        end = smaller(builder, builder.add(begin, values["step"]), values["extent0"])
+        end = smaller(builder, builder.add(begin, values["step"]), values["length"])
         for place in range(len(self.nest.slots)):
             own[f"slots{place}"] = builder.gep(values[f"slots{place}"], [number])
         for place, output in enumerate(self.nest.shared):
@@ -181,10 +179,9 @@ class Region:
         for_each(emitter, count, lambda index: emitter.store(identity, builder.gep(first, [index]), buffer.dtype))
 
     def call_chunk(self, builder: ir.IRBuilder, begin: ir.Value, end: ir.Value, values: Values) -> ir.Value:
-        homes = [values[f"home{place}"] for place in range(len(self.nest.homes))]
-        externals = [values[f"external{place}"] for place in range(len(self.nest.externals))]
+        arguments = [each for key, each in values.items() if key.startswith("argument")]
         slots = [builder.bitcast(values[f"slots{place}"], POINTER) for place in range(len(self.nest.slots))]
-        return builder.call(self.chunk, [begin, end, *homes, *externals, *slots])
+        return builder.call(self.chunk, [begin, end, *arguments, *slots])
 
 
 def numbered(name: str, values: Iterable[Any]) -> dict[str, Any]:

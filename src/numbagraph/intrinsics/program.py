@@ -8,6 +8,7 @@ from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.graph import Dim, Input
+from numbagraph.intrinsics.chunks import ChunkEmitter, RowsEmitter, work_of
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
@@ -133,7 +134,7 @@ class ProgramEmitter(StraightLine):
         self.allocate_temporaries()
         for number, step in enumerate(in_rows(self.program.steps)):
             if isinstance(step, Rows):
-                run_rows(self, step, f"{self.function.name}.{number}")
+                self.run_rows(step, f"{self.function.name}.{number}")
             elif isinstance(step, Compute):
                 self.registers[step.value] = self.scalar(step.scalar)
             elif isinstance(step, Kernel):
@@ -218,33 +219,42 @@ class ProgramEmitter(StraightLine):
     ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
         """Emit a nest; its call is emitted later, with what it takes being at hand wherever that is."""
         if kernel.split is not None:
-            return self.region_call(kernel, name, slots)
+            chunk = ChunkEmitter(self.function.module, kernel, name)
+            return chunk, self.region_call(chunk, name, slots)
         nest = KernelEmitter(self.function.module, kernel, name)
-        function = nest.emit()
-        arguments = [self.base(home) for home in nest.homes]
-        arguments += [self.external(scalar) for scalar in nest.externals]
+        function, arguments = nest.emit(), nest.arguments(self)
         return nest, lambda: self.code.builder.call(function, arguments + [slots[each] for each in nest.slots])
 
     def region_call(
-        self, kernel: Kernel, name: str, slots: dict[Reduction, ir.Value]
-    ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
-        """The same of a nest in chunks."""
-        region = Region(self.function.module, kernel, name)
-        arguments = [self.scalar(loop.extent) for loop in kernel.loops]
-        arguments += [self.base(home) for home in region.nest.homes]
-        arguments += [self.external(scalar) for scalar in region.nest.externals]
-        results = [slots.get(each) or self.place(each) for each in region.nest.slots]
-        arguments += [self.code.builder.bitcast(each, POINTER) for each in results]
-        arguments += [self.slot_size([shared_buffer(each)]) for each in region.nest.shared]
+        self, nest: ChunkEmitter | RowsEmitter, name: str, slots: dict[Reduction, ir.Value]
+    ) -> Callable[[], ir.Value]:
+        """The same in chunks."""
+        arguments = nest.arguments(self)
+        region = Region(nest, arguments, name)
+        results = [slots.get(each) or self.place(each) for each in nest.slots]
+        arguments = [
+            *(self.scalar(nest.kernels[0].loops[0].extent), work_of(self, nest.kernels), *arguments),
+            *(self.code.builder.bitcast(each, POINTER) for each in results),
+            *(self.slot_size([shared_buffer(each)]) for each in nest.shared),
+        ]
 
         def call() -> ir.Value:
             code = self.code.builder.call(region.function, arguments)
-            if region.nest.shared:
+            if nest.shared:
                 missing = self.code.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
                 self.leave_if(missing, code)
             return self.code.builder.icmp_signed("!=", code, ir.Constant(I32, 0))
 
-        return region.nest, call
+        return call
+
+    def run_rows(self, rows: Rows, name: str) -> None:
+        if any(kernel.split is None for kernel in rows.kernels):
+            run_rows(self, rows, name)
+            return
+        nest = RowsEmitter(self.function.module, rows, name)
+        failed = self.region_call(nest, name, {})()
+        if nest.flag is not None:
+            self.check(self.code, failed)
 
     def place(self, output: Reduction) -> ir.Value:
         """Where an array of one element stands, which is the result of a reduction over all loops."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I1, I64
+from numbagraph.intrinsics.emitter import I1, I64, Emitter
 from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.kernel import Buffer, Compute, Kernel, Load, Reduction, Scan, Scatter, Step, Store, targets, walk
 
@@ -63,7 +63,7 @@ class Rows:
 
 def writes_rows(kernel: Kernel) -> bool:
     """Whether each iteration of the outermost loop writes to its own row of each result, and to nothing else."""
-    if not kernel.loops or kernel.alternative is not None or kernel.split is not None:
+    if not kernel.loops or kernel.alternative is not None:
         return False
     row = kernel.loops[0]
     for output in kernel.outputs:
@@ -107,31 +107,41 @@ def finished(rows: Rows) -> Sequence[Step | Rows]:
     return [rows] if len(rows.kernels) > 1 and rows.pays() else rows.kernels
 
 
+def emit_nests(module: ir.Module, rows: Rows, name: str) -> list[tuple[RangeEmitter, ir.Function]]:
+    kernels = enumerate(rows.kernels)
+    nests = [RangeEmitter(module, kernel, f"{name}.{number}.{kernel.name}") for number, kernel in kernels]
+    return [(nest, nest.emit()) for nest in nests]
+
+
 def run_rows(code: ProgramEmitter, rows: Rows, name: str) -> None:
     """Emit the nests, and a loop over tiles of rows which runs them one after the other."""
-    emitter, builder, zero = code.code, code.code.builder, ir.Constant(I64, 0)
-    nests = [
-        RangeEmitter(code.function.module, kernel, f"{name}.{number}.{kernel.name}")
-        for number, kernel in enumerate(rows.kernels)
-    ]
-    functions = [nest.emit() for nest in nests]
-    arguments = [
-        [*(code.base(home) for home in nest.homes), *(code.external(each) for each in nest.externals)] for nest in nests
-    ]
+    nests = emit_nests(code.function.module, rows, name)
+    calls = [(function, nest.arguments(code)) for nest, function in nests]
     length = code.scalar(rows.kernels[0].loops[0].extent)
-    tile = rows_of_tile(code, rows)
+    failed = run_tiles(code.code, calls, ir.Constant(I64, 0), length, rows_of_tile(code, rows))
+    if any(nest.flag is not None for nest, _ in nests):
+        code.check(code.code, failed)
+
+
+def run_tiles(
+    emitter: Emitter,
+    calls: Iterable[tuple[ir.Function, list[ir.Value]]],
+    begin: ir.Value,
+    end: ir.Value,
+    tile: ir.Value,
+) -> ir.Value:
+    """Call functions of ranges for one tile after the other; whether a check has failed."""
+    builder = emitter.builder
 
     def run(begin: ir.Value, failed: ir.Value) -> list[ir.Value]:
         following = builder.add(begin, tile)
-        end = builder.select(builder.icmp_signed("<", following, length), following, length)
-        for function, each in zip(functions, arguments, strict=True):
-            failed = builder.or_(failed, builder.call(function, [begin, end, *each]))
+        stop = builder.select(builder.icmp_signed("<", following, end), following, end)
+        for function, arguments in calls:
+            failed = builder.or_(failed, builder.call(function, [begin, stop, *arguments]))
         return [following, failed]
 
-    start = [zero, ir.Constant(I1, 0)]
-    _, failed = emitter.repeat(start, lambda begin, _: builder.icmp_signed("<", begin, length), run)
-    if any(nest.flag is not None for nest in nests):
-        code.check(emitter, failed)
+    _, failed = emitter.repeat([begin, ir.Constant(I1, 0)], lambda begin, _: builder.icmp_signed("<", begin, end), run)
+    return failed
 
 
 def rows_of_tile(code: ProgramEmitter, rows: Rows) -> ir.Value:
