@@ -10,6 +10,7 @@ import pytest
 import numbagraph
 import numbagraph.differentiation
 import numbagraph.jit
+import numbagraph.runtime.threads
 
 ROOT = Path(__file__).parents[1]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
@@ -27,7 +28,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
     assert subprocess.run(command, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("module", [numbagraph.jit, numbagraph.differentiation])
+@pytest.mark.parametrize("module", [numbagraph.jit, numbagraph.differentiation, numbagraph.runtime.threads])
 def test_examples_of_docstrings(module: object) -> None:
     results = doctest.testmod(module, optionflags=OPTIONS)  # type: ignore[arg-type]
     assert results.attempted > 1

@@ -276,7 +276,8 @@ class GraphFunction:
         """What the compiler does with the function for these arguments: rules, loop nests, memory."""
         special, leaves = self._inspect(args, kwargs)
         report = Report(special.graph, special.program, special.signature.leaves, leaves)
-        return report.text(f"{self._described}, backend {self.backend}", special.stages.firings)
+        title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
+        return report.text(title, special.stages.firings)
 
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
         """The LLVM of the version for these arguments, optimised or as it was emitted."""
@@ -441,11 +442,14 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
         What runs the graph: native code, JAX (GPU and TPU), or NumPy, op by op.
     cache : bool, optional
         Whether compiled code is kept on disk for other processes.
+    parallel : bool, optional
+        Whether long loops run on several threads (see `numbagraph.threads`). Results do not depend on their number.
 
     Returns
     -------
     GraphFunction
-        Called as ``function`` is.
+        Called as ``function`` is. With ``out=``, which is no argument of ``function``, results are written there: an
+        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments.
 
     Examples
     --------
