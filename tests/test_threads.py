@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import dask
@@ -167,6 +168,11 @@ def test_errors_of_rounding_are_carried_across_chunks():
     x[0], x[-1] = 1e17, -1e17
     assert f(x) == pytest.approx(380.0, rel=1e-14)
     assert f(x + 1j * x) == pytest.approx(380.0 + 380.0j, rel=1e-14)
+    x = np.zeros(2**19)
+    begin = 48 * 2**11  # of a chunk of four blocks
+    x[begin + 600 : begin + 1900] = 0.1
+    x[begin + 10], x[begin + 2000] = 1e17, -1e17
+    assert f(x) == pytest.approx(130.0, rel=1e-14)
 
 
 def test_special_values_in_sums():
@@ -329,6 +335,19 @@ def test_a_lower_limit_holds_for_helpers_that_exist():
     for _ in range(50):
         pool.get().set_limit(2)
         assert len(Meeting(2).hold(100)) == 2
+
+
+@pytest.mark.usefixtures("many")
+def test_helpers_that_come_late_are_no_more_than_may_be():
+    """The first region of each round is over before its helpers have woken."""
+    for _ in range(100):
+        pool.get().set_limit(8)
+        region, met = Meeting(1), []
+        region.hold(100)
+        pool.get().set_limit(2)
+        region.task = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: met.append(time.sleep(0.001)))  # noqa: B023
+        region.hold(100)
+        assert len(met) <= 2
 
 
 @pytest.mark.usefixtures("many")
