@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import Emitter, Operand, llvm_type
 from numbagraph.kernel import Emit
-from numbagraph.types import BOOL, real_dtype
+from numbagraph.types import BOOL, FLOAT64, real_dtype
 
 
 def by_kind(**emitters: Emit) -> Emit:
@@ -241,6 +241,16 @@ def formula(function: Callable[..., Any]) -> Emit:
 
     def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
         return unwrap(emitter, function(*[wrap(emitter, each) for each in operands]))
+
+    return emit
+
+
+def in_double(function: Callable[..., Any]) -> Emit:
+    """The emitter of a formula that is evaluated in double precision, whatever the operands are, as SciPy does."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        numbers = [wrap(emitter, each).cast(FLOAT64) for each in operands]
+        return unwrap(emitter, function(*numbers).cast(operands[0].dtype))
 
     return emit
 

@@ -1,4 +1,4 @@
-"""Special functions that are formulas of other functions. Those on the left side of a tail are accurate in it."""
+"""Special functions that are formulas of other mathematical functions."""
 
 from __future__ import annotations
 
@@ -8,30 +8,17 @@ from fractions import Fraction
 
 from llvmlite import ir
 
-from numbagraph.intrinsics import libm, vecmath
+from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Number, formula, intrinsic, lifted, unwrap, wrap
+from numbagraph.intrinsics.formula import Number, formula, in_double, intrinsic, lifted, unwrap, wrap
 from numbagraph.intrinsics.vecmath.gamma import cotangent_of_turns
-from numbagraph.kernel import Emit
 from numbagraph.types import FLOAT64
 
 _log, _log1p = lifted(vecmath.log), lifted(vecmath.log1p)
-_erfc, _erfcx = lifted(libm.erfc), lifted(libm.erfcx)
 _round = lifted(intrinsic("rint"))
 
 INFINITY, NAN = math.inf, math.nan
-SQRT_HALF = math.sqrt(0.5)
-
-
-def in_double(function) -> Emit:
-    """The emitter of a formula that is evaluated in double precision, whatever the operands are, as SciPy does."""
-
-    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
-        numbers = [wrap(emitter, each).cast(FLOAT64) for each in operands]
-        return unwrap(emitter, function(*numbers).cast(operands[0].dtype))
-
-    return emit
 
 
 def _zero_times(x: Number, y: Number, product: Number) -> Number:
@@ -73,17 +60,6 @@ def rel_entr(x: Number, y: Number) -> Number:
 @in_double
 def kl_div(x: Number, y: Number) -> Number:
     return _relative(x, y, x * _log(x / y) - x + y, y)
-
-
-@in_double
-def ndtr(x: Number) -> Number:
-    return 0.5 * _erfc(x * -SQRT_HALF)
-
-
-@in_double
-def log_ndtr(x: Number) -> Number:
-    t = x * SQRT_HALF
-    return (x < -1.0).where(_log(0.5 * _erfcx(-t)) - t * t, _log1p(-0.5 * _erfc(t)))
 
 
 @formula

@@ -1,12 +1,13 @@
 """Mathematical functions as code that LLVM widens to vectors, for float32 and float64."""
 
+from numbagraph.intrinsics.vecmath.error_function import erf, erfc, erfcx, log_ndtr, ndtr
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
 from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
 from numbagraph.intrinsics.vecmath.logarithm import log, log1p, log2, log10
 from numbagraph.intrinsics.vecmath.logistic import expit, log1mexp, log_expit, logaddexp, logaddexp2, logit, softplus
-from numbagraph.intrinsics.vecmath.power import cbrt, hypot, power
+from numbagraph.intrinsics.vecmath.powers import cbrt, hypot, power
 from numbagraph.intrinsics.vecmath.trigonometric import cos, sin, tan
 
 __all__ = [
@@ -21,6 +22,9 @@ __all__ = [
     "cos",
     "cosh",
     "digamma",
+    "erf",
+    "erfc",
+    "erfcx",
     "exp",
     "exp2",
     "expit",
@@ -33,9 +37,11 @@ __all__ = [
     "log2",
     "log10",
     "log_expit",
+    "log_ndtr",
     "logaddexp",
     "logaddexp2",
     "logit",
+    "ndtr",
     "power",
     "sin",
     "sinh",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -69,13 +70,14 @@ def split_above(x: Number, log_of_least: float) -> tuple[Number, Number]:
     return fraction.number, denormal.where(exponent - 64.0, exponent)
 
 
-def exp_of_sum(high: Number, low: Number) -> Number:
-    """``exp(high + low)`` of a low part that is smaller; it does not count where the high one is out of bounds."""
+def exp_of_sum(high: Number, low: Number, factor: Any = 1.0) -> Number:
+    """``exp(high + low) * factor``, in which the low part does not count where the high one is out of bounds."""
     bounded = at_least(at_most(high, by_format(high, 720.0, 90.0)), by_format(high, -760.0, -110.0))
     # So written, a low part that is NaN, as beside infinity, becomes a number.
     low = (low < 1.0).where(low, 1.0)
     low = (low > -1.0).where(low, -1.0)
     n, count = round_product(bounded + low, constant_of(LOG2_E, high))
     log_2, log_2_error = coefficients_of(LOG_2_SHORT, high)
-    rest = fma(n, -log_2_error, fma(n, -log_2, bounded)) + low
-    return scale(polynomial(rest, (1.0, 1.0, *coefficients_of(EXP, rest))), count)
+    rest = fma(n, -log_2, bounded) + fma(n, -log_2_error, low)
+    less_1 = fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest)
+    return scale(fma(less_1, factor, factor), count)

@@ -9,6 +9,9 @@ from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.target import current_target
 from numbagraph.kernel import Emit
 
+SHORTEST_VECTOR = 16
+"""Bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short ones."""
+
 
 def only_where(rare: Number, function: Emit, x: Number) -> Number:
     """``function(x)`` where ``rare`` holds. To be called first, since a call leaves nothing in the vector registers.
@@ -17,7 +20,8 @@ def only_where(rare: Number, function: Emit, x: Number) -> Number:
     version of it for vectors, which does nothing for a vector of zeros. That adds a fifth to the time of a sine; to
     reduce all arguments exactly, without a branch, would more than double it.
     """
-    emitter, size = x.emitter, _vector_size()
+    emitter = x.emitter
+    size = current_target().vector_bytes or SHORTEST_VECTOR
     call = function(emitter, Operand(rare.where(x, 0.0).value, x.dtype))
     lanes = size // x.dtype.itemsize
     version = _vector_version(emitter, call.callee, lanes)
@@ -55,9 +59,3 @@ def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.F
         builder.ret(emitter.repeat([ir.Constant(I32, 0), x], goes_on, step)[1])
     builder.ret(x)
     return version
-
-
-def _vector_size() -> int:
-    """Bytes of the vectors that LLVM makes."""
-    features = current_target().features.split(",")
-    return 64 if "+avx512f" in features else 32 if "+avx" in features else 16

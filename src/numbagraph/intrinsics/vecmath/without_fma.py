@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, lifted
+from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, in_double, lifted
 
+_erfc, _erfcx = lifted(libm.erfc), lifted(libm.erfcx)
 _exp, _exp2, _expm1, _log, _log1p = (lifted(each) for each in (libm.exp, libm.exp2, libm.expm1, libm.log, libm.log1p))
 _lgamma, _tan = lifted(libm.lgamma), lifted(libm.tan)
 
@@ -62,3 +63,12 @@ def cotangent_of_turns(x: Number) -> Number:
     outer = size > 0.25
     tangent = _tan(outer.where(0.5 - size, size) * math.pi)
     return copysign(outer.where(tangent, 1.0 / tangent), x)
+
+
+ndtr = in_double(lambda x: 0.5 * _erfc(x * -math.sqrt(0.5)))
+
+
+@in_double
+def log_ndtr(x: Number) -> Number:
+    t = x * math.sqrt(0.5)
+    return (x < -1.0).where(_log(0.5 * _erfcx(-t)) - t * t, _log1p(-0.5 * _erfc(t)))

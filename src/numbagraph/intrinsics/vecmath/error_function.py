@@ -1,0 +1,115 @@
+"""The error function, and its complement with and without its exponential."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma
+from numbagraph.intrinsics.vecmath import without_fma
+from numbagraph.intrinsics.vecmath.foundation import (
+    at_least,
+    at_most,
+    by_format,
+    coefficients_of,
+    format_of,
+    horner,
+    math_function,
+    polynomial,
+    two_product,
+)
+from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
+from numbagraph.intrinsics.vecmath.logarithm import log1p
+from numbagraph.intrinsics.vecmath.tables.error_function import ERF_NEAR_0, ERF_ROOT, ERF_SLOPE, ERFCX
+
+MIDDLE = 2.5
+"""Where the variable of `erfcx_of_size` is zero."""
+
+
+def exact_erfc(mp: Any, x: Any) -> Any:
+    return mp.erfc(x) if x < 1000 else mp.mpf(0)
+
+
+def exact_erfcx(mp: Any, x: Any) -> Any:
+    """Of huge numbers mpmath has no exponential. Their squares are all that counts in the asymptotic series."""
+    if x < -1000:
+        return mp.inf
+    return mp.exp(x * x) * mp.erfc(x) if x < 1000 else (1 - 0.5 / (x * x)) / (x * mp.sqrt(mp.pi))
+
+
+def exact_ndtr(mp: Any, x: Any) -> Any:
+    return exact_erfc(mp, -x / mp.sqrt(2)) / 2
+
+
+def exact_log_ndtr(mp: Any, x: Any) -> Any:
+    if x > 0:
+        return mp.log1p(-exact_ndtr(mp, -x))
+    return mp.log(exact_erfcx(mp, -x / mp.sqrt(2)) / 2) - x * x / 2
+
+
+@math_function(libm.erf, lambda mp, x: mp.erf(x), domain=[(-6.0, 6.0)], near=(0.0,))
+def erf(x: Number) -> Number:
+    """Of ``u = 1 - erfc(x)**(1/4)``, which is a short polynomial, ``1 - (1 - u)**4``."""
+    size = at_most(absolute(x), by_format(x, 5.93, 3.93))
+    slope, slope_error = coefficients_of(ERF_SLOPE, x)
+    root = fma(size, slope, size * polynomial(size, (slope_error, *coefficients_of(ERF_ROOT, x))))
+    # 1 - (1 - u)**2 = 2 * u - u**2, twice; the rounding error of the first goes into the second.
+    twice = root + root
+    half = fma(-root, root, twice)
+    error = fma(-root, root, twice - half)
+    return copysign((half + half) + fma(-half, half, error + error), x)
+
+
+def erfcx_of_size(size: Number) -> Number:
+    """``erfcx`` of a number that is not negative, by a polynomial of ``(size - MIDDLE) / (size + MIDDLE)``."""
+    divisor = size + MIDDLE
+    inverse = 1.0 / divisor
+    scaled = horner(fma(inverse, -2.0 * MIDDLE, 1.0), coefficients_of(ERFCX, size))
+    # The error of the inverse is in the result, and in the polynomial, about 1.5 times as much as in its variable.
+    error = fma(-inverse, size - (divisor - MIDDLE), fma(-inverse, divisor, 1.0))
+    error = (error < 1.0).where(error, 0.0)  # of infinity it is NaN
+    result = inverse * scaled
+    return fma(result, error * fma(inverse, 1.5 * MIDDLE, 1.0), result)
+
+
+@math_function(libm.erfc, exact_erfc, domain=[(-6.0, 27.0)], near=(0.0, -0.5, 0.5), ulp=4.0)
+def erfc(x: Number) -> Number:
+    size = at_most(absolute(x), by_format(x, 28.0, 11.0))
+    square, error = two_product(size, size)
+    tail = exp_of_sum(-square, -error, erfcx_of_size(size))
+    beyond = (x < 0.0).where(2.0 - tail, tail)
+    near = fma(x, polynomial(square, coefficients_of(ERF_NEAR_0, x)), x)
+    return (size < 0.5).where(1.0 - near, beyond)
+
+
+@math_function(libm.erfcx, exact_erfcx, domain=[(-26.0, 100.0)], near=(0.0,))
+def erfcx(x: Number) -> Number:
+    size = absolute(x)
+    tail = erfcx_of_size(size)
+    square, error = two_product(size, size)
+    return (x < 0.0).where(exp_of_sum(square, error, 2.0) - tail, tail)
+
+
+def exp_of_half_square(x: Number, factor: Number) -> Number:
+    """``exp(-x**2 / 2) * factor``"""
+    square, error = two_product(x, x)
+    return exp_of_sum(square * -0.5, error * -0.5, factor)
+
+
+@math_function(without_fma.ndtr, exact_ndtr, domain=[(-38.0, 8.0)], near=(0.0,), ulp=4.0)
+def ndtr(x: Number) -> Number:
+    size = absolute(x)
+    tail = exp_of_half_square(size, erfcx_of_size(size * math.sqrt(0.5)) * 0.5)
+    return (x > 0.0).where(1.0 - tail, tail)
+
+
+@math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.5)
+def log_ndtr(x: Number) -> Number:
+    """By the logarithm of ``erfcx`` on the left side, and by that of 1 less the right tail on the other one."""
+    size = absolute(x)
+    scaled = erfcx_of_size(size * math.sqrt(0.5)) * 0.5
+    left = x < 0.0
+    rest = left.where(at_least(scaled - 1.0, -1.0 + 2.0 ** -format_of(x).digits), -exp_of_half_square(size, scaled))
+    log = log1p.of(rest)
+    return left.where(fma(size * -0.5, size, log), log)
