@@ -68,7 +68,61 @@ def test_gradients_by_rows():
     np.testing.assert_allclose(gradient, 2 * p * (p - np.sum(p * p, axis=-1, keepdims=True)), rtol=1e-10)
 
 
+def logistic(x, y, beta):
+    eta = x @ beta
+    return np.sum(y * eta - special.softplus(eta))
+
+
+def logistic_reference(x, y, beta):
+    eta = x @ beta
+    return np.sum(y * eta - np.logaddexp(0, eta)), x.T @ (y - scipy.special.expit(eta))
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("rows", [0, 1, 3, 700, 30_000])
+def test_sums_over_rows(rows, parallel):
+    x, y, beta = RNG.normal(size=(rows, 7)), RNG.random(rows), RNG.normal(size=7)
+    function = graph_jit(value_and_grad(logistic, argnums=2), parallel=parallel)
+    value, gradient = function(x, y, beta)
+    wanted_value, wanted_gradient = logistic_reference(x, y, beta)
+    np.testing.assert_allclose(value, wanted_value, rtol=1e-12)
+    np.testing.assert_allclose(gradient, wanted_gradient, rtol=1e-10)
+
+
+def every_kind_of_sum(x):
+    """Sums into registers, of elements and of positions, and into arrays, of which later nests need some."""
+    scale = np.max(x, axis=-1, keepdims=True)
+    y = np.exp(x - scale)
+    inverse = 1 / np.sum(y, axis=-1)
+    total = np.sum(inverse)
+    return total, total * 2 + np.max(inverse), np.argmax(inverse), np.sum(y * inverse[:, None], axis=0), inverse / total
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_kind_of_sum_over_rows(dtype):
+    x = RNG.normal(size=(1000, 9)).astype(dtype)
+    for found, wanted in zip(graph_jit(every_kind_of_sum)(x), every_kind_of_sum(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=20 * np.finfo(dtype).eps)
+
+
+@pytest.mark.usefixtures("tile")
+def test_sums_over_rows_that_other_rows_need():
+    """Of a square matrix: what stands in an array of sums looks like a row, and is not finished before all rows are."""
+
+    def function(x):
+        down = np.sum(x, axis=0)
+        return np.exp(x) * down[:, None], down
+
+    square = RNG.normal(size=(6, 6))
+    for found, wanted in zip(graph_jit(function)(square), function(square), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
 def test_what_runs_together():
+    x, y, beta = np.ones((5, 3)), np.ones(5), np.ones(3)
+    assert "3 nests, " + TOGETHER in graph_jit(value_and_grad(logistic, argnums=2)).explain(x, y, beta)
     assert TOGETHER in graph_jit(lambda x: special.softmax(x, axis=-1)).explain(X)
     assert TOGETHER not in graph_jit(lambda x: special.softmax(x, axis=0)).explain(X[0])
     assert TOGETHER not in graph_jit(lambda x: np.max(x, axis=0) - np.sum(x)).explain(X[0])

@@ -272,6 +272,11 @@ class Kernel:
     split: Split | None = None
     """None where the nest runs on one thread."""
 
+    @property
+    def is_fill(self) -> bool:
+        """Whether a nest computes nothing."""
+        return all(isinstance(output.value, Literal) for output in self.outputs)
+
     def scalars(self) -> Iterator[Scalar]:
         """Every scalar of the nest, operands first."""
         roots: list[Scalar] = [loop.extent for loop in self.loops]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, Emitter, llvm_type
-from numbagraph.intrinsics.reducers import State
-from numbagraph.intrinsics.rows import RangeEmitter, Rows, emit_nests, rows_of_tile, run_tiles
+from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
+from numbagraph.intrinsics.ranges import RangeEmitter
+from numbagraph.intrinsics.rows import Rows, emit_nests, rows_of_tile, run_tiles
 from numbagraph.kernel import Kernel, Reduction
 
 if TYPE_CHECKING:
@@ -31,60 +31,8 @@ LINE = 64
 """Elements of which a chunk of an innermost loop has a multiple, so that no two chunks write to one line of cache."""
 
 
-class ChunkEmitter(RangeEmitter):
-    """A function of a range that leaves the accumulator of a reduction over all loops in a slot, not its result."""
-
-    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
-        super().__init__(module, kernel, name)
-        self.kernels = [kernel]
-        self.state_types: dict[Reduction, ir.Type] = {}
-
-    def has_slot(self, output: Reduction) -> bool:
-        return self.suffix(output) == 0
-
-    def slot_type(self, output: Reduction) -> ir.Type:
-        return POINTER
-
-    @property
-    def shared(self) -> list[Reduction]:
-        """Those outputs to whose elements several chunks add."""
-        reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and not self.has_slot(each)]
-        return [each for each in reductions if self.kernel.loops[0] in each.reduced]
-
-    def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
-        if output not in self.slot_pointers:
-            super().close_accumulator(emitter, output)
-            return
-        builder = emitter.builder
-        state = [builder.load(pointer) for pointer in self.totals.get(output) or self.states[output]]
-        self.state_types[output] = type_ = ir.LiteralStructType([each.type for each in state])
-        slot = builder.bitcast(self.slot_pointers[output], type_.as_pointer())
-        for position, each in enumerate(state):
-            builder.store(each, member(builder, slot, position))
-
-    def merged(self, emitter: Emitter, output: Reduction, slots: ir.Value, chunks: ir.Value) -> ir.Value:
-        """The result of a reduction from the accumulators of all chunks, which stand one after the other."""
-        builder, reducer, dtype = emitter.builder, output.reducer, output.value.dtype
-        merge = reducer.merge_totals if output in self.totals else reducer.merge
-
-        def state_of(number: ir.Value) -> State:
-            slot, parts = builder.gep(slots, [number]), range(len(self.state_types[output].elements))
-            return tuple(builder.load(member(builder, slot, position)) for position in parts)
-
-        def join(number: ir.Value, *state: ir.Value) -> list[ir.Value]:
-            following = merge(emitter, state, state_of(number), dtype)
-            return [builder.add(number, ir.Constant(I64, 1)), *following]
-
-        start = [ir.Constant(I64, 1), *state_of(ir.Constant(I64, 0))]
-        _, *state = emitter.repeat(start, lambda number, *_: builder.icmp_signed("<", number, chunks), join)
-        return reducer.finish(emitter, tuple(state), dtype) if output in self.totals else reducer.result(tuple(state))
-
-
 class RowsEmitter:
     """Nests that run together, as one function of a range of rows."""
-
-    slots: Sequence[Reduction] = ()
-    shared: Sequence[Reduction] = ()
 
     def __init__(self, module: ir.Module, rows: Rows, name: str) -> None:
         self.module, self.rows, self.name = module, rows, name
@@ -92,23 +40,31 @@ class RowsEmitter:
         self.nests = emit_nests(module, rows, name)
         self.homes = list(dict.fromkeys(home for nest, _ in self.nests for home in nest.homes))
         self.externals = list(dict.fromkeys(each for nest, _ in self.nests for each in nest.externals))
+        self.slots = [output for nest, _ in self.nests for output in nest.slots]
+        self.shared = [output for nest, _ in self.nests for output in nest.shared]
         self.flag = next((nest.flag for nest, _ in self.nests if nest.flag is not None), None)
-        self.state_types: dict[Reduction, ir.Type] = {}
+
+    def owner(self, output: Reduction) -> RangeEmitter:
+        return next(nest for nest, _ in self.nests if output in nest.kernel.outputs)
 
     def arguments(self, code: ProgramEmitter) -> list[ir.Value]:
         homes, externals = map(code.base, self.homes), map(code.external, self.externals)
         return [*homes, *externals, rows_of_tile(code, self.rows)]
 
     def emit(self) -> ir.Function:
-        """``i1 rows(begin, end, buffers..., registers..., tile)``."""
-        types = [I64, I64, *[POINTER] * len(self.homes), *(llvm_type(each.dtype) for each in self.externals), I64]
+        """``i1 rows(begin, end, buffers..., registers..., tile, slots...)``."""
+        registers, pointers = [llvm_type(each.dtype) for each in self.externals], [POINTER] * len(self.homes)
+        types = [I64, I64, *pointers, *registers, I64, *[POINTER] * len(self.slots)]
         function = ir.Function(self.module, ir.FunctionType(I1, types), f"{self.name}.rows")
         function.linkage = "internal"
-        begin, end, *arguments, tile = function.args
-        passed = dict(zip([*self.homes, *self.externals], arguments, strict=True))
-        calls = [(each, [passed[key] for key in (*nest.homes, *nest.externals)]) for nest, each in self.nests]
+        begin, end, *arguments = function.args
+        keys = [*self.homes, *self.externals, "tile", *self.slots]
+        passed = dict(zip(keys, arguments, strict=True))
+        calls = [
+            (each, [passed[key] for key in (*nest.homes, *nest.externals, *nest.slots)]) for nest, each in self.nests
+        ]
         emitter = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
-        emitter.builder.ret(run_tiles(emitter, calls, begin, end, tile))
+        emitter.builder.ret(run_tiles(emitter, calls, begin, end, passed["tile"]))
         return function
 
 
@@ -150,8 +106,3 @@ def smaller(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
 
 def larger(builder: ir.IRBuilder, left: ir.Value, right: ir.Value) -> ir.Value:
     return builder.select(builder.icmp_signed(">", left, right), left, right)
-
-
-def member(builder: ir.IRBuilder, record: ir.Value, position: int) -> ir.Value:
-    """A pointer to one field of a record."""
-    return builder.gep(record, [ir.Constant(I32, number) for number in (0, position)], inbounds=True)

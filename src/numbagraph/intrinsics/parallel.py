@@ -8,9 +8,11 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY
-from numbagraph.intrinsics.chunks import MOST_CHUNKS, ChunkEmitter, RowsEmitter, cut, member, smaller
+from numbagraph.intrinsics.chunks import MOST_CHUNKS, RowsEmitter, cut, smaller
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
 from numbagraph.intrinsics.memory import memory_function
+from numbagraph.intrinsics.ranges import RangeEmitter, member
+from numbagraph.intrinsics.reducers import State
 from numbagraph.kernel import Buffer, Reduction
 
 THREADS = "numbagraph.threads."
@@ -29,12 +31,12 @@ class Region:
     What is not inside the chunks is left as it is emitted, since it would take longer to optimise than a chunk.
     """
 
-    def __init__(self, nest: ChunkEmitter | RowsEmitter, arguments: Sequence[ir.Value], name: str) -> None:
+    def __init__(self, nest: RangeEmitter | RowsEmitter, arguments: Sequence[ir.Value], name: str) -> None:
         """``arguments`` are those that the nest's functions have between their range and their slots."""
         self.nest = nest
         self.chunk = nest.emit()
         self.module = self.chunk.module
-        self.slot_types = [nest.state_types[each] for each in nest.slots]
+        self.slot_types = [nest.owner(each).record_type(each) for each in nest.slots]
         self.argument_types: dict[str, ir.Type] = {
             **dict.fromkeys(("length", "work"), I64),
             **numbered("argument", (each.type for each in arguments)),
@@ -73,17 +75,37 @@ class Region:
         failed = builder.alloca(I64)
         with builder.if_else(builder.icmp_signed("==", values["chunks"], ir.Constant(I64, 1))) as (alone, together):
             with alone:
+                self.open_slots(emitter, values)
                 outcome = self.call_chunk(builder, ir.Constant(I64, 0), values["length"], values)
                 builder.store(builder.zext(outcome, I64), failed)
             with together:
                 builder.store(self.run(emitter, values), failed)
         for place, output in enumerate(self.nest.slots):
-            result = self.nest.merged(emitter, output, values[f"slots{place}"], values["chunks"])
+            result = self.merged(emitter, output, values[f"slots{place}"], values["chunks"])
             dtype = output.reducer.result_dtype(output.value.dtype)
             target = builder.bitcast(values[f"result{place}"], memory_type(dtype).as_pointer())
             emitter.store(result, target, dtype)
         builder.ret(builder.trunc(builder.load(failed), I32))
         return function
+
+    def merged(self, emitter: Emitter, output: Reduction, slots: ir.Value, chunks: ir.Value) -> ir.Value:
+        """The result of a reduction from the accumulators of all chunks, which stand one after the other."""
+        builder, nest = emitter.builder, self.nest.owner(output)
+
+        def state_of(number: ir.Value) -> State:
+            return nest.state_in(emitter, output, builder.gep(slots, [number]))
+
+        def join(number: ir.Value, *state: ir.Value) -> list[ir.Value]:
+            following = nest.join(emitter, output, state, state_of(number))
+            return [builder.add(number, ir.Constant(I64, 1)), *following]
+
+        start = [ir.Constant(I64, 1), *state_of(ir.Constant(I64, 0))]
+        _, *state = emitter.repeat(start, lambda number, *_: builder.icmp_signed("<", number, chunks), join)
+        return nest.result_of(emitter, output, tuple(state))
+
+    def open_slots(self, emitter: Emitter, values: Values) -> None:
+        for place, output in enumerate(self.nest.slots):
+            self.nest.owner(output).open_slot(emitter, output, values[f"slots{place}"])
 
     def run(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
         """Run several chunks, on several threads if there are; whether a check has failed, as a number."""
@@ -165,6 +187,7 @@ class Region:
         end = smaller(builder, builder.add(begin, values["step"]), values["length"])
         for place in range(len(self.nest.slots)):
             own[f"slots{place}"] = builder.gep(values[f"slots{place}"], [number])
+        self.open_slots(emitter, own)
         for place, output in enumerate(self.nest.shared):
             copy = copy_of(builder, values, place, number)
             own[self.home_of(shared_buffer(output))] = copy

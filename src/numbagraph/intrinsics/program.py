@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.graph import Dim, Input
-from numbagraph.intrinsics.chunks import ChunkEmitter, RowsEmitter, work_of
+from numbagraph.intrinsics.chunks import RowsEmitter, work_of
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
 from numbagraph.intrinsics.parallel import Region, shared_buffer
+from numbagraph.intrinsics.ranges import RangeEmitter
 from numbagraph.intrinsics.rows import Rows, in_rows, run_rows
 from numbagraph.intrinsics.scalars import ScalarEmitter
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
@@ -199,8 +200,7 @@ class ProgramEmitter(StraightLine):
 
     def run_kernel(self, kernel: Kernel, number: int) -> None:
         name, other = f"{self.function.name}.{number}.{kernel.name}", kernel.alternative
-        reductions = [each for each in kernel.outputs if isinstance(each, Reduction) and each.register is not None]
-        slots = {output: self.stack_slot(output) for output in reductions}
+        slots = self.stack_slots([kernel])
         nest, call = self.nest_call(kernel, name, slots)
         if other is None:
             failed = call()
@@ -210,6 +210,14 @@ class ProgramEmitter(StraightLine):
             failed = self.choose(self.code.builder.icmp_signed("<", near, far), turned, call)
         if nest.flag is not None:
             self.check(self.code, failed)
+        self.load_results(slots)
+
+    def stack_slots(self, kernels: Iterable[Kernel]) -> dict[Reduction, ir.Value]:
+        """Memory for the results that nests leave for registers."""
+        outputs = (output for kernel in kernels for output in kernel.outputs if isinstance(output, Reduction))
+        return {output: self.stack_slot(output) for output in outputs if output.register is not None}
+
+    def load_results(self, slots: dict[Reduction, ir.Value]) -> None:
         for output, slot in slots.items():
             dtype = output.reducer.result_dtype(output.value.dtype)
             self.registers[output.register] = self.code.load(slot, dtype)
@@ -219,14 +227,14 @@ class ProgramEmitter(StraightLine):
     ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
         """Emit a nest; its call is emitted later, with what it takes being at hand wherever that is."""
         if kernel.split is not None:
-            chunk = ChunkEmitter(self.function.module, kernel, name)
+            chunk = RangeEmitter(self.function.module, kernel, name)
             return chunk, self.region_call(chunk, name, slots)
         nest = KernelEmitter(self.function.module, kernel, name)
         function, arguments = nest.emit(), nest.arguments(self)
         return nest, lambda: self.code.builder.call(function, arguments + [slots[each] for each in nest.slots])
 
     def region_call(
-        self, nest: ChunkEmitter | RowsEmitter, name: str, slots: dict[Reduction, ir.Value]
+        self, nest: RangeEmitter | RowsEmitter, name: str, slots: dict[Reduction, ir.Value]
     ) -> Callable[[], ir.Value]:
         """The same in chunks."""
         arguments = nest.arguments(self)
@@ -251,10 +259,18 @@ class ProgramEmitter(StraightLine):
         if any(kernel.split is None for kernel in rows.kernels):
             run_rows(self, rows, name)
             return
-        nest = RowsEmitter(self.function.module, rows, name)
-        failed = self.region_call(nest, name, {})()
+        nest, slots = RowsEmitter(self.function.module, rows, name), self.stack_slots(rows.kernels)
+        failed = self.region_call(nest, name, slots)()
         if nest.flag is not None:
             self.check(self.code, failed)
+        self.load_results(slots)
+
+    def keep(self, output: Reduction, result: ir.Value) -> None:
+        """Keep the result of a reduction over all loops."""
+        if output.register is not None:
+            self.registers[output.register] = result
+        else:
+            self.code.store(result, self.place(output), output.reducer.result_dtype(output.value.dtype))
 
     def place(self, output: Reduction) -> ir.Value:
         """Where an array of one element stands, which is the result of a reduction over all loops."""

@@ -120,19 +120,20 @@ class Plan:
                 if self.cost.get(source, 0.0) >= DEAR:
                     self._make_root(source, "gathered from, and dear to compute for each position", firm=True)
             for source in value.inputs:
-                if self._repeated(source, value):
-                    self._make_root(source, "dear, and repeated along an outer dimension")
+                if self._lacks_dimensions(source, value):
+                    self._make_root(source, "dear, and the same along a dimension of what is computed from it")
 
-    def _repeated(self, source: Value, consumer: Node) -> bool:
-        """Whether an operand is dear and would be computed anew for each step of an outer loop."""
+    def _lacks_dimensions(self, source: Value, consumer: Node) -> bool:
+        """Whether an operand is dear, and would be computed anew for each step of an outer loop, or before an inner one,
+        where it would be one number at a time and no vector."""
         if not isinstance(consumer.op.lower, lowering.Map) or self.cost.get(source, 0.0) < DEAR:
             return False
-        own = [extent for extent in source.shape if shapes.resolve(extent) != 1]
+        own = [axis for axis, extent in enumerate(source.shape) if shapes.resolve(extent) != 1]
         if not own or len(own) == consumer.ndim:
             return False
-        first = next(axis for axis, extent in enumerate(source.shape) if shapes.resolve(extent) != 1)
-        outer = consumer.shape[: consumer.ndim - source.ndim + first]
-        return any(shapes.resolve(extent) != 1 for extent in outer)
+        before = consumer.ndim - source.ndim
+        others = consumer.shape[: before + own[0]] + consumer.shape[before + own[-1] + 1 :]
+        return any(shapes.resolve(extent) != 1 for extent in others)
 
     def _make_root(self, value: Value, reason: str, *, firm: bool = False) -> None:
         if isinstance(value, Input) and value not in self.graph.outputs:

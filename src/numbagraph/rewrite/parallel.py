@@ -10,7 +10,6 @@ from numbagraph.kernel import (
     Apply,
     Buffer,
     Kernel,
-    Literal,
     Load,
     LoopIndex,
     Output,
@@ -32,7 +31,7 @@ LEAST_ROWS = 64
 def split_nests(steps: Iterable[Step]) -> None:
     """Mark the nests of a program that may run on several threads, and note of the others why not."""
     for step in steps:
-        if isinstance(step, Kernel) and step.loops and not is_fill(step):
+        if isinstance(step, Kernel) and step.loops and not step.is_fill:
             for kernel in (step, *([step.alternative.kernel] if step.alternative is not None else ())):
                 kernel.notes.append(split_nest(kernel))
 
@@ -44,11 +43,6 @@ def split_nest(kernel: Kernel) -> str:
     copies = any(adds_to_shared(output, kernel) for output in kernel.outputs)
     kernel.split = Split(cost_of(kernel), LEAST_ROWS if copies else 1)
     return f"several threads run parts of {kernel.loops[0]}, where it is long enough"
-
-
-def is_fill(kernel: Kernel) -> bool:
-    """Whether a nest computes nothing, and is over before a second thread would begin."""
-    return all(isinstance(output.value, Literal) for output in kernel.outputs)
 
 
 def obstacle_of(output: Output, kernel: Kernel) -> str | None:
