@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from . import threads
 from .workloads import Problem
 
 
@@ -198,9 +199,10 @@ class Numbagraph(System):
 
     def compile(self, problem: Problem) -> Callable[..., Any]:
         ng: Any = importlib.import_module("numbagraph")
+        function = problem.function
         if problem.argnums:
-            return ng.graph_jit(ng.value_and_grad(problem.function, argnums=problem.argnums))
-        return ng.graph_jit(problem.function)
+            function = ng.value_and_grad(function, argnums=problem.argnums)
+        return ng.graph_jit(function, parallel=threads.are_several())
 
 
 SYSTEMS: dict[str, System] = {

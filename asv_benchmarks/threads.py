@@ -23,6 +23,11 @@ def set_environment(environment: MutableMapping[str, str], threads: int) -> None
         environment["XLA_FLAGS"] = f"{environment.get('XLA_FLAGS', '')} {ONE_THREAD_XLA}".strip()
 
 
+def are_several() -> bool:
+    """Whether systems may use more than one thread."""
+    return os.environ.get(MARK) != "1"
+
+
 def restart_with(threads: int, module: str, arguments: list[str]) -> None:
     """Run `module` again from the start under `threads` threads and as many cores; 0 leaves all as it is."""
     if not threads or os.environ.get(MARK) == str(threads):

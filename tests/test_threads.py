@@ -476,6 +476,23 @@ def test_beside_parallel_code_of_numba():
     assert python(BESIDE_NUMBA, NUMBA_NUM_THREADS="2", NUMBA_THREADING_LAYER="workqueue") == "fine"
 
 
+NO_THREADS = """
+import resource
+f = ng.graph_jit(lambda x: np.sum(np.sqrt(x * x + 1)), parallel=True)
+x = np.ones(1_000_000)
+with ng.threads(1): expected = f(x)
+resource.setrlimit(resource.RLIMIT_AS, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,) * 2)
+from numbagraph.runtime.threads import pool
+print(f(x) == expected, pool.get().count_helpers())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_where_no_thread_can_be_started():
+    """A thread needs memory for its stack."""
+    assert python(NO_THREADS, NUMBA_NUM_THREADS="4") == "True 0"
+
+
 def test_parallel_and_other_functions_have_entries_of_their_own_in_the_cache(tmp_path):
     code = """
 f = ng.graph_jit(lambda x: np.sum(x * x), parallel={0})

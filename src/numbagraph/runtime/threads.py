@@ -25,6 +25,7 @@ _PYTHON_FUNCTIONS = (
     "PyDict_GetItem",
     "PyThread_acquire_lock",
     "PyThread_allocate_lock",
+    "PyThread_free_lock",
     "PyThread_release_lock",
     "PyThread_start_new_thread",
 )

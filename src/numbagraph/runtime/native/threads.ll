@@ -28,6 +28,7 @@
 
 declare ptr @PyDict_GetItem(ptr, ptr) nounwind
 declare ptr @PyThread_allocate_lock() nounwind
+declare void @PyThread_free_lock(ptr) nounwind
 declare i32 @PyThread_acquire_lock(ptr, i32) nounwind
 declare void @PyThread_release_lock(ptr) nounwind
 declare i64 @PyThread_start_new_thread(ptr, ptr) nounwind
@@ -256,7 +257,11 @@ start:
   call void @acquire(ptr %helper)
   %identifier = call i64 @PyThread_start_new_thread(ptr @help, ptr %helper)
   %has_started = icmp ne i64 %identifier, -1
-  br i1 %has_started, label %count, label %done
+  br i1 %has_started, label %count, label %give_up
+give_up:
+  call void @release(ptr %helper)
+  call void @PyThread_free_lock(ptr %lock)
+  br label %done
 count:
   %thread_at = getelementptr %Helper, ptr %helper, i32 0, i32 3
   store i64 %identifier, ptr %thread_at
