@@ -1,9 +1,13 @@
 """Settings of the whole suite."""
 
+import ctypes
 import os
 
 import hypothesis
 import pytest
+
+from numbagraph.runtime.threads import pool
+from tests.parallel_functions import THREADS
 
 # XLA takes most of its time for optimisations that tests of values do not need.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
@@ -24,3 +28,16 @@ def cache_directory(tmp_path_factory):
     directory = tmp_path_factory.mktemp("cache")
     os.environ["NUMBAGRAPH_CACHE_DIR"] = str(directory)
     return directory
+
+
+@pytest.fixture
+def many():
+    """As many threads as the tests ask for, on any machine, and new ones: those that there are wait for ever."""
+    made = pool.get()
+    made.after_fork()
+    made._set_follow_numba(None)  # another test may have started Numba's threads, of which there are as many as cores
+    made._set_numba_limit(None)
+    made.set_limit(max(THREADS))
+    yield
+    made.after_fork()
+    made._set_follow_numba(ctypes.cast(made._callback, ctypes.c_void_p))

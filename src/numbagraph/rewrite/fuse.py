@@ -124,8 +124,11 @@ class Plan:
                     self._make_root(source, "dear, and the same along a dimension of what is computed from it")
 
     def _lacks_dimensions(self, source: Value, consumer: Node) -> bool:
-        """Whether an operand is dear, and would be computed anew for each step of an outer loop, or before an inner one,
-        where it would be one number at a time and no vector."""
+        """Whether an operand is dear, and does not have all loops of what is computed from it.
+
+        It would be computed anew for each step of an outer loop, or before an inner one: then it would be one number at
+        a time and no vector.
+        """
         if not isinstance(consumer.op.lower, lowering.Map) or self.cost.get(source, 0.0) < DEAR:
             return False
         own = [axis for axis, extent in enumerate(source.shape) if shapes.resolve(extent) != 1]
