@@ -10,13 +10,13 @@ SLOPE = 2 / mpmath.sqrt(mp.pi)
 
 
 def root_rest(x):
-    """``(1 - erfc(x)**(1/4) - SLOPE / 4 * x) / x**2``"""
-    return ((1 - mpmath.root(mpmath.erfc(x), 4)) / x - SLOPE / 4) / x
+    """``(4 - 4 * erfc(x)**(1/4) - SLOPE * x) / x**2``"""
+    return ((4 - 4 * mpmath.root(mpmath.erfc(x), 4)) / x - SLOPE) / x
 
 
 def worth_of_root(x):
     """What an error of `root_rest` makes of the error function."""
-    return 4 * x**2 * mpmath.erfc(x) ** mpf("0.75") / mpmath.erf(x)
+    return x**2 * mpmath.erfc(x) ** mpf("0.75") / mpmath.erf(x)
 
 
 def erf_rest(square):
@@ -40,7 +40,7 @@ def scaled_tail(t):
 ALMOST_0, ALMOST_1 = mpf("1e-12"), 1 - mpf("1e-15")
 
 TABLES = [
-    Parts("ERF_SLOPE", lambda: SLOPE / 4, ((53, 53), (24, 24))),
+    Parts("ERF_SLOPE", lambda: SLOPE, ((53, 53), (24, 24))),
     Polynomial("ERF_ROOT", root_rest, ((ALMOST_0, mpf("5.93")), (ALMOST_0, mpf("3.93"))), (24, 8), worth_of_root),
     Polynomial("ERF_NEAR_0", erf_rest, (ALMOST_0, mpf("0.2501")), (8, 4), lambda square: mpf(1), first=1),
     Polynomial("ERFCX", scaled_tail, (-1, ALMOST_1), (24, 11), lambda t: 1 / scaled_tail(t)),
