@@ -1,17 +1,12 @@
-"""Results that are written into arrays of the caller, and the memory of results and temporaries."""
+"""Results that are written into arrays of the caller."""
 
-import os
-import subprocess
-import sys
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-import numbagraph as ng
 from numbagraph import graph_jit, value_and_grad
-from numbagraph.runtime.memory import kept_bytes
 
 X = np.linspace(0.1, 1.0, 20)
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
@@ -367,102 +362,3 @@ def test_calls_with_out_on_many_threads():
 
     with ThreadPoolExecutor(6) as threads:
         assert all(threads.map(work, range(6)))
-
-
-# ---- memory for results and temporaries ----
-
-
-@graph_jit
-def with_temporaries(x):
-    return np.sum(np.cumsum(x)[::-1] * x)
-
-
-def expected_sum(x):
-    return pytest.approx(np.sum(np.cumsum(x)[::-1] * x), rel=1e-12)
-
-
-def test_temporaries_are_kept_for_the_next_call():
-    ng.release_memory()
-    assert kept_bytes() == 0
-    x = np.ones(100_000)
-    for _ in range(3):
-        assert with_temporaries(x) == expected_sum(x)
-        assert kept_bytes() == x.nbytes
-    assert with_temporaries(x[:70_000]) == expected_sum(x[:70_000])
-    assert kept_bytes() == x.nbytes, "a block that is not much too large is taken"
-    assert with_temporaries(x[:30_000]) == expected_sum(x[:30_000])
-    assert kept_bytes() == x.nbytes + 8 * 30_000
-    ng.release_memory()
-    assert kept_bytes() == 0
-
-
-def test_small_temporaries_are_not_kept():
-    ng.release_memory()
-    with_temporaries(np.ones(1000))
-    assert kept_bytes() == 0
-
-
-def test_the_bound_of_what_is_kept(monkeypatch):
-    monkeypatch.setenv("NUMBAGRAPH_POOL_BYTES", str(2_000_000))
-    ng.release_memory()
-    for n in (20_000, 50_000, 110_000, 240_000, 20_000, 500_000, 110_000):
-        x = np.ones(n)
-        assert with_temporaries(x) == expected_sum(x)
-        assert kept_bytes() <= 2_000_000
-    monkeypatch.setenv("NUMBAGRAPH_POOL_BYTES", "0")
-    ng.release_memory()
-    with_temporaries(np.ones(100_000))
-    assert kept_bytes() == 0
-    monkeypatch.delenv("NUMBAGRAPH_POOL_BYTES")
-    ng.release_memory()
-
-
-def test_temporaries_of_many_threads():
-    def work(seed):
-        rng = np.random.default_rng(seed)
-        for _ in range(50):
-            x = rng.random(int(rng.integers(1, 60_000)))
-            if with_temporaries(x) != expected_sum(x):
-                return False
-        return True
-
-    with ThreadPoolExecutor(6) as threads:
-        assert all(threads.map(work, range(6)))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
-def test_temporaries_after_fork():
-    x = np.ones(100_000)
-    expected = with_temporaries(x)
-    child = os.fork()
-    if child == 0:
-        good = with_temporaries(x) == expected and kept_bytes() > 0
-        ng.release_memory()
-        os._exit(0 if good and kept_bytes() == 0 and with_temporaries(x) == expected else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert with_temporaries(x) == expected
-
-
-PAGES = """
-import resource, numpy as np, numbagraph as ng
-f = ng.graph_jit(lambda x: np.sum(np.cumsum(x)[::-1] * x))
-x = np.ones(5_000_000)
-f(x)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(5): f(x)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="counts page faults as Linux does")
-def test_temporaries_are_not_paged_in_again():
-    """New memory of this size costs some 10,000 page faults a call."""
-    settings = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run([sys.executable, "-c", PAGES], check=True, capture_output=True, text=True, env=settings)
-    assert int(done.stdout) < 500
-
-
-def test_no_memory_for_temporaries():
-    with pytest.raises(MemoryError):
-        graph_jit(lambda x: np.sum(np.cumsum(np.broadcast_to(x, (2**44, 8)), axis=1)[::-1]))(1.0)

@@ -21,6 +21,7 @@ from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
 
 from .compile import Library, target_fingerprint
 from .handwritten import expand, object_code, read_source
+from .memory import LARGE_BYTES, handler_symbols
 from .objects import (
     ALIGNED,
     C_CONTIGUOUS,
@@ -146,6 +147,7 @@ def _expand_field(match: re.Match[str]) -> str:
 _CONSTANTS = {
     **{sort.name: int(sort) for sort in Sort},
     "HEADER_SIZE": HEADER_SIZE,
+    "LARGE_BYTES": LARGE_BYTES,
     "OUT_OF_MEMORY": OUT_OF_MEMORY,
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),
     "SIZE_OF_RESULT": ctypes.sizeof(ResultRecord),
@@ -175,7 +177,8 @@ def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
     source = read_source("entry", "arguments", "results")
-    library = Library(object_code(_cache_key(source), lambda: _expand(source)), object_symbols())
+    symbols = object_symbols() | handler_symbols()
+    library = Library(object_code(_cache_key(source), lambda: _expand(source)), symbols)
     return library, library.address("entry")
 
 

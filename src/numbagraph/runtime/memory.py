@@ -1,4 +1,8 @@
-"""Memory for the temporaries of programs, kept from one call to the next (``native/memory.ll``)."""
+"""Memory that is kept from one call to the next (``native/memory.ll``): of temporaries, and of results that are large.
+
+C's allocator keeps what is smaller. What is larger it returns to the system, and the pages of a new result are filled
+with zeros before they are written: ``x + 1`` of 10 million numbers takes 19 ms that way, and 9 ms in kept memory.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import ctypes
 import mmap
 import os
 import time
+from functools import cached_property
 
 from numbagraph.intrinsics.external import FINDERS
 from numbagraph.intrinsics.memory import ALIGNMENT, MEMORY
@@ -15,6 +20,12 @@ from .handwritten import OnePerProcess, Part
 DEFAULT_BYTES = 256 * 2**20
 
 _HAS_HUGE_PAGES = hasattr(mmap, "MADV_HUGEPAGE")  # Linux
+
+HANDLER_NAME = b"mem_handler"
+"""The name that NumPy asks of such a capsule; it has to last as long as the capsule."""
+
+LARGE_BYTES = 2**25
+"""Of results from which on the pool has them: the GNU C library keeps what is smaller."""
 
 _CONSTANTS = {
     "MOST_BLOCKS": 32,
@@ -26,6 +37,30 @@ _CONSTANTS = {
 }
 
 
+class Handler(ctypes.Structure):
+    """``PyDataMem_Handler`` of NumPy's C-API: whose functions allocate the memory of an array, and free it."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 127),
+        ("version", ctypes.c_uint8),
+        ("context", ctypes.c_void_p),
+        ("malloc", ctypes.c_void_p),
+        ("calloc", ctypes.c_void_p),
+        ("realloc", ctypes.c_void_p),
+        ("free", ctypes.c_void_p),
+    )
+
+    def in_capsule(self) -> object:
+        """The handler as NumPy takes it. Both last as long as the process: arrays may live longer than modules."""
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype = ctypes.py_object
+        new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        capsule = new_capsule(ctypes.addressof(self), HANDLER_NAME, None)
+        for lasting in (self, capsule):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(lasting))
+        return capsule
+
+
 class Pool:
     """The native pool. A process has one, once a function with temporaries has been compiled."""
 
@@ -34,6 +69,12 @@ class Pool:
         self.after_fork = self.part.function("after_fork", None)
         self._keep_at_most = self.part.function("keep_at_most", ctypes.c_int64, ctypes.c_int64)
         self.keep_at_most(bound())
+
+    @cached_property
+    def handler(self) -> object:
+        """The capsule by which NumPy knows the pool as the memory of arrays."""
+        functions = {name: self.part.address(f"array_{name}") for name in ("malloc", "calloc", "realloc", "free")}
+        return Handler(name=b"numbagraph", version=1, **functions).in_capsule()
 
     def keep_at_most(self, size: int) -> int:
         """Set how many bytes are kept, and free what is too much; gives how many are kept now."""
@@ -64,3 +105,13 @@ def release_memory() -> None:
     if pool.made is not None:
         pool.made.keep_at_most(0)
         pool.made.keep_at_most(bound())
+
+
+@ctypes.PYFUNCTYPE(ctypes.c_void_p)
+def _handler_address() -> int:
+    return id(pool.get().handler)
+
+
+def handler_symbols() -> dict[str, int]:
+    """What native code calls for the capsule by which NumPy knows the pool: most processes never do."""
+    return {"large_memory": ctypes.cast(_handler_address, ctypes.c_void_p).value or 0}

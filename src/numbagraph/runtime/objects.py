@@ -86,7 +86,12 @@ _PYTHON_FUNCTIONS = (
     "Py_IncRef",
 )
 
-_NUMPY_FUNCTIONS = {"PyArray_Empty": 184, "PyArray_Scalar": 60}
+_IN_NUMPY = {
+    "PyArray_Empty": 184,
+    "PyArray_Scalar": 60,
+    "PyDataMem_SetHandler": 304,
+    "PyDataMem_DefaultHandler": 306,
+}
 """By their positions in NumPy's C-API table, which never change."""
 
 _OBJECTS = {"ndarray": np.ndarray, "NotImplemented": NotImplemented, "True": True, "False": False}
@@ -100,7 +105,7 @@ def object_symbols() -> dict[str, int]:
     table_address = capsule_pointer(np._core._multiarray_umath._ARRAY_API, None)  # pyright: ignore[reportAttributeAccessIssue]
     table = ctypes.cast(table_address, ctypes.POINTER(ctypes.c_size_t))
     symbols = python_symbols(_PYTHON_FUNCTIONS)
-    symbols |= {name: table[position] for name, position in _NUMPY_FUNCTIONS.items()}
+    symbols |= {name: table[position] for name, position in _IN_NUMPY.items()}
     return symbols | {name: id(thing) for name, thing in _OBJECTS.items()}
 
 

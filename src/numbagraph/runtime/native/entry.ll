@@ -9,6 +9,7 @@
 ; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
 ; HEADER_SIZE, the size of what stands before a Python object's own fields.
 
+@PyDataMem_DefaultHandler = external global ptr
 @ndarray = external global i8
 @NotImplemented = external global i8
 @True = external global i8
@@ -16,6 +17,7 @@
 
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
 declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
+declare ptr @PyDataMem_SetHandler(ptr) nounwind
 declare ptr @PyComplex_FromDoubles(double, double) nounwind
 declare ptr @PyErr_NoMemory() nounwind
 declare void @PyEval_RestoreThread(ptr) nounwind
@@ -27,6 +29,7 @@ declare ptr @PyTuple_New(i64) nounwind
 declare i32 @PyTuple_SetItem(ptr, i64, ptr) nounwind
 declare void @Py_DecRef(ptr) nounwind
 declare void @Py_IncRef(ptr) nounwind
+declare ptr @large_memory() nounwind
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 

@@ -1,4 +1,5 @@
-; A pool of memory for the temporaries of programs: what one call has given back, the next takes. See memory.py.
+; A pool of memory for the temporaries of programs, and for results that are large: what one call has given back, the
+; next takes. See memory.py.
 ;
 ; Memory that is new costs more than what is done with it: the system hands it out page by page, each filled with
 ; zeros, when it is first touched. What is small goes to C's allocator, which keeps it anyway. Nobody waits: a thread
@@ -16,7 +17,9 @@
 declare ptr @malloc(i64) nounwind
 declare void @free(ptr) nounwind
 declare i32 @madvise(ptr, i64, i32) nounwind
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 ; Whether this thread now has the pool for itself.
 define internal i1 @hold() nounwind {
@@ -226,4 +229,50 @@ free:
   ret i64 %kept
 busy:
   ret i64 -1
+}
+
+; The four functions of an allocator of NumPy, whose first argument is of no use here.
+
+define ptr @array_malloc(ptr %context, i64 %size) nounwind {
+  %memory = call ptr @take(i64 %size)
+  ret ptr %memory
+}
+
+define ptr @array_calloc(ptr %context, i64 %count, i64 %itemsize) nounwind {
+  %size = mul i64 %count, %itemsize ; which NumPy knows to be no more than an address
+  %memory = call ptr @take(i64 %size)
+  %is_missing = icmp eq ptr %memory, null
+  br i1 %is_missing, label %done, label %clear
+clear:
+  call void @llvm.memset.p0.i64(ptr %memory, i8 0, i64 %size, i1 false)
+  br label %done
+done:
+  ret ptr %memory
+}
+
+define ptr @array_realloc(ptr %context, ptr %memory, i64 %size) nounwind {
+  %is_new = icmp eq ptr %memory, null
+  %other = call ptr @take(i64 %size)
+  %is_missing = icmp eq ptr %other, null
+  %is_done = or i1 %is_new, %is_missing
+  br i1 %is_done, label %done, label %copy
+copy:
+  %old_size = call i64 @size_of(ptr %memory)
+  %is_shorter = icmp ult i64 %size, %old_size
+  %length = select i1 %is_shorter, i64 %size, i64 %old_size
+  call void @llvm.memcpy.p0.p0.i64(ptr %other, ptr %memory, i64 %length, i1 false)
+  call void @give(ptr %memory)
+  br label %done
+done:
+  ret ptr %other
+}
+
+define void @array_free(ptr %context, ptr %memory, i64 %size) nounwind {
+  %is_none = icmp eq ptr %memory, null
+  br i1 %is_none, label %done, label %drop
+drop:
+  call void @give(ptr %memory)
+  br label %done
+done:
+  ret void
 }

@@ -108,8 +108,70 @@ define internal ptr @allocate(ptr %result, ptr %extents) nounwind {
   %begin = field Result.extents_begin of %result
   %own_extents = getelementptr i64, ptr %extents, i64 %begin
   call void @Py_IncRef(ptr %dtype)
+  %bytes = call i64 @bytes_of(i32 %ndim, ptr %own_extents, ptr %dtype)
+  %is_large = icmp uge i64 %bytes, LARGE_BYTES
+  br i1 %is_large, label %large, label %usual
+usual:
   %array = call ptr @PyArray_Empty(i32 %ndim, ptr %own_extents, ptr %dtype, i32 0)
   ret ptr %array
+large:
+  %large_array = call ptr @allocate_large(i32 %ndim, ptr %own_extents, ptr %dtype)
+  ret ptr %large_array
+}
+
+; The size of an array, if it is one that there can be.
+define internal i64 @bytes_of(i32 %ndim, ptr %extents, ptr %dtype) nounwind {
+entry:
+  %itemsize = field DtypeFields.itemsize of %dtype
+  br label %next
+next:
+  %axis = phi i32 [ 0, %entry ], [ %axis_after, %multiply ]
+  %bytes = phi i64 [ %itemsize, %entry ], [ %bytes_after, %multiply ]
+  %more = icmp slt i32 %axis, %ndim
+  br i1 %more, label %multiply, label %done
+multiply:
+  %extent_at = getelementptr i64, ptr %extents, i32 %axis
+  %extent = load i64, ptr %extent_at
+  %bytes_after = mul i64 %bytes, %extent
+  %axis_after = add i32 %axis, 1
+  br label %next
+done:
+  ret i64 %bytes
+}
+
+; An array whose memory is of the pool, unless someone else has set what NumPy's memory is.
+define internal ptr @allocate_large(i32 %ndim, ptr %extents, ptr %dtype) nounwind noinline {
+  %handler = call ptr @large_memory()
+  %before = call ptr @PyDataMem_SetHandler(ptr %handler)
+  %has_failed = icmp eq ptr %before, null
+  br i1 %has_failed, label %failed, label %look
+failed:
+  call void @Py_DecRef(ptr %dtype)
+  ret ptr null
+look:
+  %default = load ptr, ptr @PyDataMem_DefaultHandler
+  %is_default = icmp eq ptr %before, %default
+  br i1 %is_default, label %make, label %leave
+make:
+  %array = call ptr @PyArray_Empty(i32 %ndim, ptr %extents, ptr %dtype, i32 0)
+  call void @set_back(ptr %before)
+  ret ptr %array
+leave:
+  call void @set_back(ptr %before)
+  %usual_array = call ptr @PyArray_Empty(i32 %ndim, ptr %extents, ptr %dtype, i32 0)
+  ret ptr %usual_array
+}
+
+define internal void @set_back(ptr %handler) nounwind {
+  %ours = call ptr @PyDataMem_SetHandler(ptr %handler)
+  call void @Py_DecRef(ptr %handler)
+  %has_failed = icmp eq ptr %ours, null
+  br i1 %has_failed, label %done, label %release
+release:
+  call void @Py_DecRef(ptr %ours)
+  br label %done
+done:
+  ret void
 }
 
 ; The donated argument itself, or a new array if its memory is shared or must not be written.
