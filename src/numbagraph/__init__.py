@@ -4,9 +4,11 @@ from numbagraph import numpy, ops, special
 from numbagraph.api import (
     Abstract,
     GraphFunction,
+    GUFunc,
     custom_vjp,
     grad,
     graph_jit,
+    gufunc,
     hessian,
     jacfwd,
     jacrev,
@@ -15,17 +17,21 @@ from numbagraph.api import (
     stop_gradient,
     threads,
     value_and_grad,
+    vectorize,
     vjp,
+    vmap,
 )
 from numbagraph.version import __version__
 
 __all__ = [
     "Abstract",
+    "GUFunc",
     "GraphFunction",
     "__version__",
     "custom_vjp",
     "grad",
     "graph_jit",
+    "gufunc",
     "hessian",
     "jacfwd",
     "jacrev",
@@ -37,5 +43,7 @@ __all__ = [
     "stop_gradient",
     "threads",
     "value_and_grad",
+    "vectorize",
     "vjp",
+    "vmap",
 ]

@@ -11,17 +11,21 @@ from numbagraph.differentiation import (
     value_and_grad,
     vjp,
 )
+from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
+from numbagraph.mapping import vectorize, vmap
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.memory import release_memory
 from numbagraph.runtime.threads import threads
 
 __all__ = [
     "Abstract",
+    "GUFunc",
     "GraphFunction",
     "custom_vjp",
     "grad",
     "graph_jit",
+    "gufunc",
     "hessian",
     "jacfwd",
     "jacrev",
@@ -30,5 +34,7 @@ __all__ = [
     "stop_gradient",
     "threads",
     "value_and_grad",
+    "vectorize",
     "vjp",
+    "vmap",
 ]

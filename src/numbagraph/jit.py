@@ -120,7 +120,7 @@ class GraphFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         if inspect.ismethod(self.function):
             return getattr, (self.function.__self__, self.__name__)
-        return _rebuild, (_Pickled(self.function), self._options)
+        return _rebuild, (Pickled(self.function, GraphFunction), self._options)
 
     def __repr__(self) -> str:
         return f"<graph_jit {self._described}>"
@@ -373,27 +373,31 @@ class CacheInfo(NamedTuple):
     found: int
 
 
-class _Pickled:
-    """The plain function under a decorated name, which `pickle` would otherwise find to be the compiled one."""
+class Pickled:
+    """The plain function under a decorated name, which `pickle` would otherwise find to be the decorated one."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.module, self.qualname = function.__module__, function.__qualname__
+    def __init__(self, function: Callable[..., Any], kind: type) -> None:
+        self.module, self.qualname, self.kind = function.__module__, function.__qualname__, kind
         self.function = None if self._find() is not None else function
 
-    def _find(self) -> GraphFunction | None:
+    def _find(self) -> Any:
         found: Any = sys.modules.get(self.module)
         for part in self.qualname.split("."):
             found = getattr(found, part, None)
-        return found if isinstance(found, GraphFunction) else None
+        return found if isinstance(found, self.kind) else None
+
+    def decorated(self, decorate: Callable[[Callable[..., Any]], Any]) -> Any:
+        """What stands under the name; ``decorate`` makes it of a function that has none."""
+        if self.function is not None:
+            return decorate(self.function)
+        importlib.import_module(self.module)
+        found = self._find()
+        assert found is not None
+        return found
 
 
-def _rebuild(pickled: _Pickled, options: dict[str, Any]) -> GraphFunction:
-    if pickled.function is not None:
-        return GraphFunction(pickled.function, **options)
-    importlib.import_module(pickled.module)
-    found = pickled._find()
-    assert found is not None
-    return found
+def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
+    return pickled.decorated(lambda function: GraphFunction(function, **options))
 
 
 class BoundMethods(dict[GraphFunction, GraphFunction]):

@@ -200,7 +200,7 @@ def requirement(subject: str, source: Source | None, environment: Environment) -
     count = 1
     while count:
         subject, count = _ARITHMETIC.subn(computed, subject)
-    return f"{subject}\n  at {source}"
+    return subject if source is None else f"{subject}\n  at {source}"
 
 
 def computed(match: re.Match[str]) -> str:
