@@ -19,6 +19,7 @@ from scipy import special
 
 import numbagraph
 from numbagraph import intrinsics
+from numbagraph.intrinsics.target import Target, emitting_for
 from numbagraph.op import Unsupported, registry
 from numbagraph.testing import LAYOUTS, assert_same
 from numbagraph.types import DTYPES
@@ -291,7 +292,8 @@ def test_functions_of_scipy():
         return function(x)
 
     inside = np.abs(np.tanh(W))
-    np.testing.assert_allclose(caller(inside), special.erfinv(inside) + special.digamma(inside))
+    with emitting_for(Target("x86_64-unknown-linux-gnu", "x86-64-v2")):  # without FMA, where they are SciPy's own
+        np.testing.assert_allclose(caller(inside), special.erfinv(inside) + special.digamma(inside))
 
 
 def test_wrong_arguments():
@@ -378,12 +380,11 @@ def test_caching_by_numba(tmp_path):
     module = """
         import warnings
         import numba, numpy as np, numbagraph
-        from scipy import special
 
         data = np.arange(3.0)
         plain = numbagraph.graph_jit(lambda x: np.sum(x * x))
         captures = numbagraph.graph_jit(lambda x: np.sum(x * data))
-        external = numbagraph.graph_jit(lambda x: np.sum(special.erfinv(x)))
+        external = numbagraph.graph_jit(lambda x: np.sum(np.outer(x, x) @ np.outer(x, x)))
 
         @numba.njit(cache=True)
         def cached(x):

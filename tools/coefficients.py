@@ -11,9 +11,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tables import error_function, exponential, gamma, inverse_trigonometric, powers, trigonometric
+from tables import (
+    error_function,
+    exponential,
+    gamma,
+    inverse_error_function,
+    inverse_trigonometric,
+    powers,
+    trigonometric,
+)
 
-FAMILIES = (exponential, trigonometric, inverse_trigonometric, powers, error_function, gamma)
+FAMILIES = (
+    exponential,
+    trigonometric,
+    inverse_trigonometric,
+    powers,
+    error_function,
+    inverse_error_function,
+    gamma,
+)
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'
 

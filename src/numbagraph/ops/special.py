@@ -13,8 +13,8 @@ from numbagraph.blockwise.elementwise import Domain, elementwise_samples
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.graph import Value
-from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
+from numbagraph.intrinsics import vecmath
 from numbagraph.op import Op, lazy, load
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, expm1, log, log1p
@@ -115,11 +115,15 @@ erfc = special("erfc", emit=vecmath.erfc, vjp=lambda g, y, x: (g * (exp(-(x * x)
 
 erfcx = special("erfcx", emit=vecmath.erfcx, vjp=lambda g, y, x: (g * (x * y * 2 - 2 / SQRT_PI),), cost=30)
 erfinv = special(
-    "erfinv", emit=libm.erfinv, vjp=lambda g, y, x: (g * (exp(y * y) * (SQRT_PI / 2)),), domain=(-0.95, 0.95), cost=60
+    "erfinv",
+    emit=vecmath.erfinv,
+    vjp=lambda g, y, x: (g * (exp(y * y) * (SQRT_PI / 2)),),
+    domain=(-0.95, 0.95),
+    cost=60,
 )
 erfcinv = special(
     "erfcinv",
-    emit=libm.erfcinv,
+    emit=vecmath.erfcinv,
     vjp=lambda g, y, x: (g * (exp(y * y) * (-SQRT_PI / 2)),),
     jnp=lambda x: load("jax.scipy.special:erfinv")(1 - x),
     domain=(0.05, 1.95),
@@ -128,7 +132,11 @@ erfcinv = special(
 # SciPy rounds x / sqrt(2) before it squares it: on the left side its results are off by x**2 units in the last place.
 ndtr = special("ndtr", emit=vecmath.ndtr, vjp=lambda g, y, x: (g * (exp(x * x * -0.5) / SQRT_2_PI),), cost=30, ulp=256)
 ndtri = special(
-    "ndtri", emit=libm.ndtri, vjp=lambda g, y, x: (g * (exp(y * y * 0.5) * SQRT_2_PI),), domain=PROBABILITIES, cost=60
+    "ndtri",
+    emit=vecmath.ndtri,
+    vjp=lambda g, y, x: (g * (exp(y * y * 0.5) * SQRT_2_PI),),
+    domain=PROBABILITIES,
+    cost=60,
 )
 log_ndtr = special(
     "log_ndtr",

@@ -4,6 +4,7 @@ from numbagraph.intrinsics.vecmath.error_function import erf, erfc, erfcx, log_n
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
 from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
+from numbagraph.intrinsics.vecmath.inverse_error_function import erfcinv, erfinv, ndtri
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
 from numbagraph.intrinsics.vecmath.logarithm import log, log1p, log2, log10
 from numbagraph.intrinsics.vecmath.logistic import expit, log1mexp, log_expit, logaddexp, logaddexp2, logit, softplus
@@ -24,7 +25,9 @@ __all__ = [
     "digamma",
     "erf",
     "erfc",
+    "erfcinv",
     "erfcx",
+    "erfinv",
     "exp",
     "exp2",
     "expit",
@@ -42,6 +45,7 @@ __all__ = [
     "logaddexp2",
     "logit",
     "ndtr",
+    "ndtri",
     "power",
     "sin",
     "sinh",
