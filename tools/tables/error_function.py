@@ -43,5 +43,5 @@ TABLES = [
     Parts("ERF_SLOPE", lambda: SLOPE, ((53, 53), (24, 24))),
     Polynomial("ERF_ROOT", root_rest, ((ALMOST_0, mpf("5.93")), (ALMOST_0, mpf("3.93"))), (24, 8), worth_of_root),
     Polynomial("ERF_NEAR_0", erf_rest, (ALMOST_0, mpf("0.2501")), (8, 4), lambda square: mpf(1), first=1),
-    Polynomial("ERFCX", scaled_tail, (-1, ALMOST_1), (24, 11), lambda t: 1 / scaled_tail(t)),
+    Polynomial("ERFCX", scaled_tail, (-1, ALMOST_1), (24, 10), lambda t: 1 / scaled_tail(t)),
 ]

@@ -16,9 +16,10 @@ from numbagraph.intrinsics.vecmath.foundation import (
     horner,
     math_function,
     polynomial,
+    scale,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
+from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, expm1_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import above_least, inverse_power, log1p_of_rest
 from numbagraph.intrinsics.vecmath.tables.error_function import ERF_NEAR_0, ERF_ROOT, ERF_SLOPE, ERFCX
 from numbagraph.intrinsics.vecmath.tables.exponential import LOG_2
@@ -91,8 +92,10 @@ def erfc(x: Number) -> Number:
 def erfcx(x: Number) -> Number:
     size = absolute(x)
     tail = erfcx_of_size(size)
-    square, error = two_product(size, size)
-    return (x < 0.0).where(exp_of_sum(square, error, 2.0) - tail, tail)
+    less_1, count = expm1_of_sum(*two_product(size, size))
+    # Up to 9/16 the count is zero, and the difference of 2 and the tail has a smaller rounding error.
+    negative = (x < -0.5625).where(scale(fma(less_1, 2.0, 2.0), count) - tail, fma(less_1, 2.0, 2.0 - tail))
+    return (x < 0.0).where(negative, tail)
 
 
 def exp_of_half_square(x: Number, factor: Number) -> Number:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.intrinsics.formula import Number, fma
+from numbagraph.intrinsics.formula import Bits, Number, fma
 from numbagraph.intrinsics.vecmath.foundation import (
     at_least,
     at_most,
@@ -70,8 +70,8 @@ def split_above(x: Number, log_of_least: float) -> tuple[Number, Number]:
     return fraction.number, denormal.where(exponent - 64.0, exponent)
 
 
-def exp_of_sum(high: Number, low: Number, factor: Any = 1.0) -> Number:
-    """``exp(high + low) * factor``, in which the low part does not count where the high one is out of bounds."""
+def expm1_of_sum(high: Number, low: Number) -> tuple[Number, Bits]:
+    """``exp(high + low) / 2**n - 1`` and n. The low part does not count where the high one is out of bounds."""
     bounded = at_least(at_most(high, by_format(high, 720.0, 90.0)), by_format(high, -760.0, -110.0))
     # So written, a low part that is NaN, as beside infinity, becomes a number.
     low = (low < 1.0).where(low, 1.0)
@@ -79,5 +79,10 @@ def exp_of_sum(high: Number, low: Number, factor: Any = 1.0) -> Number:
     n, count = round_product(bounded + low, constant_of(LOG2_E, high))
     log_2, log_2_error = coefficients_of(LOG_2_SHORT, high)
     rest = fma(n, -log_2, bounded) + fma(n, -log_2_error, low)
-    less_1 = fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest)
+    return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest), count
+
+
+def exp_of_sum(high: Number, low: Number, factor: Any = 1.0) -> Number:
+    """``exp(high + low) * factor``, as `expm1_of_sum`."""
+    less_1, count = expm1_of_sum(high, low)
     return scale(fma(less_1, factor, factor), count)
