@@ -43,7 +43,13 @@ def inverse_cbrt_rest(x):
     return mpmath.expm1(-mpmath.log1p(-x) / 3) / x
 
 
+def cbrt_rest(x):
+    """``((1 - x)**(-2/3) - 1) / x``"""
+    return mpmath.expm1(-2 * mpmath.log1p(-x) / 3) / x
+
+
 ALMOST_0 = mpf("1e-20")
+GUESS_ERRORS = mpf("-0.1025"), mpf("0.1025")
 INTERVALS = (ALMOST_0, mpf("0.1145") ** 2), (ALMOST_0, mpf("0.23") ** 2)
 
 TABLES = [
@@ -52,5 +58,6 @@ TABLES = [
     WithShortLogarithm("ABOVE_1", (0.156, None)),
     WithShortLogarithm("FAR_ABOVE_1", (0.3465, 0.3465)),
     Polynomial("LOG_IN_PARTS", log_rest, INTERVALS, (4, 2), lambda square: square),
-    Polynomial("INVERSE_CBRT", inverse_cbrt_rest, (mpf("-0.1025"), mpf("0.1025")), (5, 1), lambda x: abs(x)),
+    Polynomial("INVERSE_CBRT", inverse_cbrt_rest, GUESS_ERRORS, (5, None), lambda x: abs(x)),
+    Polynomial("CBRT", cbrt_rest, GUESS_ERRORS, (None, 4), lambda x: abs(x)),
 ]

@@ -197,6 +197,14 @@ def round_product(x: Number, factor: float) -> tuple[Number, Bits]:
     return shifted - offset, shifted.bits
 
 
+def round_to_power(x: Number, factor: float) -> tuple[Number, Number]:
+    """The integer n nearest to ``x * factor``, and ``2**n``, if that is a normal number."""
+    layout = format_of(x)
+    offset = layout.magic + layout.bias
+    shifted = fma(x, factor, offset)
+    return shifted - offset, (shifted.bits << layout.digits).number
+
+
 def power_of_two(count: Bits, offset: int = 0) -> Number:
     """``2**(n + offset)``, if that is a normal number, of an integer as `round_product` gives it."""
     layout = format_of(count)

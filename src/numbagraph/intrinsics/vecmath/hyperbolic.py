@@ -6,19 +6,22 @@ import math
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
-from numbagraph.intrinsics.vecmath.exponential import expm1_of, reduce_by_log_2
+from numbagraph.intrinsics.vecmath.exponential import reduce_by_log_2
 from numbagraph.intrinsics.vecmath.foundation import (
+    at_least,
     at_most,
     by_format,
     coefficients_of,
+    constant_of,
     format_of,
     math_function,
     opposite,
     polynomial,
     power_of_two,
+    round_to_power,
 )
 from numbagraph.intrinsics.vecmath.logarithm import above_least_ratio, inverse_power, log1p_of, twice_arctanh
-from numbagraph.intrinsics.vecmath.tables.exponential import COSH, SINH
+from numbagraph.intrinsics.vecmath.tables.exponential import COSH, EXP, LOG2_E, LOG_2, SINH
 
 INFINITY, NAN = math.inf, math.nan
 
@@ -49,11 +52,15 @@ def cosh(x: Number) -> Number:
 
 @math_function(libm.tanh, lambda mp, x: mp.tanh(x), domain=[(-20.0, 20.0)], near=(0.0,), ulp=2.5)
 def tanh(x: Number) -> Number:
-    """By the exponential that falls: quotients of numbers below 1 and 2 have the smaller rounding errors."""
-    size = absolute(x)
-    reduced, count = expm1_of(-at_most(size + size, by_format(x, 44.0, 20.0)))
-    power = power_of_two(count)
-    return copysign(fma(power, reduced, power - 1.0) / fma(power, reduced, power + 1.0), x)
+    """By the exponential that falls: quotients of numbers below 1 and 2 have the smaller rounding errors.
+
+    The less it is, the less it counts: where multiples of log(2) are large, their error does not matter.
+    """
+    bounded = at_least(-absolute(x + x), by_format(x, -44.0, -20.0))
+    n, power = round_to_power(bounded, constant_of(LOG2_E, x))
+    rest = fma(n, -constant_of(LOG_2, x), bounded)
+    less_1 = fma(rest * rest, polynomial(rest, coefficients_of(EXP, x)), rest)
+    return copysign(fma(power, less_1, power - 1.0) / fma(power, less_1, power + 1.0), x)
 
 
 @math_function(libm.arcsinh, lambda mp, x: mp.asinh(x), domain=[(-50.0, 50.0)], near=(0.0,), ulp=2.5)

@@ -11,12 +11,14 @@ from numbagraph.intrinsics.vecmath.foundation import (
     at_most,
     coefficients_of,
     format_of,
+    horner,
     math_function,
     polynomial,
     two_product,
 )
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
-from numbagraph.intrinsics.vecmath.tables.powers import INVERSE_CBRT
+from numbagraph.intrinsics.vecmath.tables.powers import CBRT, INVERSE_CBRT
+from numbagraph.types import FLOAT32
 
 INFINITY, NAN = math.inf, math.nan
 
@@ -55,20 +57,30 @@ def inverse_cbrt_guess(x: Number) -> Number:
     return (fma(log, -1 / 3, unit + offset).bits << shift).number
 
 
-@math_function(libm.cbrt, lambda mp, x: mp.sign(x) * mp.cbrt(abs(x)), domain=[(-20.0, 20.0)], ulp=1.0)
-def cbrt(x: Number) -> Number:
-    """A guess of its inverse, made better by a polynomial of the guess's error, and then a step of Newton's method."""
-    layout, size = format_of(x), absolute(x)
-    finite = at_most(size, layout.largest)
-    denormal = size < layout.tiny
-    scaled = denormal.where(finite * 2.0**54, finite)
-    guess = inverse_cbrt_guess(scaled)
-    error = fma(-(scaled * guess), guess * guess, 1.0)
+def cbrt_of_normal(x: Number) -> Number:
+    """A guess of the inverse, made better by a polynomial of the guess's error.
+
+    In single precision that gives the root. In double it gives a better inverse, and Newton's method the root.
+    """
+    guess = inverse_cbrt_guess(x)
+    if x.dtype == FLOAT32:
+        root = x * (guess * guess)
+        error = fma(-root, guess, 1.0)  # of the rounded root, so two thirds of its rounding error vanish
+        return fma(root * error, horner(error, coefficients_of(CBRT, x)), root)
+    error = fma(-(x * guess), guess * guess, 1.0)
     inverse = fma(guess * error, polynomial(error, coefficients_of(INVERSE_CBRT, x)), guess)
     inverse_square = inverse * inverse
-    root = scaled * inverse_square
-    root = fma(fma(-(root * root), root, scaled), inverse_square * (1 / 3), root)
-    return copysign(denormal.where(root * 2.0**-18, root) + (size - finite), x)
+    root = x * inverse_square
+    return fma(fma(-(root * root), root, x), inverse_square * (1 / 3), root)
+
+
+@math_function(libm.cbrt, lambda mp, x: mp.sign(x) * mp.cbrt(abs(x)), domain=[(-20.0, 20.0)], ulp=2.0)
+def cbrt(x: Number) -> Number:
+    layout, size = format_of(x), absolute(x)
+    denormal = size < layout.tiny
+    root = cbrt_of_normal(denormal.where(size * 2.0**54, size))
+    root = denormal.where(root * 2.0**-18, root)
+    return copysign((size <= layout.largest).where(root, size), x)
 
 
 @math_function(libm.hypot, lambda mp, x, y: mp.hypot(x, y), domain=[(-20.0, 20.0), (-20.0, 20.0)], ulp=1.5)

@@ -93,7 +93,7 @@ def tan(x: Number) -> Number:
     square = rest * rest
     denominator = horner(square, POLES)
     beyond_rest = fma(square * rest, polynomial(square, coefficients_of(TANGENT, x)), -error)
+    numerator = fma(rest, denominator, beyond_rest)
     odd = (shifted.bits & 1).compare("!=", 0)
-    quotient = odd.where(denominator, beyond_rest) / odd.where(-fma(rest, denominator, beyond_rest), denominator)
-    tangent = quotient + odd.where(0.0, rest)
+    tangent = odd.where(denominator, numerator) / odd.where(-numerator, denominator)
     return huge.where(of_huge, tangent)
