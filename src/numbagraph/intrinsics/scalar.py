@@ -11,7 +11,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.intrinsics import complexes
-from numbagraph.intrinsics.emitter import CONTRACT, I1, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.emitter import CONTRACT, I1, I64, Emitter, Operand, llvm_type
 from numbagraph.intrinsics.formula import (
     Complex,
     Number,
@@ -165,6 +165,11 @@ def extremum_ignoring_nan(predicate: str) -> Emit:
 
 def where(emitter: Emitter, condition: Operand, x: Operand, y: Operand) -> ir.Value:
     return emitter.builder.select(condition.value, x.value, y.value)
+
+
+def is_false(emitter: Emitter, _: Operand, condition: Operand) -> ir.Value:
+    """1 where a condition does not hold, as an index."""
+    return emitter.builder.zext(emitter.builder.not_(condition.value), I64)
 
 
 def logical(operation: str) -> Emit:

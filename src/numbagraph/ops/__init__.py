@@ -3,6 +3,7 @@
 from numbagraph.ops import (
     arithmetic,
     bitwise,
+    checking,
     comparison,
     contraction,
     creation,
@@ -30,6 +31,7 @@ from numbagraph.ops import (
 __all__ = [
     "arithmetic",
     "bitwise",
+    "checking",
     "comparison",
     "contraction",
     "creation",
