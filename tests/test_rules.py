@@ -91,11 +91,17 @@ STRUCTURAL = [
     lambda x: call("prod")(call("expand_dims")(x, 0), 0),
     lambda x: call("max")(call("expand_dims")(x, 0), 0),
     lambda x: call("min")(call("expand_dims")(x, 0), 0),
+    lambda x: call("all")(call("expand_dims")(x, 0), 0),
+    lambda x: call("any")(call("expand_dims")(x, 0), 0),
     lambda x: call("sum")(repeated(x), -1),
     lambda x: call("sum")(repeated(x, x.shape[0]), -1),
     lambda x: call("sum")(call("broadcast_to")(call("expand_dims")(x, 1), (x.shape[0], 3, x.shape[1])), (0, 1)),
     lambda x: call("max")(repeated(x), (-1, 0)),
     lambda x: call("min")(repeated(x), -1),
+    lambda x: call("all")(repeated(x), -1),
+    lambda x: call("any")(repeated(x), -1),
+    lambda x: call("all")(repeated(x, 0), -1),
+    lambda x: call("any")(repeated(x, 0), -1),
 ]
 
 

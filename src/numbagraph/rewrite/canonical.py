@@ -280,6 +280,12 @@ def repeated_axes(node: Node) -> tuple[int, ...]:
     return tuple(axis for axis in node.attrs["axes"] if shapes.resolve(source.shape[axis]) == 1)
 
 
+def is_repeated(node: Node) -> bool:
+    """Whether a reduction takes elements more than once, and each of them at least once: of nothing, `all` is true."""
+    counts = [shapes.resolve(node.inputs[0].shape[axis]) for axis in repeated_axes(node)]
+    return bool(counts) and all(isinstance(count, int) and count > 0 for count in counts)
+
+
 def reduced_once(node: Node) -> Value:
     """The same reduction, each repeated element taken once."""
     repeated, axes = node.inputs[0], repeated_axes(node)
@@ -310,6 +316,8 @@ REDUCTIONS = (
     rule(lambda x, *, axes: patterns.prod(expand_dims(x, axes=axes), axes=axes), lambda x: x, where=real),
     rule(lambda x, *, axes: patterns.max(expand_dims(x, axes=axes), axes=axes), lambda x: x),
     rule(lambda x, *, axes: patterns.min(expand_dims(x, axes=axes), axes=axes), lambda x: x),
+    rule(lambda x, *, axes: patterns.all(expand_dims(x, axes=axes), axes=axes), lambda x: x, where=boolean),
+    rule(lambda x, *, axes: patterns.any(expand_dims(x, axes=axes), axes=axes), lambda x: x, where=boolean),
     rule(
         lambda x, *sizes: patterns.sum(broadcast_to(x, *sizes)),
         lambda node: times_count(reduced_once(node), node),
@@ -324,6 +332,16 @@ REDUCTIONS = (
         lambda x, *sizes: patterns.min(broadcast_to(x, *sizes)),
         lambda node: reduced_once(node),
         where=lambda node: bool(repeated_axes(node)),
+    ),
+    rule(
+        lambda x, *sizes: patterns.all(broadcast_to(x, *sizes)),
+        lambda node: reduced_once(node),
+        where=lambda x, node: boolean(x) and is_repeated(node),
+    ),
+    rule(
+        lambda x, *sizes: patterns.any(broadcast_to(x, *sizes)),
+        lambda node: reduced_once(node),
+        where=lambda x, node: boolean(x) and is_repeated(node),
     ),
 )
 
