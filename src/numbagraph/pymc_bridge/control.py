@@ -1,0 +1,77 @@
+"""Translation of ops around others: checks, graphs inside an op, and ops on batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pymc.logprob.utils import CheckParameterValue
+from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.basic import Apply
+from pytensor.ifelse import IfElse
+from pytensor.raise_op import CheckAndRaise
+from pytensor.scan.op import Scan
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.math import Dot
+from pytensor.tensor.random.op import RandomVariable
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Value
+from numbagraph.op import registry
+from numbagraph.pymc_bridge import linalg
+from numbagraph.pymc_bridge.importer import Importer, Requirement, UnsupportedOp, describe, handler_of, imports
+from numbagraph.pymc_bridge.mathematics import all_of, matrix_product
+from numbagraph.types import BOOL
+
+
+@imports(CheckAndRaise)
+def check(importer: Importer, node: Apply, x: Value, *conditions: Value) -> Value:
+    """The value as it is. The condition is kept apart: see `numbagraph.pymc_bridge.importer.finish`."""
+    if isinstance(node.op, CheckParameterValue) and not importer.check_parameters:
+        return x
+    condition = all_of([registry["all"](convert(each, BOOL)) for each in conditions])
+    importer.requirements.append(Requirement(condition, node.op.msg, node.op.exc_type, node.outputs[0]))
+    return x
+
+
+@imports(OpFromGraph)
+def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
+    return importer.inner(node.op.fgraph, inputs)
+
+
+@imports(IfElse)
+def if_else(importer: Importer, node: Apply, condition: Value, *branches: Value) -> list[Value]:
+    """Both branches are computed, and one of them is taken."""
+    count = node.op.n_outs
+    truth = convert(condition, BOOL)
+    return [registry["where"](truth, x, y) for x, y in zip(branches[:count], branches[count:], strict=True)]
+
+
+BATCHED: dict[type, Callable[..., Any]] = {Dot: matrix_product, **dict.fromkeys(linalg.TABLE, linalg.linear_algebra)}
+"""Translations of ops on batches, by the class of the op on one element of the batch."""
+
+
+@imports(Blockwise)
+def blockwise(importer: Importer, node: Apply, *inputs: Value) -> Any:
+    core = node.op.core_op
+    handler = BATCHED.get(type(core))
+    if handler is not None:
+        return handler(importer, node, *inputs)
+    handler = handler_of(core)
+    if handler is None:
+        raise UnsupportedOp(
+            f"PyTensor's op {core} ({type(core).__module__}.{type(core).__name__}) has no translation. It computes "
+            f"{describe(node.outputs[0])}"
+        )
+    ranks = [len(each) for each in node.op.inputs_sig]
+    if any(each.ndim != rank for each, rank in zip(inputs, ranks, strict=True)):
+        raise UnsupportedOp(
+            f"PyTensor's op {core} on a batch has no translation. It computes {describe(node.outputs[0])}"
+        )
+    return handler(importer, Apply(core, node.inputs, node.outputs), *inputs)
+
+
+@imports(Scan, RandomVariable)
+def refused(importer: Importer, node: Apply, *inputs: Any) -> Any:
+    kind = type(node.op).__name__
+    raise UnsupportedOp(f"PyTensor's op {node.op} ({kind}) has no translation. It computes {describe(node.outputs[0])}")

@@ -1,0 +1,304 @@
+"""PyTensor's graphs as ours: one short function for each op of PyTensor, found by the op's class.
+
+The functions build our nodes through the ops' own front ends, which check shapes and dtypes as they do for NumPy code.
+PyTensor's dtypes are explicit, so there are no weak scalars, and each result is converted to the dtype that PyTensor
+says it has. A length that PyTensor does not know is one symbol: broadcasting against it is an error, there as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+
+from numbagraph import shapes
+from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
+from numbagraph.graph import Constant as GraphConstant
+from numbagraph.graph import Dim, Graph, Input, Value, at_source, constant, substitute
+from numbagraph.op import registry
+from numbagraph.ops.shape import broadcast_value, expand_at
+from numbagraph.pymc_bridge.origin import origin_of
+from numbagraph.rewrite.canonical import BEFORE_GRADIENT
+from numbagraph.rewrite.engine import rewrite_values
+from numbagraph.transforms.capture import fold_captured
+from numbagraph.transforms.interpret import evaluate
+from numbagraph.types import ArrayType, Extent, canonical_dtype
+
+Handler = Callable[..., Any]
+"""``handler(importer, node, *inputs)`` gives our value (or a sequence of them) for an application of an op."""
+
+_handlers: dict[type, Handler] = {}
+
+
+class UnsupportedOp(NotImplementedError):
+    """An op of PyTensor that has no translation."""
+
+
+def imports(*classes: type) -> Callable[[Handler], Handler]:
+    """Declare the translation of the ops of some classes."""
+
+    def declare(handler: Handler) -> Handler:
+        for each in classes:
+            if each in _handlers:
+                raise ValueError(f"{each.__name__} has a translation already")
+            _handlers[each] = handler
+        return handler
+
+    return declare
+
+
+def handler_of(op: Any) -> Handler | None:
+    """The translation of an op: that of its class, or of the nearest class that it inherits from."""
+    return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition that a graph checks when it runs, and the variable that it protects."""
+
+    condition: Value
+    message: str
+    error: type[Exception]
+    variable: Variable
+
+
+@dataclass(frozen=True)
+class ImportedGraph(Graph):
+    """A graph, the last inputs of which are arrays that were constants."""
+
+    captured: tuple[np.ndarray, ...] = field(default=(), compare=False)
+
+
+class Importer:
+    """One translation: what each variable of PyTensor became."""
+
+    def __init__(self, inputs: Iterable[Variable] = (), *, check_parameters: bool = True) -> None:
+        self.values: dict[Variable, Any] = {}
+        self.arrays: dict[Input, np.ndarray] = {}
+        self.requirements: list[Requirement] = []
+        self.check_parameters = check_parameters
+        """Whether parameters of distributions are checked."""
+        for variable in inputs:
+            self.values[variable] = input_of(variable)
+
+    def __call__(self, variable: Variable) -> Any:
+        """What a variable is here. Without recursion: graphs are deep."""
+        stack = [variable]
+        while stack:
+            top = stack[-1]
+            if top in self.values:
+                stack.pop()
+            elif top.owner is None:
+                self.values[top] = self.leaf(top)
+            else:
+                missing = [each for each in top.owner.inputs if each not in self.values]
+                stack.extend(missing)
+                if not missing:
+                    self.translate(top.owner)
+        return self.values[variable]
+
+    def leaf(self, variable: Variable) -> Any:
+        """A constant, or a shared variable, whose value is taken as it is now."""
+        if isinstance(variable, Constant):
+            data = variable.data
+        elif isinstance(variable, SharedVariable):
+            data = variable.get_value(borrow=True)
+        else:
+            raise ValueError(f"{describe(variable)} is needed, but it is not among the inputs")
+        if not isinstance(variable.type, (TensorType, ScalarType)):
+            return data  # a slice, or None: part of an index
+        return self.capture(np.asarray(data), variable.name or "constant")
+
+    def capture(self, data: np.ndarray, name: str) -> Value:
+        """A number as a constant, an array as a hidden input."""
+        data = data.astype(canonical_dtype(data.dtype), copy=False)
+        if data.size == 1:
+            return expand_at(constant(data.reshape(())), range(data.ndim))
+        if data.size and np.all(_bits(data) == _bits(data).flat[0]):
+            return broadcast_value(constant(data.flat[0]), data.shape)
+        if data.dtype.kind == "i" and data.ndim == 1 and data.size <= LARGEST_CONSTANT:
+            return constant(data)  # a shape, perhaps
+        value = Input(ArrayType(data.dtype, data.shape), name)
+        snapshot = np.array(data, order="C", copy=True)
+        snapshot.flags.writeable = False
+        self.arrays[value] = snapshot
+        return value
+
+    def translate(self, node: Apply) -> None:
+        inputs = [self.values[each] for each in node.inputs]
+        handler = handler_of(node.op)
+        with at_source(origin_of(node)):
+            try:
+                results = self.computed_now(node) if handler is None else handler(self, node, *inputs)
+            except UnsupportedOp:
+                raise
+            except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+                raise type(error)(f"{error}\n  in the translation of {describe(node.out)}") from error
+            if not isinstance(results, (list, tuple)):
+                results = [results]
+            for variable, result in zip(node.outputs, results, strict=True):
+                self.values[variable] = self.typed(variable, result)
+
+    def typed(self, variable: Variable, result: Any) -> Any:
+        """A result in the dtype that PyTensor says it has; its known lengths are those that PyTensor knows."""
+        if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
+            return result
+        result = convert(result, canonical_dtype(variable.type.dtype))
+        if not isinstance(variable.type, TensorType):
+            return result
+        for extent, known in zip(result.shape, static_shape(variable), strict=True):
+            if known is not None and not shapes.same(extent, known):
+                shapes.require_same(extent, known, f"{describe(variable)} must have shape {static_shape(variable)}")
+        return result
+
+    def data_of(self, value: Value) -> np.ndarray | None:
+        """The array that a value is, if it depends on constants alone."""
+        reached = [each for each in Graph((), (value,)).order if isinstance(each, (Input, Dim))]
+        if any(each not in self.arrays for each in reached):
+            return None
+        graph = Graph(tuple(each for each in reached if isinstance(each, Input)), (value,))
+        return np.asarray(evaluate(graph, [self.arrays[each] for each in graph.inputs])[0])
+
+    def computed_now(self, node: Apply) -> list[Any]:
+        """The results of an op without a translation, where they follow from constants alone."""
+        values = [self.values[each] for each in node.inputs]
+        data = [self.data_of(each) if isinstance(each, Value) else None for each in values]
+        if any(each is None for each in data) or not data or not hasattr(node.op, "perform"):
+            where = f"{type(node.op).__module__}.{type(node.op).__name__}"
+            computed = describe(node.outputs[0])
+            raise UnsupportedOp(f"PyTensor's op {node.op} ({where}) has no translation. It computes {computed}")
+        storage: list[list[Any]] = [[None] for _ in node.outputs]
+        node.op.perform(node, data, storage)
+        return [self.capture(np.asarray(each), "computed") for (each,) in storage]
+
+    def inner(self, graph: FunctionGraph, inputs: Sequence[Any]) -> list[Any]:
+        """The results of a graph inside an op."""
+        inside = Importer(check_parameters=self.check_parameters)
+        inside.arrays, inside.requirements = self.arrays, self.requirements
+        inside.values.update(zip(graph.inputs, inputs, strict=True))
+        return [inside(output) for output in graph.outputs]
+
+
+def _bits(data: np.ndarray) -> np.ndarray:
+    """An array to be compared bit by bit: 0.0 is not -0.0, and a NaN is itself."""
+    return np.ascontiguousarray(data).view(f"V{data.itemsize}") if data.dtype.kind in "fc" else data
+
+
+def static_shape(variable: Variable) -> tuple[int | None, ...]:
+    return getattr(variable.type, "shape", ())
+
+
+def input_of(variable: Variable) -> Input:
+    """The input for a variable."""
+    name = variable.name or f"x{id(variable)}"
+    shape: tuple[Extent, ...] = tuple(
+        Dim(f"{name}.shape[{axis}]") if length is None else length for axis, length in enumerate(static_shape(variable))
+    )
+    return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)
+
+
+def describe(variable: Variable) -> str:
+    """A variable, for people: its name, or what computes it."""
+    if variable.name is not None:
+        return f"{variable.name!r} ({variable.type})"
+    made = "an input" if variable.owner is None else f"a result of {variable.owner.op}"
+    return f"{made} ({variable.type})"
+
+
+def from_pytensor(inputs: Sequence[Variable], outputs: Sequence[Variable], *, name: str = "pytensor") -> ImportedGraph:
+    """A PyTensor graph as ours, whether PyTensor has rewritten it or not.
+
+    Parameters
+    ----------
+    inputs
+        Variables of PyTensor that become the graph's inputs. A shared variable may be one of them; one that is not has
+        the value that it has now.
+    outputs
+        Variables that follow from them.
+    name
+        What the graph is called in errors.
+
+    Returns
+    -------
+    ImportedGraph
+        It computes ``outputs`` of ``inputs``. Arrays that are constants in PyTensor are its last inputs, and their
+        values are in ``captured``. What PyTensor checks when it runs (`Assert`, parameters of distributions) is checked
+        here, too, and raises the same error.
+
+    Raises
+    ------
+    UnsupportedOp
+        For an op that has no translation, with its name and the variable that it computes.
+
+    Examples
+    --------
+    >>> import numpy as np, pytensor.tensor as pt
+    >>> from numbagraph.transforms.interpret import evaluate
+    >>> x = pt.dvector("x")
+    >>> graph = from_pytensor([x], [pt.exp(x).sum()])
+    >>> evaluate(graph, [np.zeros(3), *graph.captured])
+    [np.float64(3.0)]
+    """
+    with shapes.collect_guards() as guards:
+        importer = Importer(inputs)
+        values = [importer(output) for output in outputs]
+        own = [importer.values[variable] for variable in inputs]
+    return finish(importer, own, outputs, values, guards, name)
+
+
+def finish(
+    importer: Importer,
+    inputs: Sequence[Input],
+    outputs: Sequence[Variable],
+    values: Sequence[Value],
+    guards: shapes.GuardCollector,
+    name: str,
+) -> ImportedGraph:
+    """The graph of ``values``, the first of which are ``outputs``: what is constant is computed, and checks are in it.
+
+    A check stands behind an output rather than where PyTensor has it, where it would keep loops apart.
+    """
+    requirements = importer.requirements
+    conditions = rewrite_values([each.condition for each in requirements], BEFORE_GRADIENT)
+    graph = Graph(
+        (*inputs, *importer.arrays), (*values, *conditions), tuple(guards.guards), tuple(guards.equalities), name
+    )
+    graph, captured = scalars_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
+    checked = list(graph.outputs[: len(values)])
+    for requirement, condition in zip(requirements, graph.outputs[len(values) :], strict=True):
+        if not (isinstance(condition, GraphConstant) and condition.data.all()):
+            place = place_of(requirement, outputs)
+            attributes = {"message": requirement.message, "error": requirement.error}
+            checked[place] = registry["check"](checked[place], condition, **attributes)
+    return ImportedGraph(graph.inputs, tuple(checked), graph.guards, graph.equalities, name, captured)
+
+
+def place_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
+    """The first output that depends on a checked variable. (One inside an op's own graph is no output's ancestor.)"""
+    for place, output in enumerate(outputs):
+        if requirement.variable in ancestors([output]):
+            return place
+    return 0
+
+
+def scalars_as_constants(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
+    """The graph with what is known and of rank 0 in it, for rules to see."""
+    first = len(graph.inputs) - len(captured)
+    known = dict(zip(graph.inputs[first:], captured, strict=True))
+    numbers: dict[Value, Value] = {value: constant(data) for value, data in known.items() if not value.ndim}
+    if not numbers:
+        return graph, tuple(captured)
+    replaced = substitute([*graph.outputs, *(guard.condition for guard in graph.guards)], numbers)
+    count = len(graph.outputs)
+    guards = tuple(map(lambda guard, value: replace(guard, condition=value), graph.guards, replaced[count:]))
+    kept = {value: data for value, data in known.items() if value not in numbers}
+    rest = Graph((*graph.inputs[:first], *kept), tuple(replaced[:count]), guards, graph.equalities, graph.name)
+    return rest, tuple(kept.values())

@@ -1,0 +1,78 @@
+"""Translation of indexing: reading elements, replacing them, and adding to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor import subtensor
+from pytensor.tensor.basic import Nonzero
+from pytensor.tensor.extra_ops import FillDiagonal
+
+from numbagraph import shapes
+from numbagraph.graph import Constant, Value
+from numbagraph.op import registry
+from numbagraph.ops.indexing import add_index, index, set_index
+from numbagraph.pymc_bridge.compatibility import index_of
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
+from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers
+from numbagraph.types import BOOL
+
+
+def part(entry: Any) -> Any:
+    """An entry of a key as our indexing takes it: numbers that are known are Python's."""
+    if isinstance(entry, slice):
+        return slice(*(each if each is None else end(each) for each in (entry.start, entry.stop, entry.step)))
+    if isinstance(entry, Constant) and not entry.ndim:
+        return int(entry.data)
+    return entry
+
+
+def end(entry: Any) -> Any:
+    return shapes.resolve(extent_of(entry)) if isinstance(entry, Value) else entry
+
+
+def key_of(importer: Importer, node: Apply, indices: Sequence[Any]) -> tuple[Any, ...]:
+    """The key of ``x[key]``. A mask becomes the positions that it selects: it has to be constant."""
+    key: list[Any] = []
+    for entry in index_of(node.op, indices):
+        if isinstance(entry, Value) and entry.dtype == BOOL:
+            key += selected(importer, entry)
+        else:
+            key.append(part(entry))
+    return tuple(key)
+
+
+def selected(importer: Importer, mask: Value) -> list[Value]:
+    """The positions of a mask's true elements, one array an axis."""
+    data = importer.data_of(mask)
+    if data is None:
+        raise UnsupportedOp("an index by a mask that is not constant: the length of the result depends on its elements")
+    return [importer.capture(each, "mask") for each in data.nonzero()]
+
+
+@imports(subtensor.Subtensor, subtensor.AdvancedSubtensor, subtensor.AdvancedSubtensor1)
+def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
+    key = key_of(importer, node, indices)
+    if x.ndim == 1 and len(key) == 1 and isinstance(key[0], int) and is_made_of_numbers(x):
+        return elements_of(x)[key[0]]
+    return index(x, key)
+
+
+@imports(subtensor.IncSubtensor, subtensor.AdvancedIncSubtensor, subtensor.AdvancedIncSubtensor1)
+def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
+    key = key_of(importer, node, indices)
+    return (set_index if node.op.set_instead_of_inc else add_index)(x, key, update)
+
+
+@imports(Nonzero)
+def nonzero(importer: Importer, node: Apply, x: Value) -> list[Value]:
+    return selected(importer, x)
+
+
+@imports(FillDiagonal)
+def fill_diagonal(importer: Importer, node: Apply, x: Value, number: Value) -> Value:
+    count = shapes.minimum(*x.shape)
+    positions = registry["iota"](count)
+    return set_index(x, (positions, positions), number)

@@ -1,0 +1,66 @@
+"""Translation of linear algebra: a table from PyTensor's op to ours, which works on batches of matrices as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pytensor.graph.basic import Apply
+from pytensor.tensor import nlinalg, slinalg
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Value
+from numbagraph.op import Op, registry
+from numbagraph.ops.shape import expand_at, squeeze_at
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
+from numbagraph.types import canonical_dtype
+
+
+def needed(name: str, node: Apply) -> Op:
+    """One of our ops by its name."""
+    if name not in registry:
+        raise UnsupportedOp(
+            f"PyTensor's op {node.op} needs numbagraph's op {name!r}, which there is not. It computes "
+            f"{describe(node.outputs[0])}"
+        )
+    return registry[name]
+
+
+Call = Callable[..., Any]
+
+TABLE: dict[type, tuple[str, Call]] = {
+    slinalg.Cholesky: ("cholesky", lambda op, f, a: f(a, upper=not op.lower)),
+    slinalg.SolveTriangular: (
+        "solve_triangular",
+        lambda op, f, a, b: f(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal),
+    ),
+    slinalg.CholeskySolve: ("cho_solve", lambda op, f, c, b: f((c, op.lower), b)),
+    slinalg.Solve: ("solve", lambda op, f, a, b: f(a, b)),
+    slinalg.Expm: ("expm", lambda op, f, a: f(a)),
+    nlinalg.MatrixInverse: ("inv", lambda op, f, a: f(a)),
+    nlinalg.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
+    nlinalg.Det: ("det", lambda op, f, a: f(a)),
+    nlinalg.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
+    nlinalg.Eigh: ("eigh", lambda op, f, a: list(f(a, op.UPLO))),
+    nlinalg.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
+    slinalg.QR: ("qr", lambda op, f, a: list(f(a))),
+}
+"""For each op its name here, and how that is called, given PyTensor's op and the operands."""
+
+
+def core_of(op: Any) -> Any:
+    """The op on one matrix, of an op on batches of them."""
+    return getattr(op, "core_op", op)
+
+
+@imports(*TABLE)
+def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
+    op = core_of(node.op)
+    name, call = TABLE[type(op)]
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    operands = tuple(convert(each, dtype) for each in operands)
+    if getattr(op, "b_ndim", 2) == 1:
+        matrix, vector = operands
+        result = call(op, needed(name, node), matrix, expand_at(vector, (vector.ndim,)))
+        return squeeze_at(result, (result.ndim - 1,))
+    return call(op, needed(name, node), *operands)

@@ -1,0 +1,114 @@
+"""Translation of reductions, products of matrices, and functions of whole rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor import scalar as scalars
+from pytensor.graph.basic import Apply
+from pytensor.tensor import math, special
+from pytensor.tensor.blas import BatchedDot, Dot22, Gemm, Gemv, Ger
+from pytensor.tensor.elemwise import CAReduce
+from pytensor.tensor.extra_ops import CumOp
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Value, constant
+from numbagraph.op import registry
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
+from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
+from numbagraph.types import BOOL, canonical_dtype
+
+REDUCTIONS: dict[type, str] = {
+    scalars.Add: "sum",
+    scalars.Mul: "prod",
+    scalars.Maximum: "max",
+    scalars.Minimum: "min",
+    scalars.AND: "all",
+    scalars.OR: "any",
+}
+
+
+@imports(CAReduce)
+def reduction(importer: Importer, node: Apply, x: Value) -> Value:
+    scalar_op, axis = node.op.scalar_op, node.op.axis
+    name = REDUCTIONS.get(type(scalar_op))
+    if name is None or (name in ("all", "any") and x.dtype != BOOL):
+        raise UnsupportedOp(f"PyTensor's reduction by {scalar_op} of {x.dtype} has no translation")
+    if axis == () or (axis is None and not x.ndim):
+        return x
+    if name == "all" and x.ndim == 1 and is_made_of_numbers(x):
+        return all_of(elements_of(x))
+    accumulator = getattr(node.op, "acc_dtype", None) or node.outputs[0].type.dtype
+    return registry[name](x if name in ("all", "any") else convert(x, canonical_dtype(accumulator)), axis)
+
+
+def all_of(conditions: list[Value]) -> Value:
+    result, *others = conditions
+    for each in others:
+        result = registry["logical_and"](result, each)
+    return result
+
+
+@imports(math.ProdWithoutZeros)
+def product_without_zeros(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["prod"](registry["where"](registry["equal"](x, constant(0, dtype=x.dtype)), 1, x), node.op.axis)
+
+
+@imports(math.Argmax)
+def argmax(importer: Importer, node: Apply, x: Value) -> Value:
+    axis = node.op.axis
+    if axis is None or len(axis) == x.ndim:
+        return registry["argmax"](registry["ravel"](x), 0)
+    if len(axis) > 1:
+        raise UnsupportedOp("argmax along several axes")
+    return registry["argmax"](x, axis[0])
+
+
+@imports(CumOp)
+def running(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["cumsum" if node.op.mode == "add" else "cumprod"](x, node.op.axis)
+
+
+@imports(math.Dot, Dot22)
+def dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return registry["dot"](convert(x, dtype), convert(y, dtype))
+
+
+@imports(BatchedDot)
+def batched_dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
+    return registry["matmul"](x, y)
+
+
+@imports(Gemv, Gemm)
+def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value, b: Value) -> Value:
+    return b * z + a * registry["dot"](x, y)
+
+
+@imports(Ger)
+def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
+    return z + a * registry["outer"](x, y)
+
+
+@imports(special.Softmax)
+def softmax(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["softmax"](x, axis=node.op.axis)
+
+
+@imports(special.LogSoftmax)
+def log_softmax(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["log_softmax"](x, axis=node.op.axis)
+
+
+@imports(special.SoftmaxGrad)
+def softmax_gradient(importer: Importer, node: Apply, given: Value, softmax_of_x: Value) -> Value:
+    product: Any = given * softmax_of_x
+    return product - registry["sum"](product, node.op.axis, keepdims=True) * softmax_of_x
+
+
+def matrix_product(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
+    """A `Dot` of the last dimensions, by how many each operand has."""
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    core = tuple(len(each) for each in node.op.inputs_sig)
+    names: dict[tuple[int, ...], str] = {(2, 2): "matmul", (1, 1): "vecdot", (2, 1): "matvec", (1, 2): "vecmat"}
+    return registry[names[core]](convert(x, dtype), convert(y, dtype))

@@ -1,0 +1,58 @@
+"""Where a variable of PyTensor comes from: its name, and the line of the user's code."""
+
+from __future__ import annotations
+
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pymc
+import pytensor
+from pytensor.graph.basic import Apply, Variable
+
+import numbagraph
+from numbagraph.graph import Source
+
+_LIBRARIES = (
+    *(str(Path(each.__file__).parent) for each in (numbagraph, pymc, pytensor) if each.__file__),
+    sysconfig.get_path("stdlib"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin(Source):
+    """A line of the user's code, and the variable that it computes."""
+
+    variable: str
+
+    def __str__(self) -> str:
+        return f"{self.variable} ({self.file}:{self.line})" if self.file else self.variable
+
+
+def origin_of(node: Apply) -> Origin:
+    """Where an application of an op comes from."""
+    return Origin(*_line_of(node.outputs[0]), expression(node.outputs[0]))
+
+
+def _line_of(variable: Variable) -> tuple[str, int]:
+    """The innermost line outside of PyMC, PyTensor and Python, of which they keep a few lines for each variable."""
+    for trace in getattr(variable.tag, "trace", []):
+        for entry in reversed(trace if isinstance(trace, (list, tuple)) else [trace]):
+            file, line, *_ = entry
+            if not str(file).startswith(_LIBRARIES):
+                return str(file), int(line)
+    return "", 0
+
+
+def expression(variable: Variable, depth: int = 2) -> str:
+    """A variable's name, or a short expression of the variables that it is computed of."""
+    if variable.name:
+        return variable.name
+    if variable.owner is None or not depth:
+        return "..."
+    operands = [expression(each, depth - 1) for each in variable.owner.inputs]
+    op: Any = variable.owner.op
+    if "Subtensor" in type(op).__name__:
+        return f"{operands[0]}[{', '.join(operands[1:])}]"
+    return f"{getattr(op, 'name', None) or type(op).__name__}({', '.join(operands)})"

@@ -1,0 +1,224 @@
+"""Translation of ops that rearrange, join, take apart and create arrays, or tell their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
+from pytensor.gradient import DisconnectedGrad, UndefinedGrad, ZeroGrad
+from pytensor.graph.basic import Apply
+from pytensor.tensor import basic
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.extra_ops import CpuContiguous, Repeat
+from pytensor.tensor.reshape import JoinDims, SplitDims
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
+from pytensor.tensor.type_other import MakeSlice
+
+from numbagraph import shapes
+from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Constant, Node, Value, constant
+from numbagraph.op import registry
+from numbagraph.ops.indexing import index
+from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
+from numbagraph.ops.slicing import narrow
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
+from numbagraph.types import INT64, Extent, canonical_dtype
+
+
+def static_integer(value: Any, what: str) -> int:
+    """A number that has to be known while a graph is translated."""
+    if isinstance(value, Constant) and not value.ndim:
+        return int(value.data)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    raise UnsupportedOp(f"{what} must be a constant")
+
+
+def extent_of(value: Value) -> Extent:
+    """A strong integer as a length; that of an array is recognised."""
+    if isinstance(value, Node) and value.op.name == "cast" and value.inputs[0].type.weak:
+        value = value.inputs[0]
+    return as_extent(value)
+
+
+def length(extent: Extent) -> Value:
+    """A length as PyTensor has it: an int64 like any other."""
+    return convert(shapes.as_value(extent), INT64)
+
+
+def is_made_of_numbers(vector: Value) -> bool:
+    """Whether a vector was put together from numbers, to be taken apart again: a shape, say, or several conditions."""
+    if isinstance(vector, Constant):
+        return True
+    if not isinstance(vector, Node) or vector.ndim != 1:
+        return False
+    return vector.op.name == "expand_dims" or (
+        vector.op.name == "concatenate" and all(each.shape == (1,) for each in vector.inputs)
+    )
+
+
+def elements_of(vector: Value) -> list[Value]:
+    """The elements of a vector of static length, each by itself."""
+    if isinstance(vector, Node) and vector.op.name == "broadcast_to" and not vector.inputs[0].ndim:
+        return [vector.inputs[0]] * static_integer(vector.shape[0], "the length of a vector")
+    if isinstance(vector, Node) and vector.op.name == "concatenate":
+        return [each for piece in vector.inputs for each in elements_of(piece)]
+    if isinstance(vector, Node) and vector.op.name == "expand_dims" and vector.ndim == 1:
+        return [vector.inputs[0]]
+    if isinstance(vector, Constant):
+        return [constant(each) for each in vector.data]
+    count = shapes.resolve(vector.shape[0])
+    if not isinstance(count, int):
+        raise UnsupportedOp("the rank of a result must be known")
+    return [index(vector, number) for number in range(count)]
+
+
+def vector_of(elements: Sequence[Value]) -> Value:
+    """A vector of rank-0 values."""
+    if not elements:
+        return constant(np.zeros(0, np.int64))
+    if all(isinstance(each, Constant) for each in elements):
+        return constant(np.array([each.data for each in elements]))  # type: ignore[attr-defined]
+    pieces = [expand_at(each, (0,)) for each in elements]
+    return registry["concatenate"](pieces, 0) if len(pieces) > 1 else pieces[0]
+
+
+@imports(DimShuffle)
+def dim_shuffle(importer: Importer, node: Apply, x: Value) -> Value:
+    order = node.op.new_order
+    kept = [axis for axis in order if axis != "x"]
+    dropped = [axis for axis in range(x.ndim) if axis not in kept]
+    for axis in dropped:
+        shapes.require_same(
+            x.shape[axis], 1, f"{describe(node.inputs[0])}: axis {axis} is dropped, and must have length 1"
+        )
+    rest = [axis for axis in range(x.ndim) if axis not in dropped]
+    x = permute(squeeze_at(x, dropped), [rest.index(axis) for axis in kept])
+    return expand_at(x, [place for place, axis in enumerate(order) if axis == "x"])
+
+
+@imports(TypeCastingOp, DeepCopyOp, CpuContiguous, basic.TensorFromScalar, basic.ScalarFromTensor)
+def same(importer: Importer, node: Apply, x: Value) -> Value:
+    return x
+
+
+@imports(ZeroGrad, DisconnectedGrad, UndefinedGrad)
+def stop_gradient(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["stop_gradient"](x)
+
+
+@imports(SpecifyShape)
+def specify_shape(importer: Importer, node: Apply, x: Value, *lengths: Any) -> Value:
+    for axis, expected in enumerate(lengths):
+        if expected is not None:
+            text = f"{describe(node.inputs[0])} must have length {expected} along axis {axis}"
+            shapes.require_same(x.shape[axis], extent_of(expected), text)
+    return x
+
+
+@imports(Shape)
+def shape_of(importer: Importer, node: Apply, x: Value) -> Value:
+    return vector_of([length(extent) for extent in x.shape])
+
+
+@imports(Shape_i)
+def length_along(importer: Importer, node: Apply, x: Value) -> Value:
+    return length(x.shape[node.op.i])
+
+
+@imports(Reshape)
+def reshape(importer: Importer, node: Apply, x: Value, target: Value) -> Value:
+    sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target)] if node.op.ndim else []
+    return reshape_value(x, complete_shape(x, sizes))
+
+
+@imports(JoinDims)
+def join_dims(importer: Importer, node: Apply, x: Value) -> Value:
+    first, end = node.op.start_axis, node.op.start_axis + node.op.n_axes
+    return reshape_value(x, (*x.shape[:first], shapes.product(x.shape[first:end]), *x.shape[end:]))
+
+
+@imports(SplitDims)
+def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value:
+    axis = node.op.axis
+    return reshape_value(x, (*x.shape[:axis], *map(extent_of, elements_of(sizes)), *x.shape[axis + 1 :]))
+
+
+@imports(basic.Alloc)
+def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
+    return broadcast_value(x, [shapes.resolve(extent_of(each)) for each in lengths])
+
+
+@imports(basic.AllocEmpty)
+def alloc_empty(importer: Importer, node: Apply, *lengths: Value) -> Value:
+    zero = constant(0, dtype=canonical_dtype(node.op.dtype))
+    return broadcast_value(zero, [shapes.resolve(extent_of(each)) for each in lengths])
+
+
+@imports(basic.MakeVector)
+def make_vector(importer: Importer, node: Apply, *elements: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return vector_of([convert(each, dtype) for each in elements])
+
+
+@imports(basic.Join)
+def join(importer: Importer, node: Apply, axis: Value, *arrays: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    converted = [convert(each, dtype) for each in arrays]
+    if len(converted) == 1:
+        return converted[0]
+    return registry["concatenate"](converted, static_integer(axis, "the axis of a join"))
+
+
+@imports(basic.Split)
+def split(importer: Importer, node: Apply, x: Value, axis: Value, sizes: Value) -> list[Value]:
+    along = shapes.normalise_axis(static_integer(axis, "the axis of a split"), x.ndim)
+    extents = [extent_of(each) for each in elements_of(sizes)]
+    starts = accumulate(extents[:-1], shapes.add, initial=0)
+    return [narrow(x, along, start, extent) for start, extent in zip(starts, extents, strict=True)]
+
+
+@imports(basic.ARange)
+def arange(importer: Importer, node: Apply, *ends: Value) -> Value:
+    dtype = canonical_dtype(node.op.dtype)
+    if dtype.kind in "iu":
+        return registry["arange"](*(shapes.resolve(extent_of(each)) for each in ends), dtype=dtype)
+    return registry["arange"](*(convert(each, dtype) for each in ends), dtype=dtype)
+
+
+@imports(basic.Eye)
+def eye(importer: Importer, node: Apply, rows: Value, columns: Value, offset: Value) -> Value:
+    sizes = (shapes.resolve(extent_of(each)) for each in (rows, columns))
+    return registry["eye"](*sizes, static_integer(offset, "the diagonal"), dtype=canonical_dtype(node.op.dtype))
+
+
+@imports(basic.ExtractDiag)
+def extract_diagonal(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["diagonal"](x, node.op.offset, node.op.axis1, node.op.axis2)
+
+
+@imports(basic.AllocDiag)
+def diagonal_matrix(importer: Importer, node: Apply, x: Value) -> Value:
+    if x.ndim == 1 and (node.op.axis1, node.op.axis2) == (0, 1):
+        return registry["diag"](x, node.op.offset)
+    return importer.inner(node.op.fgraph, [x])[0]
+
+
+@imports(Repeat)
+def repeat(importer: Importer, node: Apply, x: Value, repeats: Value) -> Value:
+    if not repeats.ndim:
+        return registry["repeat"](x, shapes.resolve(extent_of(repeats)), node.op.axis)
+    counts = importer.data_of(repeats)
+    if counts is None:
+        raise UnsupportedOp("repeat with numbers of repetitions that are not constant")
+    where = np.repeat(np.arange(counts.size), counts)
+    return registry["take"](x, importer.capture(where, "repeats"), node.op.axis)
+
+
+@imports(MakeSlice)
+def make_slice(importer: Importer, node: Apply, *ends: Any) -> slice:
+    return slice(*ends)

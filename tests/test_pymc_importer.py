@@ -1,0 +1,253 @@
+"""PyTensor's graphs, imported: each op against PyTensor's own implementation, before rewriting and after."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pymc")
+
+import pytensor
+import pytensor.tensor as pt
+from pytensor import scalar as scalars
+from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.mode import Mode
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.ifelse import ifelse
+from pytensor.raise_op import Assert
+from pytensor.tensor.elemwise import Elemwise
+
+from numbagraph.op import registry
+from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
+from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
+from numbagraph.rewrite.checks import verify_types
+from numbagraph.transforms.interpret import evaluate
+from numbagraph.types import DTYPES
+
+PLAIN = Mode(linker="py", optimizer=None)
+REWRITTEN = Mode(linker="py", optimizer="fast_run")
+
+v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")
+s, k, i, b = pt.dscalar("s"), pt.lscalar("k"), pt.lvector("i"), pt.bvector("b")
+DATA = {
+    v: np.array([0.3, -1.2, 2.5, 0.0]),
+    w: np.array([1.5, 0.2, -0.4, 2.0]),
+    m: np.arange(12.0).reshape(3, 4) / 7 - 0.6,
+    t: np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4),
+    s: np.array(0.7),
+    k: np.array(2),
+    i: np.array([2, 0, -1, 2]),
+    b: np.array([0, 1, 1, 0], dtype=np.int8),
+}
+MASK = np.array([True, False, True, True])
+EXPRESSIONS = {
+    "broadcasting": lambda: m + v * s - pt.constant(2),
+    "int8 constants": lambda: (v**2 + 3) / 2,
+    "true division of integers": lambda: i / 4,
+    "small integers": lambda: pt.exp(b) * b + b // 2 + b % 2,
+    "integer power": lambda: i**2,
+    "comparison of dtypes": lambda: pt.eq(i, v) | (v > 0) & pt.invert(pt.isnan(v)),
+    "switch of dtypes": lambda: pt.switch(b, i, v),
+    "fill": lambda: pt.fill(m, s),
+    "casts": lambda: pt.cast(v, "int32") + pt.cast(i, "float32"),
+    "clip": lambda: pt.clip(v, -1, 1),
+    "rounding": lambda: pt.round(v * 2, mode="half_away_from_zero") + pt.round(v, mode="half_to_even"),
+    "polygamma": lambda: pt.polygamma(2, pt.abs(w) + 0.5) + pt.polygamma(1, pt.abs(w) + 0.5),
+    "psi": lambda: pt.psi(pt.abs(w) + 0.5),
+    "max and min": lambda: pt.maximum(v, w) - pt.minimum(v, 0),
+    "sum": lambda: m.sum() + m.sum(axis=0),
+    "sum of axes": lambda: t.sum(axis=(0, 2), keepdims=True),
+    "sum of small integers": lambda: b.sum(),
+    "sum of nothing": lambda: s.sum(),
+    "product": lambda: m.prod(axis=1),
+    "extrema": lambda: pt.max(m, axis=1) - pt.min(m),
+    "argmax": lambda: pt.argmax(m, axis=0) + pt.argmax(v),
+    "all": lambda: pt.all(m > -1, axis=0),
+    "any": lambda: pt.any(m > 1),
+    "conditions": lambda: pt.all([pt.all(v > -9), s > 0]),
+    "dimshuffle": lambda: t.dimshuffle(2, "x", 0, 1),
+    "transpose": lambda: m.T + pt.expand_dims(m[:, :1].dimshuffle(0), 0),
+    "reshape": lambda: pt.reshape(t, (4, -1)) + pt.reshape(t, (t.shape[2], -1)),
+    "flatten": lambda: t.flatten(2),
+    "shape": lambda: t.shape * 2,
+    "length": lambda: pt.arange(m.shape[1]) * m.shape[0],
+    "specified shape": lambda: pt.specify_shape(m, (3, None)) * 2,
+    "alloc": lambda: pt.alloc(s, 2, m.shape[0]) + pt.zeros((2, 1)),
+    "full": lambda: pt.full_like(m, 2.5) + pt.ones_like(m, dtype="int8"),
+    "vector": lambda: pt.stack([s, v[0], 2.0]),
+    "vector of shapes": lambda: pt.as_tensor([m.shape[0], 7])[0] + pt.as_tensor([m.shape[0], 7])[1],
+    "join": lambda: pt.concatenate([m, pt.cast(m, "float32")], axis=1),
+    "split": lambda: pt.split(m, [1, 3], n_splits=2, axis=1)[1],
+    "ranges": lambda: pt.arange(1, 10, 3) + pt.arange(3),
+    "range of floats": lambda: pt.arange(0.0, 2.0, 0.5),
+    "eye": lambda: pt.eye(3, 4, 1) * m,
+    "diagonals": lambda: pt.diagonal(m, offset=1) + pt.diag(pt.diag(v))[:3],
+    "batched diagonal": lambda: pt.basic.alloc_diag(m, axis1=-1, axis2=-2) * s,
+    "fill diagonal": lambda: pt.fill_diagonal(m, s),
+    "repeat": lambda: pt.repeat(v, 3) + pt.repeat(s, 12),
+    "repeat each": lambda: pt.repeat(v, np.array([1, 0, 2, 3])),
+    "tile": lambda: pt.tile(v, 2),
+    "basic index": lambda: m[1:, ::-1] + v[-1] + v[k] + m[0, 0],
+    "slices at run time": lambda: v[k:] + v[:k],
+    "advanced index": lambda: m[:, i] * v[i] + m[i[:3] * 0, 1][0],
+    "index of pairs": lambda: m[pt.as_tensor([0, 2]), pt.as_tensor([1, -1])],
+    "index with new axes": lambda: m[:, None, i],
+    "mask": lambda: v[MASK] + 1,
+    "mask of a matrix": lambda: m[np.arange(12).reshape(3, 4) % 2 == 0],
+    "positions of a mask": lambda: v[pt.as_tensor(MASK).nonzero()],
+    "set": lambda: pt.set_subtensor(v[1:3], w[:2]),
+    "increment": lambda: pt.inc_subtensor(m[1], v),
+    "set at positions": lambda: pt.set_subtensor(v[i[:2]], 9.0),
+    "increment at positions": lambda: pt.inc_subtensor(v[i], 1.0) + pt.inc_subtensor(m[:, i], 1.0)[0],
+    "set a mask": lambda: pt.set_subtensor(v[MASK], 1.5),
+    "dot": lambda: pt.dot(m, v) + pt.dot(v, w),
+    "matrix product": lambda: pt.dot(m, m.T) @ m,
+    "batched product": lambda: t @ m.T + pt.matmul(t, t.dimshuffle(0, 2, 1)),
+    "batched matrix and vector": lambda: pt.matvec(t, v) + pt.vecdot(t, v) + pt.vecmat(v, t.mT),
+    "tensordot": lambda: pt.tensordot(t, m, axes=[[2], [1]]),
+    "outer": lambda: pt.outer(v, w),
+    "cumulative": lambda: pt.cumsum(m, axis=1) + pt.cumprod(m, axis=0),
+    "flat cumulative": lambda: pt.cumsum(m),
+    "softmax": lambda: pt.special.softmax(m, axis=1) + pt.special.log_softmax(m, axis=0),
+    "flat softmax": lambda: pt.special.softmax(m, axis=None),
+    "log of a sum": lambda: pt.logsumexp(m, axis=1) + pt.logaddexp(s, 1.0),
+    "mean and variance": lambda: m.mean(axis=0) + m.var(),
+    "branches": lambda: ifelse(s > 0, v, w),
+    "assert": lambda: Assert("v is too large")(v, pt.all(v < 10)),
+    "xlogy": lambda: pt.xlogx.xlogy0(pt.abs(v), pt.abs(w)),
+    "graph in an op": lambda: OpFromGraph([v, s], [v * s + 1])(w, v.sum()),
+    "gradient": lambda: pytensor.grad(pt.sum(pt.softplus(m) * pt.sigmoid(v) + m[:, i] ** 2), m),
+    "composite": lambda: Elemwise(
+        scalars.Composite([a := scalars.float64(), c := scalars.float64()], [a * scalars.exp(c) + 1.0])
+    )(v, s),
+    "graph in two ops": lambda: (op := OpFromGraph([v, s], [v * s + 1]))(w, s) - op(v, s * 2),
+    "op on constants": lambda: v[pt.argsort(pt.as_tensor([3.0, 1.0, 2.0]))],
+}
+
+
+def inputs_of(variable):
+    return [each for each in DATA if each in set(pytensor.graph.traversal.ancestors([variable]))]
+
+
+def check(variable, expected):
+    """The imported graph has the reference's values and dtype, at the end and on the way."""
+    inputs = inputs_of(variable)
+    graph = from_pytensor(inputs, [variable])
+    verify_types(graph, "import")
+    (found,) = evaluate(graph, [*(DATA[each] for each in inputs), *graph.captured], check=True)
+    assert np.asarray(found).dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expression(name):
+    variable = EXPRESSIONS[name]()
+    inputs = inputs_of(variable)
+    expected = pytensor.function(inputs, variable, mode=PLAIN, on_unused_input="ignore")(*(DATA[x] for x in inputs))
+    check(variable, expected)
+    for rewrites in ("canonicalize", "specialize"):
+        rewritten = pytensor.graph.rewriting.utils.rewrite_graph(variable, include=("canonicalize", rewrites))
+        check(rewritten, expected)
+
+
+UNARY = sorted(
+    (each for each in {**IN_RESULT_DTYPE, **AS_THEY_ARE} if issubclass(each, scalars.UnaryScalarOp)),
+    key=lambda each: each.__name__,
+)
+
+
+@pytest.mark.parametrize("kind", UNARY, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+def test_function_of_one_number(kind, dtype):
+    name = {**IN_RESULT_DTYPE, **AS_THEY_ARE}[kind]
+    if name not in registry:
+        pytest.skip(f"there is no op {name}")
+    x = pt.tensor("x", shape=(None,), dtype=dtype)
+    data = np.array([0.25, 0.5, 0.75]) if dtype != "int8" else np.array([1, 1, 1])
+    data = -data if name == "log1mexp" else data + 1 if name == "arccosh" else data
+    data = data.astype(dtype)
+    instances = {**vars(scalars.basic), **vars(scalars.math), **vars(pt.xlogx)}.values()
+    try:
+        variable = Elemwise(next(each for each in instances if type(each) is kind))(x)
+    except (TypeError, NotImplementedError) as error:
+        pytest.skip(str(error))
+    if np.dtype(variable.type.dtype) not in DTYPES:
+        pytest.skip(f"{variable.type.dtype} is not supported")
+    expected = pytensor.function([x], variable, mode=PLAIN)(data)
+    graph = from_pytensor([x], [variable])
+    (found,) = evaluate(graph, [data, *graph.captured], check=True)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if expected.dtype == "float32" else 1e-13)
+
+
+def test_a_failing_check_raises_its_error():
+    class OwnError(ValueError):
+        pass
+
+    from pytensor.raise_op import CheckAndRaise
+
+    checked = CheckAndRaise(OwnError, "v must be positive")(v * 2, pt.all(v > 0))
+    graph = from_pytensor([v], [pt.sum(checked)])
+    with pytest.raises(OwnError, match="v must be positive"):
+        evaluate(graph, [DATA[v]])
+    assert evaluate(graph, [np.ones(2)]) == [4.0]
+
+
+def test_a_check_of_constants_costs_nothing():
+    checked = Assert("never")(v, pt.all(pt.as_tensor([1.0, 2.0]) > 0))
+    assert "check" not in str(from_pytensor([v], [checked]))
+
+
+class Unknown(Op):
+    def make_node(self, x):
+        return Apply(self, [x], [x.type("strange")])
+
+    def perform(self, node, inputs, outputs):
+        raise NotImplementedError
+
+
+def test_an_unknown_op_is_named_with_its_variable():
+    with pytest.raises(UnsupportedOp, match=r"Unknown.*\n?.*'strange'"):
+        from_pytensor([v], [pt.exp(Unknown()(v))])
+
+
+def test_an_unknown_elementwise_op_is_named():
+    with pytest.raises(UnsupportedOp, match="op hyp2f1 needs numbagraph's op 'hyp2f1'"):
+        from_pytensor([v], [pt.hyp2f1(v, v, v, v)])
+
+
+def test_scan_and_random_variables_are_refused():
+    draws = pt.random.normal(0, 1, size=3)
+    with pytest.raises(UnsupportedOp, match="normal"):
+        from_pytensor([v], [draws])
+
+
+def test_a_variable_that_is_no_input_is_named():
+    with pytest.raises(ValueError, match="'w'"):
+        from_pytensor([v], [v + w])
+
+
+def test_shared_variables_have_the_value_of_now():
+    shared = pytensor.shared(np.array([1.0, 2.0]), name="shared")
+    graph = from_pytensor([], [shared * 2])
+    shared.set_value(np.zeros(2))
+    np.testing.assert_array_equal(evaluate(graph, list(graph.captured))[0], [2.0, 4.0])
+
+
+def test_lengths_that_pytensor_does_not_know_do_not_broadcast():
+    graph = from_pytensor([v, w], [v + w])
+    with pytest.raises(ValueError, match="broadcast"):
+        evaluate(graph, [np.ones(3), np.ones(1)])
+
+
+def test_known_lengths_are_part_of_the_types():
+    x = pt.tensor("x", shape=(3, 1), dtype="float64")
+    graph = from_pytensor([x], [x + pt.as_tensor(np.arange(4.0))])
+    assert graph.outputs[0].shape == (3, 4)
+
+
+def test_deep_graphs():
+    variable = v
+    for _ in range(3000):
+        variable = variable + 1.0
+    graph = from_pytensor([v], [variable])
+    np.testing.assert_allclose(evaluate(graph, [DATA[v]])[0], DATA[v] + 3000)
