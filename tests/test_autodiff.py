@@ -42,6 +42,11 @@ def gathered(x, y):
     return op("take")(x, constant(np.array([0, 2, 2]))) * y
 
 
+def known_and_computed(x, y):
+    """A length that is known, and not 1, as one that is computed."""
+    return op("broadcast_to")(op("take")(x, constant(np.array([0, 2, 2]))), y[1:].shape) * y[1:]
+
+
 FUNCTIONS = {
     "polynomial": (lambda x: x * x * x - 2.0 * x, [RNG.normal(size=4)]),
     "broadcast": (lambda x, y: x * y + x, [RNG.normal(size=3), RNG.normal(size=(2, 1))]),
@@ -49,6 +54,7 @@ FUNCTIONS = {
     "softmax": (softmax_loss, [RNG.normal(size=(3, 2)), RNG.normal(size=(4, 2))]),
     "where": (lambda x, y: op("where")(x > y, op("square")(x), op("exp")(y)), [RNG.normal(size=5), RNG.normal(size=5)]),
     "gathered": (gathered, [RNG.normal(size=4), RNG.normal(size=3)]),
+    "known and computed lengths": (known_and_computed, [RNG.normal(size=4), RNG.normal(size=4)]),
     "several": (lambda x, y: (x * y, op("sum")(op("tanh")(x)), y), [RNG.normal(size=(2, 3)), RNG.normal(size=3)]),
     "weak": (lambda x, scale: op("sin")(x * scale), [RNG.normal(size=3), 0.7]),
     "complex": (

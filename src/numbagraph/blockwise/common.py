@@ -37,8 +37,8 @@ def sum_to(cotangent: Value, target: Value) -> Value:
     unknown = []
     for axis in range(-target.ndim, 0):
         extent = shapes.resolve(target.shape[axis])
-        if shapes.same(extent, cotangent.shape[axis]):
-            continue
+        if shapes.same(extent, cotangent.shape[axis]) or (isinstance(extent, int) and extent != 1):
+            continue  # a known length other than 1 was not repeated: entry requires the same of the other one
         if isinstance(extent, int):
             axes.append(axis)
         else:
