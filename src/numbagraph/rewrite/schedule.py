@@ -52,7 +52,8 @@ def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = Fals
     for value in plan.order:
         if isinstance(value, Node) and not value.ndim and not is_barrier(value):
             producer[value] = len(actions)
-            actions.append((Compute(value, puller.compute(value, ())),))
+            # of the registers of its inputs: what is below those would be walked through for each scalar
+            actions.append((Compute(value, Puller(memory).compute(value, ())),))
     for roots in plan.nests:
         for root in roots:
             producer[root if not root.ndim else memory.buffers[root]] = len(actions)
