@@ -2,10 +2,13 @@
 
 from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
+from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
 
 __all__ = [
+    "CompiledLogp",
     "ImportedGraph",
     "UnsupportedOp",
+    "compile_logp",
     "control",
     "elementwise",
     "from_pytensor",

@@ -99,10 +99,14 @@ class Specialisation:
         emit_program(module, self.program, self.signature, self.graph.inputs, self.name)
         return module
 
+    @property
+    def layout(self) -> str:
+        """What the code depends on, besides the graph."""
+        return repr((self.signature.leaves, self.signature.results, self.parallel))
+
     @cached_property
     def key(self) -> str:
-        layout = repr((self.signature.leaves, self.signature.results, self.parallel))
-        return content_hash(self.graph, self.name, layout, __version__, sources(), target_fingerprint())
+        return content_hash(self.graph, self.name, self.layout, __version__, sources(), target_fingerprint())
 
     def object_code(self) -> tuple[list[str], bytes]:
         """The external symbols that the code needs, and the code."""

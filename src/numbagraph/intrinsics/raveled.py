@@ -1,0 +1,240 @@
+"""A program as a function of one vector of doubles, of which each argument is a part: a point that a sampler moves.
+
+Its parts are never copied: the program is given addresses inside the vector, and inside the vectors for its results.
+Whatever else it reads is found through a record, the address of which every function takes last. So the code holds no
+address, and can be kept on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from llvmlite import ir
+
+from numbagraph.abi import OUT_OF_MEMORY, Signature
+from numbagraph.intrinsics.call import ProgramCall, Version
+from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
+
+VECTOR = F64.as_pointer()
+TABLE = POINTER.as_pointer()
+WRONG_SIZE, GOOD, FAILED, BAD_GRADIENT, BAD_VALUE, FATAL = -1, 0, 1, 3, 4, -2
+"""What a sampler is told: errors above 0 are those of a point, and another point may be tried."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An argument, or a result, that is a part of a vector: of which one, where it begins, and its shape."""
+
+    vector: int
+    begin: int
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Held:
+    """An argument whose address stands in the record, and its lengths if they may change: at which bytes."""
+
+    address: int
+    lengths: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the arguments and the results of a program lie in vectors."""
+
+    size: int
+    """The length of the vector of arguments."""
+    arguments: tuple[Part | Held, ...]
+    results: tuple[Part, ...]
+    sizes: tuple[int, ...]
+    """The lengths of the vectors of results; a number is one of length 1."""
+    copies: tuple[tuple[Part, Part], ...] = ()
+    """Parts of results that have the elements of other ones."""
+    with_point: bool = False
+    """Whether the first vector of results begins with the arguments."""
+
+    @property
+    def work(self) -> int:
+        """How many elements there are to be read: an estimate of the time that a call takes."""
+        return self.size + sum(prod(each.shape) for each in self.arguments if isinstance(each, Held))
+
+
+def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout) -> ir.Function:
+    """Emit ``int32 name.run(x, results..., record)`` behind ``name.shapes`` and ``name.program``."""
+    function = ir.Function(
+        module, ir.FunctionType(I32, [VECTOR, *[VECTOR] * len(layout.sizes), POINTER]), f"{name}.run"
+    )
+    function.linkage = "internal"
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    point, *vectors, record = function.args
+    version = Version(signature, module.globals[f"{name}.shapes"], module.globals[f"{name}.program"], (), 0)
+    call = ProgramCall(builder, [version], lambda *_: record)
+    for leaf, argument in enumerate(layout.arguments):
+        pass_argument(builder, call, leaf, argument, point, record)
+    with builder.if_then(builder.icmp_signed("!=", call.prepare(), ir.Constant(I32, 0)), likely=False):
+        builder.ret(ir.Constant(I32, FAILED))
+    code = call.run([place(builder, vectors, each) for each in layout.results])
+    if layout.with_point:
+        copy(builder, point, vectors[0], layout.size)
+    for source, target in layout.copies:
+        copy(builder, place(builder, vectors, source), place(builder, vectors, target), source.size)
+    builder.ret(code)
+    return function
+
+
+def pass_argument(
+    builder: ir.IRBuilder, call: ProgramCall, leaf: int, argument: Part | Held, point: ir.Value, record: ir.Value
+) -> None:
+    if isinstance(argument, Part):
+        call.array(leaf, place(builder, [point], argument), [ir.Constant(I64, length) for length in argument.shape], ())
+        return
+    word = builder.bitcast(builder.gep(record, [ir.Constant(I64, argument.address)]), TABLE)
+    lengths = builder.bitcast(builder.gep(record, [ir.Constant(I64, argument.lengths)]), I64.as_pointer())
+    extents = [builder.load(builder.gep(lengths, [ir.Constant(I64, axis)])) for axis in range(len(argument.shape))]
+    call.array(leaf, builder.load(word), extents, ())
+
+
+def place(builder: ir.IRBuilder, vectors: Sequence[ir.Value], part: Part) -> ir.Value:
+    return builder.gep(vectors[part.vector], [ir.Constant(I64, part.begin)])
+
+
+def copy(builder: ir.IRBuilder, source: ir.Value, target: ir.Value, count: int) -> None:
+    function = builder.module.declare_intrinsic("llvm.memcpy", [POINTER, POINTER, I64])
+    source, target = builder.bitcast(source, POINTER), builder.bitcast(target, POINTER)
+    builder.call(function, [target, source, ir.Constant(I64, 8 * count), ir.Constant(ir.IntType(1), 0)])
+
+
+def default_record(module: ir.Module, name: str) -> ir.GlobalVariable:
+    """Where the address of the record stands that is used when a caller gives none."""
+    found = module.globals.get(f"{name}.record")
+    if found is None:
+        found = ir.GlobalVariable(module, POINTER, f"{name}.record")
+        found.initializer = ir.Constant(POINTER, None)
+    return found  # type: ignore[return-value]
+
+
+def record_or_default(builder: ir.IRBuilder, name: str, record: ir.Value) -> ir.Value:
+    missing = builder.icmp_unsigned("==", builder.ptrtoint(record, I64), ir.Constant(I64, 0))
+    return builder.select(missing, builder.load(default_record(builder.module, name)), record)
+
+
+def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: Layout) -> None:
+    """Emit what a sampler calls.
+
+    With a value and its gradient as results, that is ``int64 name.sampled(uint64 size, x, gradient, value, record)``;
+    with one vector of results, ``int64 name.sampled(uint64 size, uint64 count, x, out, record)``.
+    """
+    if layout.with_point:
+        emit_function(module, name, [I64, I64, VECTOR, VECTOR, POINTER], expander(name, run, layout))
+    else:
+        emit_function(module, name, [I64, VECTOR, VECTOR, VECTOR, POINTER], density(name, run, layout))
+
+
+Body = Callable[..., ir.Value]
+
+
+def emit_function(module: ir.Module, name: str, types: Sequence[ir.Type], body: Body) -> None:
+    function = ir.Function(module, ir.FunctionType(I64, types), f"{name}.sampled")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(body(builder, *function.args))
+
+
+def leave_unless(builder: ir.IRBuilder, number: ir.Value, expected: int) -> None:
+    with builder.if_then(builder.icmp_unsigned("!=", number, ir.Constant(I64, expected)), likely=False):
+        builder.ret(ir.Constant(I64, WRONG_SIZE))
+
+
+def density(name: str, run: ir.Function, layout: Layout) -> Body:
+    def body(
+        builder: ir.IRBuilder, size: ir.Value, x: ir.Value, gradient: ir.Value, value: ir.Value, record: ir.Value
+    ) -> ir.Value:
+        leave_unless(builder, size, layout.size)
+        vectors = [value, gradient][: len(layout.sizes)]
+        code = builder.call(run, [x, *vectors, record_or_default(builder, name, record)])
+        status = error_of(builder, code)
+        if len(vectors) > 1:
+            with builder.if_then(builder.icmp_signed("!=", status, ir.Constant(I64, GOOD)), likely=False):
+                builder.ret(status)
+            status = builder.select(all_finite(builder, gradient, layout.size), status, ir.Constant(I64, BAD_GRADIENT))
+        good = builder.icmp_signed("==", status, ir.Constant(I64, GOOD))
+        bad = builder.and_(good, builder.not_(is_finite(builder, builder.load(value))))
+        return builder.select(bad, ir.Constant(I64, BAD_VALUE), status)
+
+    return body
+
+
+def expander(name: str, run: ir.Function, layout: Layout) -> Body:
+    def body(
+        builder: ir.IRBuilder, size: ir.Value, count: ir.Value, x: ir.Value, out: ir.Value, record: ir.Value
+    ) -> ir.Value:
+        leave_unless(builder, size, layout.size)
+        leave_unless(builder, count, layout.sizes[0])
+        code = builder.call(run, [x, out, record_or_default(builder, name, record)])
+        failed = builder.icmp_signed("!=", code, ir.Constant(I32, 0))
+        return builder.select(failed, ir.Constant(I64, FATAL), ir.Constant(I64, GOOD))
+
+    return body
+
+
+def error_of(builder: ir.IRBuilder, code: ir.Value) -> ir.Value:
+    """What a program's return code is to a sampler."""
+    memory = builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
+    good = builder.icmp_signed("==", code, ir.Constant(I32, 0))
+    failed = builder.select(memory, ir.Constant(I64, FATAL), ir.Constant(I64, FAILED))
+    return builder.select(good, ir.Constant(I64, GOOD), failed)
+
+
+def is_finite(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
+    return builder.fcmp_ordered("==", builder.fsub(number, number), ir.Constant(F64, 0.0))
+
+
+def all_finite(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
+    """Whether a vector has no infinite element and no NaN: a loop that LLVM makes a vector loop of."""
+    if not count:
+        return ir.Constant(ir.IntType(1), 1)
+    before, function = builder.block, builder.function
+    loop, after = function.append_basic_block("element"), function.append_basic_block("elements")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    number, finite = builder.phi(I64), builder.phi(ir.IntType(1))
+    each = is_finite(builder, builder.load(builder.gep(vector, [number])))
+    all_so_far = builder.and_(finite, each)
+    following = builder.add(number, ir.Constant(I64, 1), flags=("nuw", "nsw"))
+    for phi, first, then in ((number, 0, following), (finite, 1, all_so_far)):
+        phi.add_incoming(ir.Constant(phi.type, first), before)
+        phi.add_incoming(then, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, ir.Constant(I64, count)), loop, after)
+    builder.position_at_end(after)
+    return all_so_far
+
+
+def emit_entry(module: ir.Module, name: str, run: ir.Function, layout: Layout) -> None:
+    """Emit ``name.vector.shapes`` and ``name.vector.program``: the same, as `numbagraph.abi` has it.
+
+    The only argument is the vector. The first result is a number, and the others are vectors.
+    """
+    numbers = I64.as_pointer()
+    shapes = ir.Function(module, ir.FunctionType(I32, [TABLE, numbers, numbers]), f"{name}.vector.shapes")
+    builder = ir.IRBuilder(shapes.append_basic_block("entry"))
+    length = builder.load(shapes.args[1])
+    with builder.if_then(builder.icmp_signed("!=", length, ir.Constant(I64, layout.size)), likely=False):
+        builder.ret(ir.Constant(I32, 1))
+    for position, extent in enumerate((*layout.sizes[1:], layout.work)):
+        builder.store(ir.Constant(I64, extent), builder.gep(shapes.args[2], [ir.Constant(I64, position)]))
+    builder.ret(ir.Constant(I32, 0))
+    program = ir.Function(module, ir.FunctionType(I32, [TABLE, numbers, TABLE]), f"{name}.vector.program")
+    builder = ir.IRBuilder(program.append_basic_block("entry"))
+    point = load_vector(builder, program.args[0], 0)
+    vectors = [load_vector(builder, program.args[2], number) for number in range(len(layout.sizes))]
+    builder.ret(builder.call(run, [point, *vectors, builder.load(default_record(module, name))]))
+
+
+def load_vector(builder: ir.IRBuilder, table: ir.Value, number: int) -> ir.Value:
+    return builder.bitcast(builder.load(builder.gep(table, [ir.Constant(I64, number)])), VECTOR)

@@ -1,0 +1,194 @@
+"""The log-density of a PyMC model and its gradient, as one native function of a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.type import TensorType
+
+from numbagraph import shapes
+from numbagraph.blockwise.promotion import convert
+from numbagraph.graph import Input, Value, constant
+from numbagraph.inspect.report import Report
+from numbagraph.op import registry
+from numbagraph.pymc_bridge.importer import Importer, finish
+from numbagraph.pymc_bridge.native import Part, VectorFunction, parts_of
+from numbagraph.rewrite.pipeline import prepare
+from numbagraph.transforms.autodiff import cotangents
+from numbagraph.transforms.interpret import evaluate
+from numbagraph.types import FLOAT64, ArrayType, canonical_dtype
+
+
+class Point:
+    """The free variables of a model, raveled into one vector of doubles in the order of `pm.Model.initial_point`."""
+
+    def __init__(self, original: pm.Model, model: pm.Model) -> None:
+        """``model`` is ``original``, or made of it by freezing, which changes the order of its variables."""
+        self.model = model
+        self.names = [original.rvs_to_values[variable].name for variable in original.free_RVs]
+        values = {variable.name: variable for variable in model.value_vars}
+        self.variables: list[Any] = [values[name] for name in self.names]
+        self.shapes = self._shapes()
+        self.size = sum(part.size for part in parts_of(self.shapes))
+
+    def _shapes(self) -> list[tuple[int, ...]]:
+        known = [variable.type.shape for variable in self.variables]
+        if any(length is None for shape in known for length in shape):
+            values = self.model.initial_point()
+            known = [values[name].shape for name in self.names]
+        return [tuple(shape) for shape in known]
+
+    @property
+    def is_continuous(self) -> bool:
+        return all(np.dtype(variable.type.dtype).kind == "f" for variable in self.variables)
+
+    def inputs(self) -> list[Input]:
+        return [Input(ArrayType(FLOAT64, shape), name) for name, shape in zip(self.names, self.shapes, strict=True)]
+
+    def bind(self, importer: Importer, inputs: Sequence[Input]) -> None:
+        """Let an importer know the variables as ``inputs``, which are doubles whatever their dtypes are."""
+        for variable, value in zip(self.variables, inputs, strict=True):
+            importer.values[variable] = convert(value, canonical_dtype(variable.type.dtype))
+
+    def split(self, vector: np.ndarray) -> list[np.ndarray]:
+        """The parts of a vector."""
+        return [vector[part.begin : part.begin + part.size].reshape(part.shape) for part in parts_of(self.shapes)]
+
+
+def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
+    """The arrays that a graph reads and that may change."""
+    found = [each for each in ancestors(outputs) if isinstance(each, SharedVariable)]
+    found = [each for each in found if isinstance(each.type, TensorType)]
+    names = [each.name for each in found]
+    for each in found:
+        if each.name is None or names.count(each.name) > 1:
+            raise ValueError(f"shared variables must have names of their own, but there is {each!r}")
+    return found
+
+
+def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
+    """The derivatives of a value, which are zero where it does not depend on an input."""
+    found = cotangents([value], [constant(1, dtype=value.dtype)], inputs)
+    return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
+
+
+class CompiledLogp:
+    """The log-density of a model: what `compile_logp` returns."""
+
+    def __init__(self, original: pm.Model, *, gradient: bool, freeze: bool) -> None:
+        model = freeze_dims_and_data(original) if freeze else original
+        self.point = Point(original, model)
+        self.has_gradient = gradient and self.point.is_continuous
+        variable: Any = model.logp()
+        self._shared = shared_variables([variable])
+        inputs = self.point.inputs()
+        with shapes.collect_guards() as guards:
+            importer = Importer(self._shared, check_parameters=original.check_bounds)
+            self.point.bind(importer, inputs)
+            (logp,) = prepare([convert(importer(variable), FLOAT64)])
+            derivatives = gradient_of(logp, inputs) if self.has_gradient else []
+            inputs += [importer.values[each] for each in self._shared]
+            graph = finish(importer, inputs, [variable], [logp, *derivatives], guards, "logp")
+        results, sizes = [Part(0, 0, ())], [1]
+        if self.has_gradient:
+            results, sizes = [*results, *parts_of(self.point.shapes, 1)], [1, self.point.size]
+        self._values = {each.name: each.get_value(borrow=True) for each in self._shared}
+        arrays = {name: as_array(value) for name, value in self._values.items()}
+        self.function = VectorFunction(graph, self.point.shapes, results, sizes, arrays)
+
+    @property
+    def address(self) -> int:
+        """The address of ``int64 logp(uint64 size, double *x, double *gradient, double *value, void *data)``.
+
+        It returns 0; 1 where a check fails, 3 where the gradient is not finite, 4 where the value is not; -1 for a
+        point of another size, and -2 where there is no memory. ``data`` is null, or the address of a record like
+        ``function.record.memory``. It needs no GIL, may run on several threads at once, and is valid as long as this
+        object lives.
+        """
+        return self.function.address
+
+    def __call__(self, x: Any) -> Any:
+        self._follow_shared()
+        result = self.function.entry(x)
+        if result is not NotImplemented:
+            return result
+        vector = np.ascontiguousarray(x, dtype=np.float64)
+        if vector.shape != (self.point.size,):
+            raise ValueError(
+                f"a point of this model is a vector of {self.point.size} numbers, not of shape {vector.shape}"
+            )
+        result = self.function.entry(vector)
+        return self._explain_failure(vector) if result is NotImplemented else result
+
+    def _follow_shared(self) -> None:
+        """Read what shared variables hold now."""
+        for each in self._shared:
+            value = each.get_value(borrow=True)
+            if value is not self._values[each.name]:
+                self._values[each.name] = value
+                self.function.record.put(each.name, as_array(value))
+
+    def _explain_failure(self, vector: np.ndarray) -> Any:
+        """A check failed: NumPy's interpreter runs into the same trouble, and says where."""
+        graph = self.function.graph
+        evaluate(graph, [*self.point.split(vector), *self.function.record.arrays.values()])
+        raise RuntimeError("compiled code failed a check that the NumPy interpreter passes; this is a bug")
+
+    def explain(self) -> str:
+        """What the compiler does with the model: rules, loop nests, memory."""
+        special = self.function.special
+        arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.record.arrays.values()]
+        report = Report(special.graph, special.program, special.signature.leaves, arrays)
+        return report.text("logp", special.stages.firings)
+
+    def llvm(self, *, optimised: bool = True) -> str:
+        """The LLVM of the compiled code."""
+        return self.function.special.llvm(optimised=optimised)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A shared value as native code reads it."""
+    array = np.asarray(value)
+    return np.ascontiguousarray(array, dtype=canonical_dtype(array.dtype))
+
+
+def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = True) -> CompiledLogp:
+    """Compile a model's log-density.
+
+    Parameters
+    ----------
+    model : pymc.Model, optional
+        By default that of the context.
+    gradient
+        Whether the gradient is computed as well. It never is for a model with discrete free variables.
+    freeze
+        Whether the model's data are constants. If not, each call uses what `pm.set_data` has set last.
+
+    Returns
+    -------
+    CompiledLogp
+        A function of a point, raveled as `pymc.blocking.DictToArrayBijection` does it: it gives the log-density
+        (``float64``), or a pair of it and the gradient (``float64[size]``). `CompiledLogp.address` is for C.
+
+    Raises
+    ------
+    UnsupportedOp
+        Where the model uses an op of PyTensor that has no translation.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x", 0, 1)
+    >>> value, gradient = compile_logp(model)(np.array([1.0]))
+    >>> gradient
+    array([-1.])
+    """
+    return CompiledLogp(pm.modelcontext(model), gradient=gradient, freeze=freeze)

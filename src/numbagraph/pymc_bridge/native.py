@@ -1,0 +1,158 @@
+"""Imported graphs as native functions of one vector, for samplers and for Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.abi import ArrayLeaf, Result, Signature
+from numbagraph.graph import Input, Value
+from numbagraph.intrinsics.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
+from numbagraph.pymc_bridge.importer import ImportedGraph
+from numbagraph.runtime.cache import default_cache
+from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.types import FLOAT64
+
+
+@dataclass
+class VectorSpecialisation(Specialisation):
+    """A graph whose arguments are parts of one vector, and the functions that take that vector."""
+
+    vectors: Layout = None  # type: ignore[assignment]
+
+    @property
+    def layout(self) -> str:
+        return f"{super().layout} {self.vectors}"
+
+    def emit(self, module: ir.Module) -> ir.Module:
+        super().emit(module)
+        run = emit_run(module, self.name, self.signature, self.vectors)
+        emit_sampled(module, self.name, run, self.vectors)
+        if not self.vectors.with_point:
+            emit_entry(module, self.name, run, self.vectors)
+        return module
+
+
+class Record:
+    """Where the arrays are that native code reads: for each its address, its size and its lengths, as nutpie has it."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+        names = list(arrays)
+        fields: list[Any] = [
+            ("data", [(name, np.uintp) for name in names]),
+            ("size", [(name, np.uintp) for name in names]),
+            ("shape", [(name, np.uint64, (arrays[name].ndim,)) for name in names]),
+        ]
+        self.memory = np.zeros((), dtype=np.dtype([("shared", fields)]))
+        self.arrays: dict[str, np.ndarray] = {}
+        for name, array in arrays.items():
+            self.put(name, array)
+
+    def put(self, name: str, array: np.ndarray) -> None:
+        """Let code read ``array`` from now on."""
+        self.arrays[name] = array
+        shared = self.memory["shared"]
+        shared["data"][name], shared["size"][name] = array.ctypes.data, array.size
+        shared["shape"][name] = array.shape
+
+    def held(self, name: str) -> Held:
+        """Where an array is found in the record."""
+        fields: Any = self.memory.dtype["shared"].fields
+        (addresses, at_address, *_), (lengths, at_lengths, *_) = fields["data"], fields["shape"]
+        shape = self.arrays[name].shape
+        return Held(at_address + addresses.fields[name][1], at_lengths + lengths.fields[name][1], shape)
+
+    @property
+    def address(self) -> int:
+        return self.memory.ctypes.data
+
+
+def parts_of(shapes: Sequence[tuple[int, ...]], vector: int = 0, begin: int = 0) -> list[Part]:
+    """Arrays of these shapes, one after the other."""
+    parts = []
+    for shape in shapes:
+        parts.append(Part(vector, begin, shape))
+        begin += parts[-1].size
+    return parts
+
+
+def distinct(
+    outputs: Sequence[Value], parts: Sequence[Part]
+) -> tuple[list[Value], list[Part], list[tuple[Part, Part]]]:
+    """Each output once, with its part; and for those that come again, the part that theirs is a copy of."""
+    first: dict[Value, Part] = {}
+    copies = []
+    for output, part in zip(outputs, parts, strict=True):
+        if output in first:
+            copies.append((first[output], part))
+        else:
+            first[output] = part
+    return list(first), list(first.values()), copies
+
+
+class VectorFunction:
+    """A graph of parts of a vector, compiled."""
+
+    def __init__(
+        self,
+        graph: ImportedGraph,
+        shapes: Sequence[tuple[int, ...]],
+        results: Sequence[Part],
+        sizes: Sequence[int],
+        shared: Mapping[str, np.ndarray],
+        *,
+        with_point: bool = False,
+    ) -> None:
+        """The first inputs are the parts of the vector, then ``shared``, then what was captured."""
+        arrays = dict(shared) | {f"captured {number}": each for number, each in enumerate(graph.captured)}
+        self.record = Record(arrays)
+        arguments = parts_of(shapes)
+        outputs, own, copies = distinct(graph.outputs, results)
+        graph = ImportedGraph(graph.inputs, tuple(outputs), graph.guards, graph.equalities, graph.name, graph.captured)
+        self.graph = graph
+        self.size = sum(each.size for each in arguments)
+        held = tuple(map(self.record.held, arrays))
+        self.vectors = Layout(self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point)
+        leaves = [leaf_of(each) for each in graph.inputs]
+        signature = signature_of(graph, leaves, 0, False)
+        self.special = VectorSpecialisation(
+            graph, signature, name=graph.name, cache=default_cache(), vectors=self.vectors
+        )
+
+    @cached_property
+    def library(self) -> Any:
+        library = self.special.library
+        where = ctypes.c_void_p.from_address(library.address(f"{self.special.name}.record"))
+        where.value = self.record.address
+        return library
+
+    @property
+    def address(self) -> int:
+        """The address of the function that a sampler calls."""
+        return self.library.address(f"{self.special.name}.sampled")
+
+    @cached_property
+    def entry(self) -> Callable[[np.ndarray], Any]:
+        """The function for calls from Python, which returns NotImplemented for what it does not take."""
+        ones = (self.size == 1,)
+        vectors = tuple(Result(FLOAT64, 1) for _ in self.vectors.sizes[1:])
+        results = (Result(FLOAT64, 0, "scalar"), *vectors)
+        plan = Plan(
+            Signature((ArrayLeaf(FLOAT64, ones),), (), results, single=not vectors),
+            shapes=self.library.address(f"{self.special.name}.vector.shapes"),
+            program=self.library.address(f"{self.special.name}.vector.program"),
+            keepalive=(self.library, self.record),
+        )
+        return make_callable([plan], self.special.name)
+
+
+def leaf_of(value: Input) -> ArrayLeaf:
+    """How native code passes an input: in C order. What its lengths are, its own type says."""
+    return ArrayLeaf(value.dtype, tuple(extent == 1 for extent in value.shape))

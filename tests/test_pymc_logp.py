@@ -1,0 +1,257 @@
+"""`compile_logp`: the log-density and the gradient that PyMC gives, as one native function of a point."""
+
+import ctypes
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc")
+
+import pytensor.tensor as pt  # noqa: E402
+from pymc.logprob.utils import ParameterValueError  # noqa: E402
+
+from numbagraph.pymc_bridge import compile_logp  # noqa: E402
+
+rng = np.random.default_rng(5)
+Y = rng.normal(size=20)
+GROUP = rng.integers(0, 4, 20)
+
+DENSITY = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+def hierarchical(group=GROUP, observed=Y):
+    with pm.Model(coords={"group": range(4), "row": range(20)}) as model:
+        index = pm.Data("index", group, dims="row")
+        y = pm.Data("y_data", observed, dims="row")
+        scale = pm.HalfNormal("scale", 1.0)
+        effect = pm.Normal("effect", 0.0, scale, dims="group")
+        noise = pm.Exponential("noise", 1.0)
+        pm.Normal("y", effect[index], noise, observed=y, dims="row")
+    return model
+
+
+def reference(model, x):
+    """PyTensor's own value and gradient, by its Python linker."""
+    function = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")
+    function.set_extra_values({})
+    return function(np.asarray(x, dtype=float))
+
+
+def call_address(compiled, x, record=None):
+    gradient, value = np.full(compiled.point.size, np.nan), np.full((), np.nan)
+    x = np.ascontiguousarray(x, dtype=float)
+    addresses = [each.ctypes.data for each in (x, gradient, value)]
+    return DENSITY(compiled.address)(x.size, *addresses, record), value, gradient
+
+
+def test_value_and_gradient():
+    model = hierarchical()
+    compiled = compile_logp(model)
+    for _ in range(3):
+        x = rng.normal(size=6)
+        value, gradient = compiled(x)
+        expected = reference(model, x)
+        np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+        np.testing.assert_allclose(gradient, expected[1], rtol=1e-10)
+        assert isinstance(value, np.float64)
+        assert gradient.flags.c_contiguous
+
+
+def test_the_order_is_that_of_the_initial_point():
+    model = hierarchical()
+    assert compile_logp(model).point.names == list(model.initial_point())
+
+
+def test_c_function():
+    compiled = compile_logp(hierarchical())
+    x = rng.normal(size=6)
+    status, value, gradient = call_address(compiled, x)
+    expected = compiled(x)
+    assert (status, value) == (0, expected[0])
+    np.testing.assert_array_equal(gradient, expected[1])
+
+
+def test_c_function_with_a_record():
+    model = hierarchical()
+    compiled = compile_logp(model, freeze=False)
+    x = rng.normal(size=6)
+    assert call_address(compiled, x, compiled.function.record.address)[1] == compiled(x)[0]
+
+
+def test_c_function_in_threads():
+    compiled = compile_logp(hierarchical())
+    points = rng.normal(size=(8, 6))
+    expected = [compiled(x)[0] for x in points]
+    found = [None] * 8
+
+    def work(number):
+        for _ in range(200):
+            found[number] = float(call_address(compiled, points[number])[1])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == expected
+
+
+def test_wrong_sizes():
+    compiled = compile_logp(hierarchical())
+    assert call_address(compiled, np.zeros(5))[0] == -1
+    with pytest.raises(ValueError, match="6 numbers"):
+        compiled(np.zeros(5))
+
+
+def test_status_of_what_is_not_finite():
+    with pm.Model() as model:
+        x = pm.Flat("x")
+        pm.Potential("p", pt.switch(x > 0, -x, -np.inf))
+    compiled = compile_logp(model)
+    assert call_address(compiled, [1.0])[0] == 0
+    assert call_address(compiled, [-1.0])[0] == 4
+    assert compiled(np.array([-1.0]))[0] == -np.inf
+    with pm.Model() as model:
+        x = pm.Flat("x")
+        pm.Potential("p", pt.sqrt(x))
+    assert call_address(compile_logp(model), [0.0])[0] == 3
+
+
+def test_parameters_are_checked():
+    with pm.Model() as model:
+        scale = pm.Normal("scale")
+        pm.Normal("y", 0.0, scale, observed=Y)
+    compiled = compile_logp(model)
+    assert np.isfinite(compiled(np.array([1.0]))[0])
+    with pytest.raises(ParameterValueError, match="sigma > 0"):
+        compiled(np.array([-1.0]))
+    assert call_address(compiled, [-1.0])[0] == 1
+
+
+def test_without_bounds_checks():
+    with pm.Model(check_bounds=False) as model:
+        scale = pm.Normal("scale")
+        pm.Normal("y", 0.0, scale, observed=Y)
+    assert np.isnan(compile_logp(model)(np.array([-1.0]))[0])
+
+
+def test_a_bad_group_index_is_an_error_that_names_the_variable():
+    with pytest.raises(IndexError, match=r"(?s)index 4 is out of bounds.*effect\[index\]"):
+        compile_logp(hierarchical(group=np.where(np.arange(20) == 3, 4, GROUP)))(np.zeros(6))
+
+
+def test_discrete_variables():
+    with pm.Model() as model:
+        pm.Poisson("count", 3.0, shape=2)
+        rate = pm.Gamma("rate", 2.0, 1.0)
+        pm.Poisson("y", rate, observed=[1, 2, 3])
+    compiled = compile_logp(model)
+    x = np.array([2.0, 5.0, 0.3])
+    expected = model.compile_logp(mode="FAST_COMPILE")({"count": np.array([2, 5]), "rate_log__": np.array(0.3)})
+    np.testing.assert_allclose(compiled(x), expected, rtol=1e-12)
+    assert compiled([2, 5, 0.3]) == compiled(x)
+
+
+def test_without_gradient():
+    model = hierarchical()
+    x = rng.normal(size=6)
+    assert compile_logp(model, gradient=False)(x) == pytest.approx(compile_logp(model)(x)[0], rel=1e-14)
+
+
+def test_data_may_change_unless_they_are_frozen():
+    model = hierarchical()
+    frozen, free = compile_logp(model), compile_logp(model, freeze=False)
+    x = rng.normal(size=6)
+    before = frozen(x)[0]
+    assert free(x)[0] == pytest.approx(before, rel=1e-13)
+    with model:
+        pm.set_data({"y_data": Y + 1.0})
+    assert frozen(x)[0] == before
+    np.testing.assert_allclose(free(x)[0], reference(model, x)[0], rtol=1e-12)
+
+
+def test_data_may_change_their_length():
+    with pm.Model() as model:
+        data = pm.Data("data", Y)
+        mu = pm.Normal("mu")
+        pm.Normal("y", mu, 1.0, observed=data)
+    compiled = compile_logp(model, freeze=False)
+    for length in (20, 1, 7):
+        with model:
+            pm.set_data({"data": Y[:length]})
+        np.testing.assert_allclose(compiled(np.array([0.3]))[0], reference(model, [0.3])[0], rtol=1e-12)
+
+
+def test_many_scalar_variables_are_registers():
+    """The parts of a point are read where they are: neither copies nor loops, however many there are."""
+    with pm.Model() as model:
+        total = sum(pm.Normal(f"x{number}", number, 1.0) for number in range(200))
+        pm.Potential("p", -(total**2))
+    compiled = compile_logp(model)
+    x = rng.normal(size=200)
+    np.testing.assert_allclose(compiled(x)[1], np.arange(200) - x - 2 * x.sum(), rtol=1e-9)
+    assert "0 loop nests" in compiled.explain()
+    assert "memcpy" not in compiled.llvm()
+
+
+def test_equal_derivatives():
+    """Two variables with one and the same derivative: the program computes it once, for both."""
+    with pm.Model() as model:
+        a, b = pm.Flat("a", shape=3), pm.Flat("b", shape=3)
+        pm.Potential("p", pt.sum(pt.sin(a + b)))
+    x = rng.normal(size=6)
+    np.testing.assert_allclose(compile_logp(model)(x)[1], np.tile(np.cos(x[:3] + x[3:]), 2), rtol=1e-12)
+
+
+def test_a_model_without_variables():
+    with pm.Model() as model:
+        pm.Normal("y", 0.0, 1.0, observed=Y)
+    value, gradient = compile_logp(model)(np.zeros(0))
+    np.testing.assert_allclose(value, -0.5 * np.sum(Y**2) - 10 * np.log(2 * np.pi))
+    assert gradient.shape == (0,)
+
+
+def test_a_variable_that_nothing_depends_on():
+    with pm.Model() as model:
+        pm.Flat("unused", shape=2)
+        pm.Normal("x")
+    np.testing.assert_array_equal(compile_logp(model)(np.array([1.0, 2.0, 0.5]))[1], [0.0, 0.0, -0.5])
+
+
+def test_data_live_as_long_as_the_function():
+    def address():
+        compiled = compile_logp(hierarchical())
+        x = np.zeros(6)
+        return compiled.function.entry, compiled(x)[0]
+
+    entry, expected = address()
+    gc.collect()
+    assert entry(np.zeros(6))[0] == expected
+
+
+def test_single_precision():
+    import pytensor
+
+    with pytensor.config.change_flags(floatX="float32"):
+        with pm.Model() as model:
+            x = pm.Normal("x", 0.0, 1.0, shape=3)
+            pm.Normal("y", x, 1.0, observed=np.ones(3, np.float32))
+        value, gradient = compile_logp(model)(np.array([0.5, 1.0, 2.0]))
+    assert (value.dtype, gradient.dtype) == (np.float64, np.float64)
+    np.testing.assert_allclose(gradient, [0.0, -1.0, -3.0], atol=1e-6)
+
+
+def test_found_on_disk(monkeypatch):
+    monkeypatch.setenv("NUMBAGRAPH_CACHE", "1")
+    x = rng.normal(size=6)
+    first, second = compile_logp(hierarchical()), compile_logp(hierarchical())
+    assert first(x)[0] == second(x)[0]
+    assert first.function.special.compiled
+    assert not second.function.special.compiled
+    other = compile_logp(hierarchical(observed=Y + 1.0))
+    assert other(x)[0] != first(x)[0]
+    assert not other.function.special.compiled, "data are no part of the code"
