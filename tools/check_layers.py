@@ -34,6 +34,7 @@ LAYERS = (
     "embed",
     "numpy",
     "special",
+    "linalg",
     "inspect",
     "binding",
     "targets",

@@ -1,6 +1,6 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
-from numbagraph import numpy, ops, special
+from numbagraph import linalg, numpy, ops, special
 from numbagraph.api import (
     Abstract,
     GraphFunction,
@@ -13,6 +13,7 @@ from numbagraph.api import (
     jacfwd,
     jacrev,
     jvp,
+    on_linalg_error,
     release_memory,
     stop_gradient,
     threads,
@@ -36,7 +37,9 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linalg",
     "numpy",
+    "on_linalg_error",
     "ops",
     "release_memory",
     "special",

@@ -14,6 +14,7 @@ from numbagraph.differentiation import (
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.mapping import vectorize, vmap
+from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.memory import release_memory
 from numbagraph.runtime.threads import threads
@@ -30,6 +31,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "on_linalg_error",
     "release_memory",
     "stop_gradient",
     "threads",

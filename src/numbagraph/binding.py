@@ -9,6 +9,7 @@ from typing import Any
 
 import optree
 
+from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.runtime.arguments import flatten
 
 Key = tuple[Any, ...]
@@ -65,6 +66,8 @@ def bind(bound: inspect.BoundArguments, static_argnames: Collection[str], descri
             static.append((name, typed(hashable(argument, name, described))))
         else:
             dynamic[name] = argument
+    if chosen() != CHOICES[0]:
+        static.append(("on_linalg_error", chosen()))
     leaves, spec = flatten(tuple(dynamic.values()))
     return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec)
 

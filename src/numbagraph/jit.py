@@ -16,8 +16,9 @@ import optree
 from numbagraph.abi import Leaf
 from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.embed import c_layout, embed
-from numbagraph.graph import Graph
+from numbagraph.graph import Graph, Node
 from numbagraph.inspect.report import Report
+from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
 from numbagraph.runtime.arguments import Placeholder, describe
@@ -90,6 +91,8 @@ class GraphFunction:
         return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if Blocks.count:  # this block of code may want another version than the usual
+            return self._call_with_trees(args, kwargs)
         if not kwargs:
             for run, rebuild in self._flat:
                 result = run(*args)
@@ -148,7 +151,7 @@ class GraphFunction:
             check_values(traced.specialisation.stages, [*leaves, *traced.captured])
         result = run(*leaves)
         if result is NotImplemented:
-            return self._explain_failure(traced, leaves)
+            return traced.outputs.rebuild(self._explain_failure(traced, leaves))
         return result if rebuild is None else rebuild(result)
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
@@ -168,8 +171,9 @@ class GraphFunction:
                 return targets.tree
         result = run(*arguments.leaves)
         if result is NotImplemented:
-            result = self._explain_failure(traced, arguments.leaves)
-        results = [result] if traced.outputs.single and self.backend == "numba" else result
+            results = self._explain_failure(traced, arguments.leaves)
+        else:
+            results = [result] if traced.outputs.single and self.backend == "numba" else result
         return targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -357,9 +361,14 @@ class GraphFunction:
         compiled = sum(each is not None and each.compiled for each in specials)
         return CacheInfo(len(self._traced), compiled, len(specials) - compiled)
 
-    def _explain_failure(self, traced: Traced, leaves: list[Any]) -> Any:
-        """A guard or a check failed: NumPy's interpreter runs into the same trouble, and says where."""
-        evaluate(traced.graph, [*leaves, *traced.captured])
+    def _explain_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
+        """A guard or a check failed: NumPy's interpreter runs into the same trouble, and says where.
+
+        Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
+        """
+        results = evaluate(traced.graph, [*leaves, *traced.captured])
+        if any(isinstance(value, Node) and value.op.kind == "core op" for value in traced.graph.order):
+            return results
         raise RuntimeError(
             f"{self._described}: compiled code failed a check that the NumPy interpreter passes; this is a bug"
         )

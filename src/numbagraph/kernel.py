@@ -317,13 +317,19 @@ class Compute:
 
 @dataclass(eq=False)
 class Call:
-    """An opaque operation on whole buffers (a BLAS or LAPACK call)."""
+    """An opaque operation on whole buffers, such as a call of BLAS, or on each element of a batch in them."""
 
     name: str
     emit: Emit
     inputs: tuple[Buffer, ...]
-    output: Buffer
+    outputs: tuple[Buffer, ...]
     attributes: dict[str, Any]
+    scratch: tuple[Buffer, ...] = ()
+    """Memory that is needed while it runs."""
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return (*self.inputs, *self.outputs, *self.scratch)
 
 
 Step = Compute | Kernel | Call

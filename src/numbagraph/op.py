@@ -79,6 +79,8 @@ class Op:
     """How far from NumPy's result an element may be, in units in the last place; 0 is bit for bit."""
     scale: float = 0.0
     """A magnitude below which such errors are not relative to the result: for roots that SciPy is not accurate at."""
+    determined: Callable[..., Any] = lambda result: result
+    """What is determined of a result, as a function of it: eigenvectors are, but for a factor of each."""
     operator: str = ""
     """Python's operator for it, such as "add" for ``+``: graphs are printed with it."""
     commutative: bool = False

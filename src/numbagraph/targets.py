@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.binding import Arguments, Key
-from numbagraph.kernel import CheckedIndex, Program
+from numbagraph.kernel import Call, CheckedIndex, Program
 from numbagraph.rewrite.schedule import step_scalars
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.entry import make_callable
@@ -110,4 +110,9 @@ def over_argument(special: Specialisation, number: int) -> Specialisation | None
 
 
 def has_checks(program: Program) -> bool:
-    return any(isinstance(scalar, CheckedIndex) for step in program.steps for scalar in step_scalars(step))
+    for step in program.steps:
+        if isinstance(step, Call) and step.attributes.get("on_error") == "raise":
+            return True
+        if any(isinstance(scalar, CheckedIndex) for scalar in step_scalars(step)):
+            return True
+    return False

@@ -105,7 +105,8 @@ def to_tracer(result: Any, parent: Tracer | None = None, function: Any = None) -
     if isinstance(result, Value):
         return Tracer(result, parent if parent is not None and is_view(result, parent, function) else None)
     if isinstance(result, (tuple, list)):
-        return type(result)(to_tracer(each) for each in result)
+        make = getattr(result, "_make", type(result))  # of a named tuple
+        return make(map(to_tracer, result))
     return result
 
 
@@ -154,6 +155,8 @@ def located(error: Exception, function: Callable[..., Any], args: tuple[Any, ...
     kind = next((each for each in kinds if isinstance(error, each)), ValueError)
     if isinstance(error, NotImplementedError):
         kind = NotImplementedError
+    if isinstance(error, np.linalg.LinAlgError):
+        return np.linalg.LinAlgError(message)
     if isinstance(error, np.exceptions.AxisError):
         return np.exceptions.AxisError(message)
     return shapes.ShapeError(message) if isinstance(error, shapes.ShapeError) else kind(message)
@@ -232,7 +235,7 @@ class Tracer:
         raise self._refuse(
             "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
             "Write np.stack([x, y]) for np.array([x, y]). SciPy's logsumexp, softmax and log_softmax are in "
-            "numbagraph.special"
+            "numbagraph.special, functions of scipy.linalg in numbagraph.linalg"
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

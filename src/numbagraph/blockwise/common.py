@@ -109,6 +109,10 @@ def give_batch(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
     ]
 
 
+class Keywords(dict[str, Any]):
+    """The last argument of a sample, where it stands for keyword arguments."""
+
+
 def draw(
     rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...], domain: tuple[float, float] = (-3.0, 3.0)
 ) -> np.ndarray:

@@ -5,6 +5,7 @@ that one declaration.
 """
 
 from numbagraph.blockwise.common import (
+    Keywords,
     align_batches,
     batch_elementwise,
     batch_unary,
@@ -14,16 +15,19 @@ from numbagraph.blockwise.common import (
     without_axes,
 )
 from numbagraph.blockwise.composite import composite
+from numbagraph.blockwise.core import core_op
 from numbagraph.blockwise.elementwise import elementwise
 from numbagraph.blockwise.reduction import reduction
 from numbagraph.blockwise.running import running, running_op
 from numbagraph.blockwise.view import view
 
 __all__ = [
+    "Keywords",
     "align_batches",
     "batch_elementwise",
     "batch_unary",
     "composite",
+    "core_op",
     "draw",
     "elementwise",
     "real_if",

@@ -20,7 +20,7 @@ from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.kernel import Apply, Emit, Literal, LoopIndex, Scalar, checked, index_operation, literal, register
 from numbagraph.shapes import resolve, same
-from numbagraph.types import INT64, Extent
+from numbagraph.types import INT64, ArrayType, Extent
 
 Index = tuple[Scalar, ...]
 Request = tuple[Value, Index]
@@ -350,6 +350,24 @@ class Opaque:
     """A call on whole buffers, such as BLAS."""
 
     emit: Emit
+
+
+Memory = tuple[ArrayType, tuple[Scalar, ...]]
+"""The type and the extents of a buffer."""
+
+
+@dataclass(frozen=True)
+class Core(Opaque):
+    """A call that does the same with each element of a batch. It may have several results, and need memory."""
+
+    ranks: tuple[int, ...]
+    """How many core dimensions each result has."""
+    scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()
+    """Memory for one element, which all others use as well."""
+
+    @property
+    def results(self) -> int:
+        return len(self.ranks)
 
 
 def is_pulled(lower: Any) -> bool:

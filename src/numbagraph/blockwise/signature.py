@@ -197,6 +197,11 @@ class Signature:
             self._require_condition(name, dimension, lengths)
         return binding
 
+    def batch_shape(self, name: str, operands: Sequence[Shape]) -> Shape:
+        """The shape of the batch: that of the operands' other dimensions, broadcast."""
+        leading = [shape[: len(shape) - len(core)] for core, shape in zip(self.inputs, operands, strict=True)]
+        return shapes.broadcast_shapes(leading, name)
+
     def _missing(self, name: str, operands: Sequence[Shape]) -> frozenset[str]:
         """Of an operand with too few dimensions, the first optional ones are missing."""
         missing: set[str] = set()

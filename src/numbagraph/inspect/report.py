@@ -9,6 +9,7 @@ from typing import Any
 
 from numbagraph.abi import ScalarLeaf
 from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
+from numbagraph.intrinsics.core import CoreEmitter
 from numbagraph.intrinsics.rows import Rows, in_rows
 from numbagraph.kernel import (
     Apply,
@@ -134,8 +135,9 @@ class Report:
                     number += 1
                     self._nest(number, kernel)
             if isinstance(step, Call):
-                operands = ", ".join(buffer.name for buffer in step.inputs)
-                self.lines.append(f"  call {step.name}({operands}) -> {step.output.name}, on whole arrays")
+                operands, results = (", ".join(each.name for each in part) for part in (step.inputs, step.outputs))
+                over = "for each element of a batch" if isinstance(step.emit, CoreEmitter) else "on whole arrays"
+                self.lines.append(f"  call {step.name}({operands}) -> {results}, {over}")
 
     def _nest(self, number: int, kernel: Kernel) -> None:
         loops = " x ".join(f"{loop.name} < {self._length(loop.extent)}" for loop in kernel.loops) or "no loop"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
 SCIPY = "numbagraph.scipy."
 """The prefix of external symbols that are functions of `scipy.special.cython_special`."""
 BLAS = "numbagraph.blas."
 """The prefix of external symbols that are functions of `scipy.linalg.cython_blas`."""
+LAPACK = "numbagraph.lapack."
+"""The prefix of external symbols that are functions of `scipy.linalg.cython_lapack`."""
 
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -33,8 +35,8 @@ def _functions(module: str) -> dict[str, object]:
 
 
 @cache
-def _blas_address(name: str) -> int:
-    function = _functions("scipy.linalg.cython_blas")[name]
+def _address(module: str, name: str) -> int:
+    function = _functions(module)[name]
     return _capsule_pointer(function, _capsule_name(function))
 
 
@@ -50,5 +52,9 @@ def _special_address(name: str) -> int:
     raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")
 
 
-FINDERS: dict[str, Callable[[str], int]] = {SCIPY: _special_address, BLAS: _blas_address}
+FINDERS: dict[str, Callable[[str], int]] = {
+    SCIPY: _special_address,
+    BLAS: partial(_address, "scipy.linalg.cython_blas"),
+    LAPACK: partial(_address, "scipy.linalg.cython_lapack"),
+}
 """What finds the address of a symbol, by its prefix. `numbagraph.runtime` adds those of its own native code."""

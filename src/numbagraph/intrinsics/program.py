@@ -297,10 +297,9 @@ class ProgramEmitter(StraightLine):
         return self.code.builder.alloca(type_)
 
     def run_call(self, call: Call) -> None:
-        buffers = (*call.inputs, call.output)
-        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in buffers]
-        addresses = [self.base(buffer) for buffer in buffers]
-        dtypes = [buffer.dtype for buffer in buffers]
+        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in call.buffers]
+        addresses = [self.base(buffer) for buffer in call.buffers]
+        dtypes = [buffer.dtype for buffer in call.buffers]
         failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
         if failed is not None:
             self.check(self.code, failed)

@@ -14,7 +14,7 @@ from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lowering import Opaque
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.graph import Node, Value
-from numbagraph.intrinsics import blas
+from numbagraph.intrinsics import blas, fortran
 from numbagraph.op import Op, lazy, quiet, registry
 from numbagraph.ops import reduction
 from numbagraph.ops.arithmetic import conjugate
@@ -69,7 +69,7 @@ def matrix_product(left: Value, right: Value, transposed: Flags = (False, False)
         return sum_of_products(left, right, transposed)
     tall = shapes.product([*left.shape[:-2], rows])  # one matrix on the right multiplies them all in one call
     for extent in (tall if right.ndim == 2 else rows, inner, columns):
-        shapes.require(shapes.compare("less_equal", extent, blas.LONGEST), "matmul: a length is 2**31 or more")
+        shapes.require(shapes.compare("less_equal", extent, fortran.LONGEST), "matmul: a length is 2**31 or more")
     return matmul.bind(left, right, transposed=transposed)
 
 

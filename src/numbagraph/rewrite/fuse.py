@@ -22,8 +22,13 @@ BARRIERS = (lowering.Reduce, lowering.Running, lowering.ScatterInto, lowering.As
 
 
 def extents_of(value: Value) -> list[Value]:
-    """The symbolic extents in a value's shape, each by its representative."""
-    resolved = [shapes.resolve(extent) for extent in value.shape]
+    """The symbolic extents in a value's shape, each by its representative. Of one of the results of a call, those of
+    all of them: it needs memory for each."""
+    found = list(value.shape)
+    if isinstance(value, Node) and isinstance(value.op.lower, lowering.Core) and value.op.joint:
+        for number in range(value.op.lower.results):
+            found += value.op.infer(*value.inputs, **{**value.attrs, "result": number}).shape
+    resolved = [shapes.resolve(extent) for extent in found]
     return [extent for extent in resolved if isinstance(extent, Value)]
 
 

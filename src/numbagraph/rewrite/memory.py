@@ -15,7 +15,7 @@ from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step
 def touched(step: Step) -> list[Buffer]:
     """The buffers that a step reads or writes."""
     if isinstance(step, Call):
-        return [*step.inputs, step.output]
+        return list(step.buffers)
     if isinstance(step, Kernel):
         return step.buffers()
     assert isinstance(step, Compute)
@@ -24,7 +24,7 @@ def touched(step: Step) -> list[Buffer]:
 
 def written(step: Step) -> list[Buffer]:
     if isinstance(step, Call):
-        return [step.output]
+        return [*step.outputs, *step.scratch]
     if isinstance(step, Kernel):
         return [buffer for output in step.outputs for buffer in targets(output)]
     return []

@@ -29,6 +29,7 @@ from numbagraph.kernel import (
     register,
 )
 from numbagraph.rewrite.order import along_memory
+from numbagraph.transforms.autodiff import call_of
 from numbagraph.types import Extent
 
 Domain = tuple[Any, ...]
@@ -49,6 +50,8 @@ def iteration_space(value: Value) -> tuple[Extent, ...]:
 def domain_of(value: Value) -> Domain | None:
     """What must be equal for two roots to share a nest; None for a root that is not a loop nest of its own."""
     lower = value.op.lower if isinstance(value, Node) else None
+    if isinstance(lower, lowering.Opaque) and isinstance(value, Node) and value.op.joint:
+        return ("call", call_of(value))
     if isinstance(lower, (lowering.Opaque, lowering.Assemble)):
         return None
     space = iteration_space(value)

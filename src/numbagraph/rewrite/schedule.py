@@ -39,6 +39,8 @@ from numbagraph.rewrite.parallel import split_nests
 from numbagraph.types import ArrayType
 
 Action = tuple[Step, ...]
+CALL_WORK = 8
+"""Operations of a call for an element of its operands and results, roughly."""
 
 
 def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False) -> Program:
@@ -112,10 +114,7 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
     first = roots[0]
     name = "_".join(dict.fromkeys(root.op.name for root in roots if isinstance(root, Node))) or "copy"
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Opaque):
-        packs = [pack(operand(source, memory)) for source in first.inputs if source.ndim]
-        inputs = tuple(buffer for buffer, _ in packs)
-        call = Call(name, first.op.lower.emit, inputs, memory.buffers[first], first.attrs)
-        return [*(step for _, steps in packs for step in steps), call]
+        return call_steps(name, first, roots, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
         return assemble(name, first, first.op.lower, memory)
     kernel = build_nest(name[:60], roots, memory)
@@ -126,6 +125,27 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
         for each in fill_accumulators(output)
     ]
     return [*fills, kernel]
+
+
+def call_steps(name: str, first: Node, roots: Iterable[Value], memory: Memory) -> list[Step]:
+    """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
+    lower = first.op.lower
+    packs = [pack(operand(source, memory)) for source in first.inputs if source.ndim]
+    outputs, scratch = (memory.buffers[first],), ()
+    if isinstance(lower, lowering.Core):
+        wanted = {root.attrs.get("result", 0): memory.buffers[root] for root in roots if isinstance(root, Node)}
+        outputs = tuple(wanted.get(number) or unwanted(first, number, lower) for number in range(lower.results))
+        scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
+    call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch)
+    return [*(step for _, steps in packs for step in steps), call]
+
+
+def unwanted(node: Node, number: int, lower: lowering.Core) -> Buffer:
+    """Memory for a result that nobody wants: of one element of the batch, which all others overwrite."""
+    type_ = node.op.infer(*node.inputs, **{**node.attrs, "result": number})
+    shape = type_.shape[type_.ndim - lower.ranks[number] :]
+    extents = tuple(extent_scalar(extent) for extent in shape)
+    return Buffer(f"{node.op.name}_unwanted", type_.with_shape(shape), extents)
 
 
 def operand(value: Value, memory: Memory) -> Buffer:
@@ -179,7 +199,7 @@ def step_scalars(step: Step) -> Iterable[Scalar]:
         return walk([step.scalar])
     if isinstance(step, Kernel):
         return step.scalars()
-    return walk(extent for buffer in (*step.inputs, step.output) for extent in (buffer.strides or buffer.extents))
+    return walk(extent for buffer in step.buffers for extent in (buffer.strides or buffer.extents))
 
 
 def dependencies(action: Action, producer: dict[object, int]) -> set[int]:
@@ -227,4 +247,7 @@ def estimate_work(steps: list[Step]) -> Scalar:
             for loop in step.loops:
                 trips = lowering.multiply(trips, loop.extent)
             total = lowering.add(total, trips)
+        elif isinstance(step, Call):
+            for buffer in (*step.inputs, *step.outputs):
+                total = lowering.add(total, lowering.multiply(literal(CALL_WORK), element_count(buffer.extents)))
     return total

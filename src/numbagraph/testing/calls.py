@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import optree
 
+from numbagraph.blockwise.common import Keywords
 from numbagraph.jit import GraphFunction
 from numbagraph.numpy import public_function
 from numbagraph.op import Op, numpy_function
@@ -54,7 +55,7 @@ class Call:
         public = public_function(self.op.name, "numbagraph.numpy")
 
         def function(*arrays: Any) -> Any:
-            return public(*self.fill(arrays))
+            return applied(public, self.fill(arrays))
 
         kind = inspect.Parameter.POSITIONAL_ONLY
         names = [inspect.Parameter(f"x{number}", kind) for number in range(len(self.arrays))]
@@ -66,12 +67,16 @@ class Call:
         """The op as `numbagraph.graph_jit` compiles it with some options."""
         return GraphFunction(self.function, **options)
 
+    def determined(self, result: Any) -> Any:
+        """What is determined of a result."""
+        return self.op.determined(result)
+
     def expected(self, arrays: Arrays) -> Any:
         """What NumPy gives for these arrays, or the exception that it raises, as a value."""
         function = numpy_function(self.op)
         if function is None:
             return outcome(GraphFunction(self.function, backend="numpy", cache=False), arrays)
-        return outcome(function, self.fill(arrays))
+        return outcome(lambda *arguments: applied(function, arguments), self.fill(arrays))
 
     def __str__(self) -> str:
         def describe(leaf: Any) -> Any:
@@ -79,6 +84,13 @@ class Call:
 
         arguments = ", ".join(str(optree.tree_map(describe, each)) for each in self.arguments)
         return f"{self.op.name}({arguments}), sample {self.number}"
+
+
+def applied(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """The result of a call with the arguments of a sample."""
+    if arguments and isinstance(arguments[-1], Keywords):
+        return function(*arguments[:-1], **arguments[-1])
+    return function(*arguments)
 
 
 def outcome(function: Callable[..., Any], arguments: Arrays) -> Any:

@@ -1,0 +1,184 @@
+"""The core op kind: ops on vectors and matrices, such as ``(m,m),(m,n)->(m,n)``, for every element of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import Vjp, broadcasting_vjp, reference_of
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.signature import Lengths, Signature, parse
+from numbagraph.graph import Node, Value
+from numbagraph.intrinsics.core import Algorithm, CoreEmitter
+from numbagraph.intrinsics.fortran import LONGEST
+from numbagraph.op import Op, Unsupported, registry
+from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType
+
+SINGLE = (FLOAT32, COMPLEX64)
+Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[Any]]]]
+"""``scratch(dtype, lengths, **attrs)``: the dtype and the shape of each piece of memory that one element needs."""
+
+
+def core_op(
+    reference: Any,
+    signature: str,
+    *,
+    evaluate: Callable[..., Any],
+    library: Algorithm,
+    small: Algorithm | None = None,
+    size: str = "",
+    frontend: Callable[..., Any],
+    vjp: Vjp,
+    jnp: Any,
+    samples: Callable[..., Any],
+    sizes: Callable[..., Lengths] = lambda lengths, **attrs: {},
+    dtypes: Callable[[np.dtype], Sequence[np.dtype]] | None = None,
+    scratch: Scratch = lambda dtype, lengths, **attrs: (),
+    name: str | None = None,
+    implements: tuple[Any, ...] = (),
+    determined: Callable[..., Any] = lambda result: result,
+    ulp: float = 64.0,
+) -> Op:
+    """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
+
+    Parameters
+    ----------
+    signature
+        Which dimensions are whose, as in NEP 20. An op of several results is *joint*: each is a node, of attribute
+        ``result``, and one call computes all of them.
+    evaluate
+        ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
+    library, small, size
+        What computes one element: see `numbagraph.intrinsics.core`.
+    frontend
+        Takes what the function takes; to promote is its matter (see `promoted`).
+    sizes
+        ``sizes(lengths, **attrs)``: the lengths that stand in the results alone.
+    dtypes
+        The dtype of each result, from that of the first operand, which they have by default.
+    scratch
+        The memory that one element needs.
+    determined
+        What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
+    """
+    name = name or reference_of(reference)[0]
+    parsed = parse(signature)
+    joint = len(parsed.outputs) > 1
+    inputs, outputs = (tuple(core.labels for core in side) for side in (parsed.inputs, parsed.outputs))
+    emitter = CoreEmitter(name, inputs, outputs, library, small, size or inputs[0][0])
+
+    def all_lengths(operands: Sequence[Value], attrs: dict[str, Any]) -> Lengths:
+        lengths = parsed.bind(name, [each.shape for each in operands]).lengths
+        require_short(name, parsed, lengths)
+        return {**lengths, **sizes(lengths, **attrs)}
+
+    def infer(*operands: Value, **attrs: Any) -> ArrayType:
+        result = attrs.pop("result", 0)
+        lengths = all_lengths(operands, attrs)
+        batch = parsed.batch_shape(name, [each.shape for each in operands])
+        dtype = operands[0].dtype
+        given = dtypes(dtype)[result] if dtypes is not None else dtype
+        return ArrayType(given, (*batch, *(lengths[each] for each in outputs[result])))
+
+    def needed(node: Node) -> Sequence[lowering.Memory]:
+        attrs = {key: each for key, each in node.attrs.items() if key != "result"}
+        lengths = {key: lowering.extent_scalar(extent) for key, extent in all_lengths(node.inputs, dict(attrs)).items()}
+        return [memory(*each) for each in scratch(node.inputs[0].dtype, lengths, **attrs)]
+
+    def compute(*arrays: Any, **attrs: Any) -> Any:
+        result = attrs.pop("result", None)
+        found = evaluate(*arrays, **attrs)
+        return found if result is None else found[result]
+
+    def translate(*arrays: Any, **attrs: Any) -> Any:
+        result = attrs.pop("result", None)
+        found = jnp(*arrays, **attrs)
+        return found if result is None else found[result]
+
+    def of_call(g: Any, y: Value, *operands: Value, **attrs: Any) -> Sequence[Any]:
+        attrs.pop("result", None)
+        return vjp(g, y, *operands, **attrs)
+
+    def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+        return op.bind(*align(inputs, batched, parsed), **attrs)
+
+    return registry.register(
+        Op(
+            name=name,
+            kind="core op",
+            reference=compute,
+            infer=infer,
+            frontend=frontend,
+            lower=lowering.Core(emitter, tuple(map(len, parsed.outputs)), needed),
+            vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
+            batch=batch,
+            jnp=translate,
+            samples=samples,
+            implements=(*([reference] if reference is not None else []), *implements),
+            joint=joint,
+            zero_dim="array",
+            determined=determined,
+            ulp=ulp,
+        )
+    )
+
+
+def memory(dtype: np.dtype, shape: Sequence[Any]) -> lowering.Memory:
+    """A piece of scratch memory, as the type and the extents of a buffer."""
+    extents = tuple(lowering.literal(each) if isinstance(each, int) else each for each in shape)
+    return ArrayType(dtype), extents
+
+
+def require_short(name: str, signature: Signature, lengths: Lengths) -> None:
+    """Lengths of LAPACK have 32 bits. (A square matrix of a length that does not fit would not fit into memory.)"""
+    squared = {label for core in signature.inputs for label in core.labels if core.labels.count(label) > 1}
+    for label, extent in lengths.items():
+        if label not in squared:
+            fits = shapes.compare("less_equal", extent, LONGEST)
+            shapes.require(fits, f"{name}: a length is 2**31 or more")
+
+
+def align(inputs: Sequence[Value], batched: Sequence[bool], signature: Signature) -> list[Value]:
+    """Operands with the batch dimension of each to the left of every other dimension of the batch."""
+    ranks = [
+        value.ndim - flag - len(names) for value, flag, names in zip(inputs, batched, signature.inputs, strict=True)
+    ]
+    aligned = []
+    for value, flag, rank in zip(inputs, batched, ranks, strict=True):
+        missing = max(ranks) - rank
+        if flag and missing:
+            first = 1 - value.ndim - missing
+            value = registry["expand_dims"].bind(value, axes=tuple(range(first, first + missing)))
+        aligned.append(value)
+    return aligned
+
+
+def promoted(*operands: Any, ranks: Sequence[int] = (2,)) -> list[Value]:
+    """Operands in the common dtype that `numpy.linalg` computes in: integers become float64, whatever else there is."""
+    values = [as_value(each) for each in operands]
+    for value, rank in zip(values, ranks, strict=False):
+        if value.ndim < rank:
+            raise np.linalg.LinAlgError(
+                f"{value.ndim}-dimensional array given. Array must be at least {('', 'one', 'two')[rank]}-dimensional"
+            )
+    dtype = common_dtype([value.dtype for value in values])
+    return [convert(value, dtype) for value in values]
+
+
+def common_dtype(dtypes: Sequence[np.dtype]) -> np.dtype:
+    is_complex = any(dtype.kind == "c" for dtype in dtypes)
+    if all(dtype in SINGLE for dtype in dtypes):
+        return COMPLEX64 if is_complex else FLOAT32
+    return COMPLEX128 if is_complex else FLOAT64
+
+
+def require_square(value: Value) -> None:
+    text = "Last 2 dimensions of the array must be square"
+    rows, columns = (shapes.resolve(extent) for extent in value.shape[-2:])
+    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+        raise np.linalg.LinAlgError(text)
+    shapes.require_same(rows, columns, text)

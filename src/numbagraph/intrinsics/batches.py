@@ -1,0 +1,49 @@
+"""Loops over a batch: the same is done with each element, of which an operand may have one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import I1, I64, Emitter
+
+Extents = Sequence[ir.Value]
+
+
+def product(emitter: Emitter, factors: Sequence[ir.Value]) -> ir.Value:
+    return reduce(emitter.builder.mul, factors, ir.Constant(I64, 1))
+
+
+def batch_steps(emitter: Emitter, own: Extents, batch: Extents, size: ir.Value) -> list[ir.Value]:
+    """How far an operand's element, of a size, is from the next along each batch dimension; 0 where it is repeated."""
+    builder, zero = emitter.builder, ir.Constant(I64, 0)
+    steps: list[ir.Value] = [zero] * (len(batch) - len(own))
+    for number, extent in enumerate(own):
+        repeated = builder.icmp_unsigned("==", extent, ir.Constant(I64, 1))
+        steps.append(builder.select(repeated, zero, product(emitter, (size, *own[number + 1 :]))))
+    return steps
+
+
+def for_each(
+    emitter: Emitter,
+    batch: Extents,
+    steps: Sequence[Sequence[ir.Value]],
+    addresses: Sequence[ir.Value],
+    call: Callable[..., ir.Value | None],
+) -> ir.Value:
+    """Call on the addresses of each element of a batch, ``steps`` bytes apart; whether any call has failed."""
+    builder = emitter.builder
+    if not batch:
+        return call(*addresses) or ir.Constant(I1, 0)
+
+    def goes_on(index: ir.Value, *_: ir.Value) -> ir.Value:
+        return builder.icmp_signed("<", index, batch[0])
+
+    def step(index: ir.Value, failed: ir.Value, *current: ir.Value) -> list[ir.Value]:
+        failed = builder.or_(failed, for_each(emitter, batch[1:], [each[1:] for each in steps], current, call))
+        moved = [builder.gep(address, [each[0]]) for address, each in zip(current, steps, strict=True)]
+        return [builder.add(index, ir.Constant(I64, 1)), failed, *moved]
+
+    return emitter.repeat([ir.Constant(I64, 0), ir.Constant(I1, 0), *addresses], goes_on, step)[1]

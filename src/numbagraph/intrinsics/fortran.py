@@ -1,0 +1,77 @@
+"""Calls of SciPy's BLAS and LAPACK, which take every argument by its address, and matrices column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, llvm_constant
+from numbagraph.intrinsics.external import BLAS, LAPACK
+from numbagraph.intrinsics.matrices import Index
+from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+
+LETTERS = {FLOAT32: "s", FLOAT64: "d", COMPLEX64: "c", COMPLEX128: "z"}
+LONGEST = 2**31 - 1
+"""What a length can be: the integers of BLAS and LAPACK have 32 bits."""
+
+UNITARY = {"syevd": "heevd", "orgqr": "ungqr", "ormqr": "unmqr"}
+"""What LAPACK calls a routine for complex numbers, where that is not a matter of the first letter."""
+
+
+class Fortran:
+    """Calls of the routines for one dtype."""
+
+    def __init__(self, emitter: Emitter, dtype: np.dtype) -> None:
+        self.emitter = emitter
+        self.dtype = dtype
+
+    def slot(self, value: ir.Value) -> ir.Value:
+        """The address of a value."""
+        with self.emitter.builder.goto_entry_block():
+            slot = self.emitter.builder.alloca(value.type)
+        self.emitter.builder.store(value, slot)
+        return slot
+
+    def length(self, value: ir.Value) -> ir.Value:
+        """The address of a length."""
+        return self.slot(self.emitter.builder.trunc(value, I32))
+
+    def width(self, extent: ir.Value) -> ir.Value:
+        """The address of how far columns are apart, which must be positive even where they are empty."""
+        builder = self.emitter.builder
+        empty = builder.icmp_signed("<", extent, ir.Constant(I64, 1))
+        return self.length(builder.select(empty, ir.Constant(I64, 1), extent))
+
+    def number(self, value: complex) -> ir.Value:
+        """The address of a number."""
+        return self.slot(llvm_constant(value, self.dtype))
+
+    def character(self, letter: str) -> ir.Value:
+        return self.slot(ir.Constant(I8, ord(letter)))
+
+    def blas(self, routine: str, *arguments: Any) -> None:
+        self.call(f"{BLAS}{LETTERS[self.dtype]}{routine}", arguments)
+
+    def lapack(self, routine: str, *arguments: Any) -> ir.Value:
+        """Call a routine whose last argument is ``info``, which is given."""
+        info = self.slot(ir.Constant(I32, 0))
+        routine = UNITARY.get(routine, routine) if self.dtype.kind == "c" else routine
+        self.call(f"{LAPACK}{LETTERS[self.dtype]}{routine}", (*arguments, info))
+        return self.emitter.builder.load(info)
+
+    def call(self, name: str, arguments: tuple[Any, ...]) -> None:
+        """Call by name. Arguments are addresses; or, to be put somewhere, letters, lengths and numbers."""
+        addresses = [self.emitter.builder.bitcast(self.address(each), POINTER) for each in arguments]
+        function = self.emitter.function(name, ir.VoidType(), [POINTER] * len(addresses), pure=False)
+        self.emitter.builder.call(function, addresses)
+
+    def address(self, argument: Any) -> ir.Value:
+        if isinstance(argument, str):
+            return self.character(argument)
+        if isinstance(argument, Index):
+            return self.length(argument.register)
+        if isinstance(argument, (float, complex)):
+            return self.number(argument)
+        return argument

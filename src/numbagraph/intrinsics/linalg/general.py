@@ -1,0 +1,197 @@
+"""Factors of general square matrices, with pivots, and systems that are solved with them."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.core import Element
+from numbagraph.intrinsics.emitter import I32, I64
+from numbagraph.intrinsics.formula import Number, absolute
+from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
+from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
+from numbagraph.types import BOOL
+
+
+def is_equal(index: Index, other: Index) -> Number:
+    return Number(index.emitter, index.compare("==", other), BOOL)
+
+
+class Pivots:
+    """The row that each row is exchanged with, in order, as 32-bit integers in memory."""
+
+    def __init__(self, element: Element, pointer: ir.Value) -> None:
+        self.element = element
+        self.pointer = element.builder.bitcast(pointer, I32.as_pointer())
+
+    def __getitem__(self, k: Index) -> Index:
+        builder = self.element.builder
+        number = builder.load(builder.gep(self.pointer, [k.register], inbounds=True))
+        return self.element.code.index(builder.sext(number, I64))
+
+    def __setitem__(self, k: Index, row: Index) -> None:
+        builder = self.element.builder
+        number = builder.trunc(row.register, I32)
+        builder.store(number, builder.gep(self.pointer, [k.register], inbounds=True))
+
+
+def lu_loops(element: Element) -> None:
+    """Row by row, the largest element of what is left of each column being its pivot."""
+    code, n = element.code, element["m"]
+    source, target, pivots = element.operand(0), element.result(0), Pivots(element, element.results[1])
+    factors = code.grid(source, n, n) if n.static is not None else target
+    if n.static is None:
+        element.copy(element.results[0], element.operands[0], n * n)
+
+    def eliminate(k: Index) -> None:
+        pivot = find_pivot(element, factors, k)
+        pivots[k] = pivot
+        exchange_rows(element, factors, k, pivot)
+        diagonal = factors[k, k]
+        inverse = diagonal.equals(0.0).where(diagonal.constant(0.0), 1.0 / diagonal)
+
+        def row(i: Index) -> None:
+            factor = factors[i, k] * inverse
+            factors[i, k] = factor
+            code.loop(k + 1, n, lambda j: factors.__setitem__((i, j), factors[i, j] - factor * factors[k, j]))
+
+        code.loop(k + 1, n, row)
+
+    code.loop(0, n, eliminate)
+    if isinstance(factors, Registers):
+        code.each(n, n, lambda i, j: target.__setitem__((i, j), factors[i, j]))
+
+
+def find_pivot(element: Element, factors: Grid, k: Index) -> Index:
+    """The first row, from row k on, with the largest element in column k."""
+    code, builder = element.code, element.builder
+    largest = Variable(code.emitter, absolute(factors[k, k]).value)
+    place = Variable(code.emitter, k.register)
+
+    def look(i: Index) -> None:
+        size = absolute(factors[i, k])
+        better = (size > Number(code.emitter, largest.value, code.dtype)).value
+        largest.value = builder.select(better, size.value, largest.value)
+        place.value = builder.select(better, i.register, place.value)
+
+    code.loop(k + 1, element["m"], look)
+    return code.index(place.value)
+
+
+def exchange_rows(element: Element, factors: Grid, k: Index, other: Index) -> None:
+    """In registers by choosing, for the number of the other row is known at run time only."""
+    code, n = element.code, element["m"]
+
+    def exchange(i: Index, chosen: Number, j: Index) -> None:
+        first, second = factors[k, j], factors[i, j]
+        factors[k, j], factors[i, j] = chosen.where(second, first), chosen.where(first, second)
+
+    if isinstance(factors, Registers):
+        for i in map(code.index, range((k + 1).static or 0, n.static or 0)):
+            chosen = is_equal(other, i)
+            code.loop(0, n, lambda j, i=i, chosen=chosen: exchange(i, chosen, j))
+        return
+
+    def swap(j: Index) -> None:
+        first, second = factors[k, j], factors[other, j]
+        factors[k, j], factors[other, j] = second, first
+
+    with element.builder.if_then(k.compare("!=", other)):
+        code.loop(0, n, swap)
+
+
+def lu_by_lapack(element: Element) -> None:
+    """LAPACK wants columns: it works on the transposed matrix, which is copied back."""
+    code, n, fortran = element.code, element["m"], element.fortran
+    columns = element.matrix(element.scratch[0], n)
+    transpose(element, element.operand(0), columns)
+    width = fortran.width(n.register)
+    fortran.lapack("getrf", n, n, columns.pointer, width, element.results[1])
+    transpose(element, columns, element.result(0))
+    pivots = Pivots(element, element.results[1])
+    code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
+
+
+def transpose(element: Element, source: Matrix, target: Matrix) -> None:
+    """Copy the transposed square matrix, of numbers of any dtype."""
+    builder, n = element.builder, element["m"]
+
+    def move(i: Index, j: Index) -> None:
+        builder.store(builder.load(source.address(j, i)), target.address(i, j))
+
+    element.code.each(n, n, move)
+
+
+def solve_factored_loops(element: Element) -> ir.Value:
+    """Substitution with both factors; the rows of the right-hand side are exchanged first, or for the transposed
+    matrix those of the solution last."""
+    code, trans = element.code, element.attributes["trans"]
+    factors, source, target = element.operand(1), element.operand(3), element.result()
+    matrix = factors.transposed if trans else factors
+    systems = [Triangle(element, matrix, lower=True, unit=not trans), Triangle(element, matrix, False, bool(trans))]
+    pivots = Pivots(element, element.operands[2])
+    n = element["m"]
+    known = [pivots[k] for k in map(code.index, range(n.static))] if n.static is not None else None
+
+    def permute(x: Grid) -> None:
+        def exchange(k: Index) -> None:
+            exchange_elements(element, x, k, known[k.static or 0] if known is not None else pivots[k])
+
+        if trans:
+            code.backwards(n, exchange)
+        else:
+            code.loop(0, n, exchange)
+
+    def column(c: Index) -> None:
+        x: Grid = Registers() if n.static is not None else Column(target, c)
+        zero = code.index(0)
+        code.loop(0, n, lambda i: x.__setitem__((i, zero), source[i, c]))
+        if not trans:
+            permute(x)
+        for system in systems:
+            system.solve(x, lambda i: x[i, zero])
+        if trans:
+            permute(x)
+        store(systems[0], x, target, c)
+
+    code.loop(0, element["n"], column)
+    return systems[0 if trans else 1].singular
+
+
+def exchange_elements(element: Element, x: Grid, k: Index, other: Index) -> None:
+    code, zero = element.code, element.code.index(0)
+    if isinstance(x, Registers):
+        for i in map(code.index, range((k + 1).static or 0, element["m"].static or 0)):
+            chosen, first, second = is_equal(other, i), x[k, zero], x[i, zero]
+            x[k, zero], x[i, zero] = chosen.where(second, first), chosen.where(first, second)
+        return
+    first, second = x[k, zero], x[other, zero]
+    x[k, zero], x[other, zero] = second, first
+
+
+def solve_factored_by_blas(element: Element) -> ir.Value:
+    m, n, trans = element["m"], element["n"], element.attributes["trans"]
+    code, result, factors = element.code, element.results[0], element.operands[1]
+    element.copy(result, element.operands[3], m * n)
+    pivots, rows = Pivots(element, element.operands[2]), element.result()
+
+    def exchange(k: Index) -> None:
+        other = pivots[k]
+        with element.builder.if_then(k.compare("!=", other)):
+            first, second = (rows.address(each, code.index(0)) for each in (k, other))
+            element.fortran.blas("swap", n, first, code.index(1), second, code.index(1))
+
+    def lower() -> None:
+        triangular_by_blas(element, factors, result, lower=True, trans=trans, unit=True)
+
+    def upper() -> None:
+        triangular_by_blas(element, factors, result, lower=False, trans=trans, unit=False)
+
+    if trans:
+        upper()
+        lower()
+        code.backwards(m, exchange)
+    else:
+        code.loop(0, m, exchange)
+        lower()
+        upper()
+    return zero_on_diagonal(element, factors)

@@ -1,0 +1,131 @@
+"""What the ops of linear algebra share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.signature import parse
+from numbagraph.graph import Value
+from numbagraph.op import quiet, registry
+from numbagraph.ops.arithmetic import conjugate, multiply
+from numbagraph.ops.creation import eye, tri
+from numbagraph.ops.product import matrix_product, transposed_matrix
+from numbagraph.ops.selection import where
+
+
+def adjoint(value: Value) -> Value:
+    """The conjugate of the transposed matrix."""
+    return transposed_matrix(conj(value))
+
+
+def conj(value: Value) -> Value:
+    return conjugate(value) if value.dtype.kind == "c" else value
+
+
+def product(*factors: Value) -> Value:
+    """The product of matrices, from the left to the right."""
+    result, *rest = factors
+    for each in rest:
+        result = matrix_product(result, each)
+    return result
+
+
+def masked(value: Value, k: int = 0, *, upper: bool = False) -> Value:
+    """The elements on and below diagonal ``k`` (or on and above it), and zeros elsewhere."""
+    rows, columns = value.shape[-2:]
+    inside = tri(rows, columns, k - 1 if upper else k, bool)
+    zero = number(0, value)
+    return where(inside, zero, value) if upper else where(inside, value, zero)
+
+
+def number(value: complex, like: Value) -> Any:
+    return np.asarray(value, like.dtype)[()]
+
+
+def half_diagonal(value: Value) -> Value:
+    """The lower triangle, with half of the diagonal."""
+    weight = tri(value.shape[-2], value.shape[-1], 0, value.dtype) - number(0.5, value) * unit(value)
+    return multiply(value, weight)
+
+
+def unit(value: Value) -> Value:
+    """The unit matrix of the same length and dtype."""
+    return eye(value.shape[-1], dtype=value.dtype)
+
+
+def triangular_solution(
+    a: Value, b: Value, *, trans: int = 0, lower: bool = True, unit_diagonal: bool = False, on_error: str = "ignore"
+) -> Value:
+    """The solution for the columns of ``b``, of a factor whose diagonal is that of another op's result."""
+    bind = registry["solve_triangular"].bind
+    return bind(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, on_error=on_error)
+
+
+def factored_solution(
+    a: Value, factors: Value, pivots: Value, b: Value, *, trans: int = 0, on_error: str = "ignore"
+) -> Value:
+    """The solution for the columns of ``b``, by the factors of the matrix ``a``."""
+    return registry["solve_factored"].bind(a, factors, pivots, b, trans=trans, on_error=on_error)
+
+
+def reference(signature: str, *, stacks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the reference of a core op of a function of single matrices (or of ``stacks`` of them, as well).
+
+    It takes ``on_error``, if it is given: where `numpy.linalg.LinAlgError` is raised, the results are NaN instead.
+    """
+    parsed = parse(signature)
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*arrays: Any, on_error: str = "raise", **attrs: Any) -> Any:
+            arrays = tuple(map(np.asarray, arrays))
+            if stacks and on_error == "raise":
+                return quiet(function, *arrays, **attrs)
+            ranks = [a.ndim - len(names) for a, names in zip(arrays, parsed.inputs, strict=True)]
+            batch = np.broadcast_shapes(*[a.shape[:rank] for a, rank in zip(arrays, ranks, strict=True)])
+            spread = [np.broadcast_to(a, (*batch, *a.shape[rank:])) for a, rank in zip(arrays, ranks, strict=True)]
+            single = partial(quiet, function, **attrs) if on_error == "raise" else partial(or_nan, function, attrs)
+            return stacked(single, spread, batch)
+
+        return call
+
+    return declare
+
+
+def or_nan(function: Callable[..., Any], attrs: dict[str, Any], *arrays: np.ndarray) -> Any:
+    """The results for one matrix, or NaN where it has none."""
+    try:
+        return quiet(function, *arrays, **attrs)
+    except np.linalg.LinAlgError:
+        found = quiet(function, *map(stand_in, arrays), **attrs)
+        filled = tuple(
+            np.full_like(each, np.nan) if np.asarray(each).dtype.kind in "fc" else each for each in results(found)
+        )
+        return filled if isinstance(found, tuple) else filled[0]
+
+
+def stand_in(array: np.ndarray) -> np.ndarray:
+    """Something of the same shape that every factorisation and solution exists for."""
+    return np.eye(*array.shape, dtype=array.dtype) if array.ndim == 2 else np.arange(array.size, dtype=array.dtype)
+
+
+def stacked(function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple[int, ...]) -> Any:
+    """The results for each matrix, put together."""
+    if not batch:
+        return function(*arrays)
+    if 0 in batch:
+        found = [function(*[stand_in(np.empty(a.shape[len(batch) :], a.dtype)) for a in arrays])]
+    else:
+        found = [function(*[a[place] for a in arrays]) for place in np.ndindex(batch)]
+    columns = zip(*map(results, found), strict=True)
+    count = 0 if 0 in batch else len(found)
+    joined = [np.stack(column)[:count].reshape(*batch, *np.shape(column[0])) for column in columns]
+    return tuple(joined) if isinstance(found[0], tuple) else joined[0]
+
+
+def results(found: Any) -> Iterator[Any]:
+    return iter(found if isinstance(found, tuple) else (found,))

@@ -1,0 +1,63 @@
+"""What happens where there is no solution: an error, as in NumPy, or NaN."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+CHOICES = ("raise", "nan")
+"""What a user may choose. Ops know a third way: to ignore it, where what went before has failed already."""
+_chosen = threading.local()
+
+
+class Blocks:
+    """How many blocks of code, in any thread, have chosen something else than the usual."""
+
+    count = 0
+    lock = threading.Lock()
+
+    @classmethod
+    def add(cls, number: int) -> None:
+        with cls.lock:
+            cls.count += number
+
+
+def chosen() -> str:
+    """What the block of code that is being run has chosen."""
+    return getattr(_chosen, "value", "raise")
+
+
+@contextmanager
+def on_linalg_error(choice: str) -> Iterator[None]:
+    """Choose, for a block of code, what happens where a matrix has no factor or a system no solution.
+
+    It holds for compiled functions that are called in the block, and inside of a function that is traced for what
+    stands in the block there. The innermost block counts.
+
+    Parameters
+    ----------
+    choice : {"raise", "nan"}
+        ``"raise"``, as outside of all blocks: `numpy.linalg.LinAlgError`, as in NumPy, if it happens to any matrix of a
+        batch. ``"nan"``: the results that belong to the matrix are NaN, those of all others are what they are.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> factor = numbagraph.graph_jit(np.linalg.cholesky)
+    >>> with numbagraph.on_linalg_error("nan"):
+    ...     factor(np.array([[[4.0]], [[-1.0]]]))
+    array([[[ 2.]],
+    <BLANKLINE>
+           [[nan]]])
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"on_linalg_error takes one of {', '.join(map(repr, CHOICES))}, not {choice!r}")
+    previous = chosen()
+    _chosen.value = choice
+    Blocks.add(1)
+    try:
+        yield
+    finally:
+        _chosen.value = previous
+        Blocks.add(-1)

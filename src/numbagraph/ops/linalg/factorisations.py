@@ -1,0 +1,125 @@
+"""Factorisations of matrices: Cholesky's, and that into triangles with pivots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.core import promoted, require_square
+from numbagraph.blockwise.kinds import core_op
+from numbagraph.graph import Value
+from numbagraph.intrinsics.linalg import general, triangular
+from numbagraph.op import Op, load
+from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg.common import (
+    adjoint,
+    conj,
+    factored_solution,
+    half_diagonal,
+    masked,
+    product,
+    reference,
+    triangular_solution,
+)
+from numbagraph.ops.product import transposed_matrix
+
+
+def one_square(a: Any) -> Value:
+    """The operand of an op of square matrices."""
+    (value,) = promoted(a)
+    require_square(value)
+    return value
+
+
+def cholesky_frontend(op: Op, a: Any, *, upper: bool = False) -> Value:
+    return op.bind(one_square(a), upper=bool(upper), on_error=errors.chosen())
+
+
+def cholesky_vjp(g: Value, y: Value, a: Value, *, upper: bool, on_error: str) -> tuple[Value]:
+    """Murray, Differentiation of the Cholesky decomposition (2016), equation 10, for complex matrices as well.
+
+    Only one triangle of the matrix is read, so the cotangent has no other.
+    """
+    if upper:
+        (found,) = cholesky_vjp(adjoint(g), adjoint(y), a, upper=False, on_error=on_error)
+        return (adjoint(found),)
+    inner = half_diagonal(product(transposed_matrix(y), g))
+    inner = conj(inner)  # from here on, cotangents as they pair with tangents by conjugation
+    symmetric = inner + adjoint(inner)
+    half = triangular_solution(y, symmetric, trans=2)
+    full = triangular_solution(y, adjoint(half), trans=2)
+    return (conj(half_diagonal(full)),)
+
+
+def symmetric_from(a: Any, upper: bool) -> Any:
+    """The Hermitian matrix of one triangle, with `jax.numpy`."""
+    jnp = load("jax:numpy")
+    strict = jnp.triu(a, 1) if upper else jnp.tril(a, -1)
+    diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
+    return strict + jnp.conj(jnp.swapaxes(strict, -1, -2)) + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
+
+
+def cholesky_jnp(a: Any, *, upper: bool, on_error: str) -> Any:
+    return load("jax.numpy.linalg:cholesky")(symmetric_from(a, upper), upper=upper)
+
+
+cholesky = core_op(
+    np.linalg.cholesky,
+    "(m,m)->(m,m)",
+    evaluate=reference("(m,m)->(m,m)", stacks=True)(lambda a, *, upper: np.linalg.cholesky(a, upper=upper)),
+    library=triangular.cholesky_by_lapack,
+    small=triangular.cholesky_loops,
+    frontend=cholesky_frontend,
+    vjp=cholesky_vjp,
+    jnp=cholesky_jnp,
+    samples=samples.of(samples.positive, options=[(samples.Keywords(upper=True),)]),
+)
+
+
+def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    getrf = load("scipy.linalg.lapack:get_lapack_funcs")("getrf", (a,))
+    factors, pivots, _ = getrf(a)
+    return np.ascontiguousarray(factors), pivots.astype(np.int32)
+
+
+def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
+    """Of ``A = P L U``: ``P L^-T M U^-T``, where M is the lower triangle of ``L^T gL`` and the upper of ``gU U^T``.
+
+    De Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular factorization (2011).
+    """
+    g, factors, pivots = given[0], y.op.bind(a, result=0), y.op.bind(a, result=1)  # type: ignore[attr-defined]
+    below, upper = masked(factors, -1), masked(factors, upper=True)
+    lower_part = masked(g, -1) + product(transposed_matrix(below), masked(g, -1))
+    inner = masked(lower_part, -1) + masked(product(masked(g, upper=True), transposed_matrix(upper)), upper=True)
+    inner = product(transposed_matrix(upper), inner)
+    turned = triangular_solution(upper, transposed_matrix(inner), lower=False)
+    return (factored_solution(a, factors, pivots, transposed_matrix(turned), trans=1),)
+
+
+def lu_jnp(a: Any) -> Any:
+    factors, pivots, _ = load("jax.lax.linalg:lu")(a)
+    return factors, pivots
+
+
+def lu_frontend(op: Op, a: Any) -> tuple[Value, Value]:
+    """The triangles of a square matrix, in one, and the row that each row was exchanged with, in order."""
+    value = one_square(a)
+    return op.bind(value, result=0), op.bind(value, result=1)
+
+
+square_lu = core_op(
+    None,
+    "(m,m)->(m,m),(m)",
+    name="square_lu",
+    evaluate=reference("(m,m)->(m,m),(m)")(lu_evaluate),
+    library=general.lu_by_lapack,
+    small=general.lu_loops,
+    frontend=lu_frontend,
+    vjp=lu_vjp,
+    jnp=lu_jnp,
+    dtypes=lambda dtype: (dtype, np.dtype(np.int32)),
+    scratch=lambda dtype, lengths: [(dtype, (lengths["m"], lengths["m"]))],
+    samples=samples.of(samples.regular),
+)

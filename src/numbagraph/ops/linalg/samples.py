@@ -1,0 +1,64 @@
+"""Matrices for tests: well-conditioned, positive definite, triangular; alone and in batches, small and large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import Keywords, draw
+
+Shape = tuple[int, ...]
+SQUARES: tuple[Shape, ...] = ((3, 3), (1, 1), (2, 1, 5, 5), (20, 20))
+__all__ = ["SQUARES", "Keywords", "dominant", "draw", "inexact", "of", "positive", "regular", "systems"]
+Make = Callable[[np.random.Generator, np.dtype, Shape], np.ndarray]
+
+
+def regular(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
+    """Well-conditioned matrices, whose rows have to be exchanged."""
+    return np.roll(dominant(rng, dtype, shape), 1, axis=-2)
+
+
+def dominant(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
+    """Matrices with a large diagonal."""
+    unit = np.eye(*shape[-2:], dtype=dtype)
+    if dtype == np.bool_:
+        return np.broadcast_to(unit, shape).copy()
+    return draw(rng, dtype, shape, (-1.0, 1.0)) + (2 * shape[-1] * unit).astype(dtype)
+
+
+def positive(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
+    """Positive definite matrices."""
+    matrices = dominant(rng, dtype, shape)
+    lower = np.tril(matrices, -1)
+    real = matrices * np.eye(*shape[-2:], dtype=dtype)
+    real = np.real(real).astype(dtype)
+    return (lower + np.swapaxes(lower.conj(), -1, -2) + real).astype(dtype)
+
+
+def of(make: Make, *shapes: Shape, options: Sequence[tuple[Any, ...]] = ()) -> Callable[..., Any]:
+    """Samples of one matrix (or stack): of all shapes, and the first shape with each of some further arguments."""
+
+    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+        shapes_ = shapes or SQUARES
+        calls = [(make(rng, dtype, shape),) for shape in shapes_]
+        return calls + [(make(rng, dtype, shapes_[0]), *each) for each in options]
+
+    return samples
+
+
+def inexact(samples: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, but none of integers: SciPy's functions make now float32 and now float64 of them."""
+    return lambda rng, dtype: samples(rng, dtype) if dtype.kind in "fc" else []
+
+
+def systems(make: Make, *pairs: tuple[Shape, Shape], options: Sequence[tuple[Any, ...]] = ()) -> Callable[..., Any]:
+    """The same of a matrix and a right-hand side."""
+
+    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+        calls = [(make(rng, dtype, left), draw(rng, dtype, right)) for left, right in pairs]
+        left, right = pairs[0]
+        return calls + [(make(rng, dtype, left), draw(rng, dtype, right), *each) for each in options]
+
+    return samples

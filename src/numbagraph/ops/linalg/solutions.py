@@ -1,0 +1,196 @@
+"""Solutions of systems of linear equations, by what is known of the matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.core import promoted, require_square
+from numbagraph.blockwise.kinds import composite, core_op
+from numbagraph.graph import Value
+from numbagraph.intrinsics.linalg import general, triangular
+from numbagraph.op import Op, lazy, load
+from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg.common import (
+    conj,
+    factored_solution,
+    masked,
+    product,
+    reference,
+    triangular_solution,
+    unit,
+)
+from numbagraph.ops.linalg.factorisations import one_square, square_lu
+from numbagraph.ops.product import transposed_matrix
+from numbagraph.ops.shape import expand_dims, squeeze
+
+TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+SYSTEM = "(m,m),(m,n)->(m,n)"
+
+
+def with_columns(matrix: Value, right: Value, *, vector: bool, name: str) -> Value:
+    """The right-hand side as a matrix whose columns are solved for."""
+    columns = expand_dims.bind(right, axes=(-1,)) if vector else right
+    own, its = shapes.resolve(matrix.shape[-1]), shapes.resolve(columns.shape[-2])
+    shapes.require_same(own, its, f"{name}: the matrix has {own} rows, and the right-hand side has {its}")
+    return columns
+
+
+def solve_triangular_vjp(
+    g: Value, y: Value, a: Value, b: Value, *, trans: int, lower: bool, unit_diagonal: bool, on_error: str
+) -> tuple[Value, Value]:
+    """Giles, An extended collection of matrix derivative results (2008), 2.3.1, in the triangle that is read."""
+    options = {"lower": lower, "unit_diagonal": unit_diagonal, "on_error": on_error}
+    if trans == 2:
+        right = conj(triangular_solution(a, conj(g), trans=0, **options))
+        outer = conj(product(y, transposed_matrix(right)))
+    else:
+        right = triangular_solution(a, g, trans=1 - trans, **options)
+        outer = product(y, transposed_matrix(right)) if trans else product(right, transposed_matrix(y))
+    offset = (-1 if lower else 1) if unit_diagonal else 0
+    return -masked(outer, offset, upper=not lower), right
+
+
+def triangular_evaluate(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool) -> Any:
+    return load("scipy.linalg:solve_triangular")(
+        a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, check_finite=False
+    )
+
+
+def triangular_jnp(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool, on_error: str) -> Any:
+    jnp = load("jax:numpy")
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(each, (*batch, *each.shape[-2:])) for each in (a, b))
+    return load("jax.lax.linalg:triangular_solve")(
+        a, b, left_side=True, lower=lower, transpose_a=trans > 0, conjugate_a=trans == 2, unit_diagonal=unit_diagonal
+    )
+
+
+def solve_triangular_frontend(
+    op: Op,
+    a: Any,
+    b: Any,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Value:
+    if trans not in TRANS:
+        raise ValueError(f"solve_triangular: trans must be one of {', '.join(map(repr, TRANS))}, not {trans!r}")
+    matrix, right = promoted(a, b, ranks=(2, 1))
+    require_square(matrix)
+    vector = right.ndim == 1
+    columns = with_columns(matrix, right, vector=vector, name="solve_triangular")
+    options = {"trans": TRANS[trans], "lower": bool(lower), "unit_diagonal": bool(unit_diagonal)}
+    solution = op.bind(matrix, columns, **options, on_error=errors.chosen())
+    return squeeze.bind(solution, axes=(-1,)) if vector else solution
+
+
+TRIANGULAR_OPTIONS = [
+    (0, True), (1, True), ("C", False), (2, True, True)
+]  # fmt: skip
+
+solve_triangular = core_op(
+    "scipy.linalg:solve_triangular",
+    SYSTEM,
+    evaluate=reference(SYSTEM)(triangular_evaluate),
+    library=triangular.solve_by_blas,
+    small=triangular.solve_loops,
+    frontend=solve_triangular_frontend,
+    vjp=solve_triangular_vjp,
+    jnp=triangular_jnp,
+    samples=samples.inexact(samples.systems(
+        samples.dominant,
+        ((3, 3), (3, 2)), ((3, 3), (3,)), ((1, 1), (1, 1)), ((5, 5), (5, 1)), ((20, 20), (20, 3)),
+        options=TRIANGULAR_OPTIONS,
+    )),
+)  # fmt: skip
+"""SciPy's function, for stacks of matrices too."""
+
+
+def factored_vjp(
+    g: Value, y: Value, a: Value, factors: Value, pivots: Value, b: Value, *, trans: int, on_error: str
+) -> tuple[Value | None, ...]:
+    """Giles (2008), section 2.3.1. The factors are those of the matrix: what they depend on, it depends on."""
+    right = factored_solution(a, factors, pivots, g, trans=1 - trans, on_error=on_error)
+    outer = product(y, transposed_matrix(right)) if trans else product(right, transposed_matrix(y))
+    return -outer, None, None, right
+
+
+def factored_evaluate(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int) -> Any:
+    return np.linalg.solve(a.swapaxes(-1, -2) if trans else a, b)
+
+
+def factored_jnp(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int, on_error: str) -> Any:
+    jnp = load("jax:numpy")
+    return lazy("jax.numpy.linalg:solve")(jnp.swapaxes(a, -1, -2) if trans else a, b)
+
+
+def factored_frontend(op: Op, a: Any, b: Any, trans: int = 0) -> Value:
+    matrix, columns = promoted(a, b, ranks=(2, 2))
+    factors, pivots = square_lu(matrix)  # type: ignore[misc]
+    return op.bind(matrix, factors, pivots, columns, trans=trans, on_error=errors.chosen())
+
+
+solve_factored = core_op(
+    None,
+    "(m,m),(m,m),(m),(m,n)->(m,n)",
+    name="solve_factored",
+    evaluate=reference("(m,m),(m,m),(m),(m,n)->(m,n)", stacks=True)(factored_evaluate),
+    library=general.solve_factored_by_blas,
+    small=general.solve_factored_loops,
+    frontend=factored_frontend,
+    vjp=factored_vjp,
+    jnp=factored_jnp,
+    samples=samples.systems(
+        samples.regular,
+        ((3, 3), (3, 2)), ((1, 1), (1, 1)), ((2, 5, 5), (5, 3)), ((20, 20), (20, 3)),
+        options=[(1,)],
+    ),
+)  # fmt: skip
+"""The solution of a system whose matrix is factored already. What is differentiated is the system, not the factors."""
+
+SOLVE_SAMPLES = samples.systems(
+    samples.regular,
+    ((3, 3), (3, 2)), ((3, 3), (3,)), ((2, 4, 4), (2, 4, 1)), ((2, 4, 4), (4,)),
+    ((20, 20), (20, 3)),
+)  # fmt: skip
+
+
+@composite(np.linalg.solve, samples=SOLVE_SAMPLES, ulp=64)
+def solve(a: Any, b: Any) -> Value:
+    matrix, right = promoted(a, b, ranks=(2, 1))
+    require_square(matrix)
+    vector = right.ndim == 1  # the rule of NumPy 2: a stack of vectors is a matrix
+    columns = with_columns(matrix, right, vector=vector, name="solve")
+    factors, pivots = square_lu(matrix)  # type: ignore[misc]
+    solution = factored_solution(matrix, factors, pivots, columns, on_error=errors.chosen())
+    return squeeze.bind(solution, axes=(-1,)) if vector else solution
+
+
+@composite(np.linalg.inv, samples=samples.of(samples.regular), ulp=64)
+def inv(a: Any) -> Value:
+    matrix = one_square(a)
+    factors, pivots = square_lu(matrix)  # type: ignore[misc]
+    return factored_solution(matrix, factors, pivots, unit(matrix), on_error=errors.chosen())
+
+
+def cho_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    matrix = samples.dominant(rng, dtype, (3, 3))
+    vector, columns = (samples.draw(rng, dtype, shape) for shape in ((3,), (3, 2)))
+    return [((matrix, True), vector), ((matrix, False), vector), ((matrix, True), columns)]
+
+
+@composite("scipy.linalg:cho_solve", samples=samples.inexact(cho_samples), ulp=64)
+def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Value:
+    c, lower = c_and_lower
+    factor, right = promoted(c, b, ranks=(2, 1))
+    require_square(factor)
+    vector, first, second = right.ndim == 1, *((0, 2) if lower else (2, 0))
+    columns = with_columns(factor, right, vector=vector, name="cho_solve")
+    half = triangular_solution(factor, columns, trans=first, lower=bool(lower))
+    solution = triangular_solution(factor, half, trans=second, lower=bool(lower))
+    return squeeze.bind(solution, axes=(-1,)) if vector else solution

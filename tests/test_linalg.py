@@ -1,0 +1,165 @@
+"""Linear algebra beyond the values of single ops: errors and NaN, derivatives of both, chains, and large batches."""
+
+import inspect
+import threading
+
+import numpy as np
+import pytest
+
+import numbagraph
+from numbagraph import grad, graph_jit, on_linalg_error
+from numbagraph.linalg import solve_triangular
+
+BACKENDS = ["numba", "numpy"]
+FAILING = {
+    "cholesky": (np.linalg.cholesky, "Matrix is not positive definite"),
+    "solve": (lambda a: np.linalg.solve(a, np.ones((3, 2))), "Singular matrix"),
+    "inv": (np.linalg.inv, "Singular matrix"),
+    "solve_triangular": (lambda a: solve_triangular(a, np.ones(3), lower=True), "singular matrix"),
+}
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, shape)
+
+
+def positive(*shape, seed=0):
+    matrices = numbers(*shape, seed=seed)
+    return matrices @ matrices.swapaxes(-1, -2) + shape[-1] * np.eye(shape[-1])
+
+
+def failing_batch(length):
+    matrices = positive(4, length, length)
+    matrices[2] = 0.0
+    return matrices
+
+
+@pytest.mark.parametrize("name", FAILING)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_errors_are_numpy_s_and_name_the_line(name, backend):
+    function, message = FAILING[name]
+    line = inspect.getsourcelines(FAILING["solve"][0])[1] if name == "solve" else None
+    compiled = graph_jit(function, backend=backend)
+    good = positive(3, 3)
+    compiled(good)
+    with pytest.raises(np.linalg.LinAlgError, match=message) as caught:
+        compiled(np.zeros((3, 3)))
+    if line is not None:
+        assert f"{__file__}:{line}" in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("length", [3, 6, 20])
+@pytest.mark.parametrize("function", [np.linalg.cholesky, np.linalg.inv])
+def test_nan_for_a_block_of_code(function, length, backend):
+    matrices = failing_batch(length)
+    compiled = graph_jit(function, backend=backend)
+    with on_linalg_error("nan"):
+        found = compiled(matrices)
+    assert np.isnan(found[2]).all()
+    rest = [0, 1, 3]
+    np.testing.assert_allclose(found[rest], function(matrices[rest]), rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(matrices)
+    with on_linalg_error("nan"), on_linalg_error("raise"), pytest.raises(np.linalg.LinAlgError):
+        compiled(matrices)
+
+
+def test_nan_inside_of_a_traced_function():
+    def f(x):
+        with on_linalg_error("nan"):
+            factor = np.linalg.cholesky(x)
+        return np.sum(factor, (-1, -2)), np.linalg.inv(x)
+
+    compiled = graph_jit(f)
+    sums, _ = compiled(-positive(2, 3, 3))
+    assert np.isnan(sums).all()
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        compiled(np.zeros((3, 3)))
+
+
+def test_a_block_is_its_thread_s_own():
+    compiled, caught = graph_jit(np.linalg.cholesky), []
+
+    def call():
+        try:
+            compiled(-np.eye(3))
+        except np.linalg.LinAlgError as error:
+            caught.append(error)
+
+    with on_linalg_error("nan"):
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+        assert np.isnan(compiled(-np.eye(3))).all()
+    assert len(caught) == 1
+
+
+def test_a_choice_that_there_is_not():
+    with pytest.raises(ValueError, match="'raise', 'nan', not 'ignore'"), on_linalg_error("ignore"):
+        pass
+
+
+@pytest.mark.parametrize("length", [1, 3, 6, 20])
+def test_nan_of_the_argument_passes(length):
+    matrix = positive(length, length)
+    matrix[-1, 0] = np.nan
+    for function in (np.linalg.cholesky, np.linalg.inv):
+        np.testing.assert_array_equal(np.isnan(graph_jit(function)(matrix))[-1, -1], True)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (4, 2, 3)])
+@pytest.mark.parametrize("function", [np.linalg.cholesky, np.linalg.inv, lambda a: np.linalg.solve(a, a)])
+def test_what_is_not_square(function, shape):
+    with pytest.raises(np.linalg.LinAlgError):
+        function(np.ones(shape))
+    with pytest.raises(ValueError, match=r"square|dimension"):
+        graph_jit(function)(np.ones(shape))
+
+
+def test_right_hand_sides_of_another_length():
+    with pytest.raises(ValueError, match="has 3 rows, and the right-hand side has 4"):
+        graph_jit(np.linalg.solve)(np.eye(3), np.ones(4))
+
+
+def test_a_failure_leaves_the_caller_s_array():
+    compiled = graph_jit(np.linalg.cholesky)
+    matrices = failing_batch(3)
+    before = matrices.copy()
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(matrices, out=matrices)
+    np.testing.assert_array_equal(matrices, before)
+
+
+@pytest.mark.parametrize("length", [2, 4, 7, 18])
+def test_log_density_of_normal_vectors(length):
+    """A chain of core ops and loop nests, for each element of a batch, and its gradient."""
+
+    def logp(x, mu, cov):
+        factor = np.linalg.cholesky(cov)
+        scaled = solve_triangular(factor, (x - mu)[..., None], lower=True)[..., 0]
+        diagonal = np.diagonal(factor, axis1=-2, axis2=-1)
+        return -0.5 * np.sum(scaled**2, -1) - np.sum(np.log(diagonal), -1)
+
+    x, mu, cov = numbers(5, length), numbers(length, seed=1), positive(5, length, length)
+    difference = x - mu
+    right = np.linalg.solve(cov, difference[..., None])[..., 0]
+    expected = -0.5 * (difference * right).sum(-1) - 0.5 * np.linalg.slogdet(cov)[1]
+    np.testing.assert_allclose(graph_jit(logp)(x, mu, cov), expected, rtol=1e-12)
+    total = graph_jit(grad(lambda *args: np.sum(logp(*args)), argnums=(0, 1, 2)))
+    to_x, to_mu, to_cov = total(x, mu, cov)
+    np.testing.assert_allclose(to_x, -right, rtol=1e-10)
+    np.testing.assert_allclose(to_mu, right.sum(0), rtol=1e-10)
+    symmetric = 0.5 * (right[:, :, None] * right[:, None] - np.linalg.inv(cov))
+    np.testing.assert_allclose(to_cov + np.swapaxes(to_cov, -1, -2), 2 * symmetric, rtol=1e-9, atol=1e-12)
+
+
+def test_one_matrix_for_a_batch_of_right_hand_sides():
+    matrix, right = positive(4, 4), numbers(3, 2, 4, 5)
+    np.testing.assert_allclose(graph_jit(np.linalg.solve)(matrix, right), np.linalg.solve(matrix, right), rtol=1e-12)
+
+
+def test_results_that_nobody_wants_take_the_memory_of_one_element():
+    compiled = graph_jit(lambda a: numbagraph.linalg.square_lu(a)[1])
+    text = compiled.explain(positive(1000, 5, 5))
+    assert "square_lu_unwanted: 200 bytes" in text
