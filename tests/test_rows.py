@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from numbagraph import graph_jit, special, value_and_grad
+from numbagraph import grad, graph_jit, linalg, special, value_and_grad
 from numbagraph.intrinsics import rows
 from numbagraph.intrinsics.hints import BLOCK
 from numbagraph.testing import LAYOUTS
@@ -120,7 +120,61 @@ def test_sums_over_rows_that_other_rows_need():
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
 
 
+def normal_logp(x, mean, covariance):
+    factor = np.linalg.cholesky(covariance)
+    z = linalg.solve_triangular(factor, (x - mean)[..., None], lower=True)[..., 0]
+    return -0.5 * np.sum(z**2, axis=-1) - np.sum(np.log(np.diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
+
+
+def normal_reference(x, mean, covariance):
+    rest = x - mean
+    quadratic = np.sum(rest * np.linalg.solve(covariance, rest[..., None])[..., 0], axis=-1)
+    return -0.5 * (quadratic + np.linalg.slogdet(covariance)[1])
+
+
+def covariances(*shape):
+    square = RNG.normal(size=(*shape, shape[-1]))
+    return square @ square.swapaxes(-1, -2) + np.eye(shape[-1])
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize(
+    ("batch", "other"), [((50,), (50,)), ((50,), ()), ((7, 5), (7, 5)), ((7, 5), (5,)), ((1,), (1,)), ((0,), (0,))]
+)
+def test_calls_on_batches_run_with_nests(batch, other, parallel):
+    x, mean, covariance = RNG.normal(size=(*batch, 3)), RNG.normal(size=3), covariances(*other, 3)
+    found = graph_jit(normal_logp, parallel=parallel)(x, mean, covariance)
+    np.testing.assert_allclose(found, normal_reference(x, mean, covariance), rtol=1e-10)
+    gradient = graph_jit(grad(lambda *args: np.sum(normal_logp(*args))), parallel=parallel)(x, mean, covariance)
+    expected = np.linalg.solve(covariance, (mean - x)[..., None])[..., 0]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-9)
+
+
+def test_errors_of_calls_that_run_with_nests():
+    x, mean, covariance = RNG.normal(size=(9, 3)), np.zeros(3), covariances(9, 3)
+    covariance[5] = -np.eye(3)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        graph_jit(normal_logp)(x, mean, covariance)
+
+
+@pytest.mark.usefixtures("tile")
+def test_flat_loops_run_with_others():
+    """One loop over all elements is cut where a row ends."""
+
+    def function(x):
+        y = np.exp(x)
+        return y, np.sum(y, axis=-1), np.linalg.cholesky(y @ y.swapaxes(-1, -2) + np.eye(3))
+
+    x = RNG.normal(size=(20, 3, 3))
+    assert "together" in graph_jit(function).explain(x)
+    for found, wanted in zip(graph_jit(function)(x), function(x), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_what_runs_together():
+    found = graph_jit(normal_logp).explain(np.ones((5, 3)), np.ones(3), covariances(5, 3))
+    assert "nests and 2 calls, " + TOGETHER in found
     x, y, beta = np.ones((5, 3)), np.ones(5), np.ones(3)
     assert "3 nests, " + TOGETHER in graph_jit(value_and_grad(logistic, argnums=2)).explain(x, y, beta)
     assert TOGETHER in graph_jit(lambda x: special.softmax(x, axis=-1)).explain(X)

@@ -271,6 +271,13 @@ class Kernel:
     alternative: Alternative | None = None
     split: Split | None = None
     """None where the nest runs on one thread."""
+    flattened: tuple[Scalar, ...] = ()
+    """The lengths of the dimensions that the one loop stands for, if it stands for several."""
+
+    @property
+    def rows(self) -> Scalar:
+        """The length of the first dimension."""
+        return (self.flattened or tuple(loop.extent for loop in self.loops))[0]
 
     @property
     def is_fill(self) -> bool:
@@ -326,6 +333,8 @@ class Call:
     attributes: dict[str, Any]
     scratch: tuple[Buffer, ...] = ()
     """Memory that is needed while it runs."""
+    cores: tuple[int, ...] = ()
+    """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -113,7 +113,7 @@ def core_op(
             reference=compute,
             infer=infer,
             frontend=frontend,
-            lower=lowering.Core(emitter, tuple(map(len, parsed.outputs)), needed),
+            lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), needed),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
             batch=batch,
             jnp=translate,

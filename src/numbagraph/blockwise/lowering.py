@@ -360,8 +360,10 @@ Memory = tuple[ArrayType, tuple[Scalar, ...]]
 class Core(Opaque):
     """A call that does the same with each element of a batch. It may have several results, and need memory."""
 
+    operands: tuple[int, ...]
+    """How many core dimensions each operand has."""
     ranks: tuple[int, ...]
-    """How many core dimensions each result has."""
+    """The same of each result."""
     scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()
     """Memory for one element, which all others use as well."""
 

@@ -128,16 +128,20 @@ class Report:
         number = 0
         for step in in_rows(self.program.steps):
             if isinstance(step, Rows):
-                count = len(step.kernels)
-                self.lines.append(f"  {count} nests, together for as many rows at a time as stay in cache:")
-            for kernel in step.kernels if isinstance(step, Rows) else [step]:
-                if isinstance(kernel, Kernel):
+                calls = len(step.members) - len(step.kernels)
+                what = f"{len(step.kernels)} nests" + (f" and {calls} calls" if calls else "")
+                self.lines.append(f"  {what}, together for as many rows at a time as stay in cache:")
+            for each in step.members if isinstance(step, Rows) else [step]:
+                if isinstance(each, Kernel):
                     number += 1
-                    self._nest(number, kernel)
-            if isinstance(step, Call):
-                operands, results = (", ".join(each.name for each in part) for part in (step.inputs, step.outputs))
-                over = "for each element of a batch" if isinstance(step.emit, CoreEmitter) else "on whole arrays"
-                self.lines.append(f"  call {step.name}({operands}) -> {results}, {over}")
+                    self._nest(number, each)
+                elif isinstance(each, Call):
+                    self._call(each)
+
+    def _call(self, call: Call) -> None:
+        operands, results = (", ".join(each.name for each in part) for part in (call.inputs, call.outputs))
+        over = "for each element of a batch" if isinstance(call.emit, CoreEmitter) else "on whole arrays"
+        self.lines.append(f"  call {call.name}({operands}) -> {results}, {over}")
 
     def _nest(self, number: int, kernel: Kernel) -> None:
         loops = " x ".join(f"{loop.name} < {self._length(loop.extent)}" for loop in kernel.loops) or "no loop"

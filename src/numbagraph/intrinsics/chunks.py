@@ -13,7 +13,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
 from numbagraph.intrinsics.ranges import RangeEmitter
-from numbagraph.intrinsics.rows import Rows, emit_nests, rows_of_tile, run_tiles
+from numbagraph.intrinsics.rows import Rows, Run, emit_nests, rows_of_tile, run_tiles
 from numbagraph.kernel import Kernel, Reduction
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class RowsEmitter:
     def __init__(self, module: ir.Module, rows: Rows, name: str) -> None:
         self.module, self.rows, self.name = module, rows, name
         self.kernels = rows.kernels
+        self.length = rows.length
         self.nests = emit_nests(module, rows, name)
         self.homes = list(dict.fromkeys(home for nest, _ in self.nests for home in nest.homes))
         self.externals = list(dict.fromkeys(each for nest, _ in self.nests for each in nest.externals))
@@ -60,11 +61,14 @@ class RowsEmitter:
         begin, end, *arguments = function.args
         keys = [*self.homes, *self.externals, "tile", *self.slots]
         passed = dict(zip(keys, arguments, strict=True))
-        calls = [
-            (each, [passed[key] for key in (*nest.homes, *nest.externals, *nest.slots)]) for nest, each in self.nests
-        ]
         emitter = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
-        emitter.builder.ret(run_tiles(emitter, calls, begin, end, passed["tile"]))
+
+        def run(nest: RangeEmitter, called: ir.Function) -> Run:
+            own = [passed[key] for key in (*nest.homes, *nest.externals, *nest.slots)]
+            return lambda begin, end: emitter.builder.call(called, [begin, end, *own])
+
+        runs = [run(*each) for each in self.nests]
+        emitter.builder.ret(run_tiles(emitter, runs, begin, end, passed["tile"]))
         return function
 
 
@@ -90,7 +94,9 @@ def cut(
     is_small = builder.icmp_signed("<", work, ir.Constant(I64, THRESHOLD))
     count = builder.select(is_small, one, larger(builder, count, one))
     step = quotient_upwards(builder, length, count)
-    if all(len(kernel.loops) == 1 for kernel in kernels):
+    if all(len(kernel.loops) == 1 and not kernel.flattened for kernel in kernels) or len(kernels) == 1 == len(
+        kernels[0].loops
+    ):
         step = builder.and_(builder.add(step, ir.Constant(I64, LINE - 1)), ir.Constant(I64, -LINE))
     step = larger(builder, step, one)
     return step, larger(builder, quotient_upwards(builder, length, step), one)

@@ -241,7 +241,7 @@ class ProgramEmitter(StraightLine):
         region = Region(nest, arguments, name)
         results = [slots.get(each) or self.place(each) for each in nest.slots]
         arguments = [
-            *(self.scalar(nest.kernels[0].loops[0].extent), work_of(self, nest.kernels), *arguments),
+            *(self.scalar(nest.length), work_of(self, nest.kernels), *arguments),
             *(self.code.builder.bitcast(each, POINTER) for each in results),
             *(self.slot_size([shared_buffer(each)]) for each in nest.shared),
         ]
@@ -256,7 +256,7 @@ class ProgramEmitter(StraightLine):
         return call
 
     def run_rows(self, rows: Rows, name: str) -> None:
-        if any(kernel.split is None for kernel in rows.kernels):
+        if not rows.split:
             run_rows(self, rows, name)
             return
         nest, slots = RowsEmitter(self.function.module, rows, name), self.stack_slots(rows.kernels)

@@ -21,6 +21,7 @@ class RangeEmitter(KernelEmitter):
     def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
         super().__init__(module, kernel, name)
         self.kernels = [kernel]
+        self.length = kernel.loops[0].extent
 
     def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
         begin, end = self.range

@@ -1,8 +1,9 @@
-"""Loop nests that run together, some rows at a time: what one nest reads or writes, the next one finds in cache."""
+"""Loop nests and batched calls that run together, some rows at a time: what one of them writes, the next one finds in
+cache."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter
 from numbagraph.intrinsics.ranges import RangeEmitter
 from numbagraph.kernel import (
     Buffer,
+    Call,
     Compute,
     Kernel,
     Load,
@@ -34,48 +36,118 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**17
 """Memory of the rows that run together, which fits into any second-level cache."""
 
-MOST_NESTS = 8
-"""Nests that run together. More of them would read and write more than the caches' ways can hold."""
+MOST_MEMBERS = 12
+"""Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""
+
+Run = Callable[[ir.Value, ir.Value], ir.Value]
+"""``run(begin, end)`` emits what computes some rows; gives whether a check has failed."""
 
 
 @dataclass
-class Rows:
-    """Nests with the same outermost loop, of which each iteration needs only its own row of what they write.
+class Use:
+    """What a step reads and writes, seen by rows: parts of the memory that belong to one iteration or element."""
 
-    What they accumulate over all rows, none of them needs.
-    """
-
-    kernels: list[Kernel] = field(default_factory=list)
-    after: list[Compute] = field(default_factory=list)
-    """What follows from the results of sums over all rows."""
-    touched: set[Buffer] = field(default_factory=set)
-    written: set[Buffer] = field(default_factory=set)
+    rows: Scalar
+    """How many there are."""
+    homes: set[Buffer]
+    """All memory."""
+    written: set[Buffer]
+    """Memory of which each iteration writes its own row."""
     read_elsewhere: set[Buffer] = field(default_factory=set)
     """Memory of which an iteration reads other rows, too."""
     totals: set[Buffer] = field(default_factory=set)
     """Memory in which rows are added up."""
+    scratch: set[Buffer] = field(default_factory=set)
+    """Memory that holds nothing before and after a row."""
+
+
+def use_of(step: Step) -> Use | None:
+    """How a step works by rows; None if it does not."""
+    if isinstance(step, Call):
+        return use_of_call(step)
+    return use_of_nest(step) if isinstance(step, Kernel) else None
+
+
+def use_of_nest(kernel: Kernel) -> Use | None:
+    """Each iteration of the outermost loop must write to its own row of each result, or add to what all share."""
+    if not kernel.loops or kernel.alternative is not None:
+        return None
+    if not all(writes_row(output, kernel) or adds_rows(output, kernel) for output in kernel.outputs):
+        return None
+    homes = {buffer.home for buffer in kernel.buffers()}
+    totals = {buffer.home for output in kernel.outputs if adds_rows(output, kernel) for buffer in targets(output)}
+    written = {buffer.home for output in kernel.outputs for buffer in targets(output)} - totals
+    elsewhere = {load.buffer.home for load in loads(kernel) if not is_row(load.indices, load.flat, kernel)}
+    return Use(kernel.rows, homes, written, elsewhere, totals)
+
+
+def use_of_call(call: Call) -> Use | None:
+    """Each element of the batch must write to its own row of each result."""
+    if not call.cores:
+        return None
+    batches = [
+        buffer.extents[: len(buffer.extents) - core]
+        for buffer, core in zip((*call.inputs, *call.outputs), call.cores, strict=True)
+    ]
+    batch = max(batches[len(call.inputs) :], key=len)
+    if not batch:
+        return None
+    by_row, elsewhere = set(), set()
+    for buffer, own in zip((*call.inputs, *call.outputs), batches, strict=True):
+        if len(own) < len(batch):
+            elsewhere.add(buffer.home)
+        elif own[0] is batch[0]:
+            by_row.add(buffer.home)
+        else:
+            return None  # it may have one row for all, which only lengths will tell
+    unwanted = {each.home for each in call.outputs} & elsewhere
+    scratch = unwanted | {each.home for each in call.scratch}
+    written = {each.home for each in call.outputs} - unwanted
+    homes = {each.home for each in (*call.inputs, *call.outputs)} - unwanted
+    return Use(batch[0], homes, written, elsewhere - unwanted, scratch=scratch)
+
+
+@dataclass
+class Rows:
+    """Nests and calls of which each iteration, or element, needs only its own row of what they write.
+
+    What they accumulate over all rows, none of them needs.
+    """
+
+    members: list[Kernel | Call] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    after: list[Compute] = field(default_factory=list)
+    """What follows from the results of sums over all rows."""
     later: set[Value | None] = field(default_factory=set)
     """What has a value only when all rows have run."""
 
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [each for each in self.members if isinstance(each, Kernel)]
+
+    @property
+    def length(self) -> Scalar:
+        return self.uses[0].rows
+
+    @property
+    def split(self) -> bool:
+        """Whether the rows may be cut into chunks that run at the same time."""
+        return all(isinstance(each, Kernel) and each.split is not None for each in self.members)
+
     def take(self, step: Step) -> bool:
-        """Add a step, if it is a nest that can be one of them."""
-        if not isinstance(step, Kernel) or not works_by_rows(step) or len(self.kernels) == MOST_NESTS:
+        """Add a step, if it can be one of them."""
+        use = use_of(step)
+        if use is None or len(self.members) == MOST_MEMBERS or not all(fit(each, use) for each in self.uses):
             return False
-        if self.awaited(step.scalars()) or not all(has_rows(step, like=each) for each in self.kernels[:1]):
+        assert isinstance(step, (Kernel, Call))
+        if isinstance(step, Kernel):
+            if self.awaited(step.scalars()):
+                return False
+            self.later |= {each.register for each in step.outputs if isinstance(each, Reduction)} - {None}
+        if self.members and self.split != (isinstance(step, Kernel) and step.split is not None):
             return False
-        homes = {buffer.home for buffer in step.buffers()}
-        totals = {buffer.home for output in step.outputs if adds_rows(output, step) for buffer in targets(output)}
-        written = {buffer.home for output in step.outputs for buffer in targets(output)} - totals
-        elsewhere = {load.buffer.home for load in loads(step) if not reads_row(load, step)}
-        if self.totals & homes or totals & self.touched or (self.written | written) & (self.read_elsewhere | elsewhere):
-            return False
-        self.kernels.append(step)
-        registers = {output.register for output in step.outputs if isinstance(output, Reduction)}
-        self.later |= registers - {None}
-        self.touched |= homes
-        self.totals |= totals
-        self.written |= written
-        self.read_elsewhere |= elsewhere
+        self.members.append(step)
+        self.uses.append(use)
         return True
 
     def awaited(self, scalars: Iterable[Scalar]) -> bool:
@@ -91,39 +163,42 @@ class Rows:
         return True
 
     def is_independent(self, step: Step) -> bool:
-        """Whether a step can be done before the nests: what is computed from scalars, and what fills other memory."""
+        """Whether a step can be done before the others: what is computed from scalars, and what fills other memory."""
         if isinstance(step, Compute):
             return not reads_memory(step) and not self.awaited(walk([step.scalar]))
+        touched = {home for use in self.uses for home in use.homes | use.scratch}
         is_fill = isinstance(step, Kernel) and step.is_fill
-        return is_fill and self.touched.isdisjoint(buffer.home for buffer in step.buffers())
+        return is_fill and touched.isdisjoint(buffer.home for buffer in step.buffers())
 
     def steps(self) -> list[Step | Rows]:
-        """The nests, together where that saves reading memory, and what follows from them."""
-        return [*([self] if len(self.kernels) > 1 and self.pays() else self.kernels), *self.after]
+        """The members, together where that saves reading memory, and what follows from them."""
+        return [*([self] if len(self.members) > 1 and self.pays() else self.members), *self.after]
 
     def pays(self) -> bool:
-        """Whether two of the nests use the same memory."""
-        homes = [{buffer.home for buffer in kernel.buffers()} for kernel in self.kernels]
-        return sum(map(len, homes)) > len(set().union(*homes))
+        """Whether two of the members use the same memory."""
+        return sum(len(use.homes) for use in self.uses) > len(set().union(*(use.homes for use in self.uses)))
 
 
-def works_by_rows(kernel: Kernel) -> bool:
-    """Whether each iteration of the outermost loop writes to its own row of each result, or adds to what all share."""
-    if not kernel.loops or kernel.alternative is not None:
+def fit(one: Use, other: Use) -> bool:
+    """Whether two steps may run together."""
+    if one.rows is not other.rows or one.written & other.read_elsewhere or other.written & one.read_elsewhere:
         return False
-    return all(writes_row(output, kernel) or adds_rows(output, kernel) for output in kernel.outputs)
-
-
-def has_rows(kernel: Kernel, *, like: Kernel) -> bool:
-    return kernel.loops[0].extent is like.loops[0].extent
+    return not any(
+        first.totals & (second.homes | second.scratch) or first.scratch & second.homes
+        for first, second in ((one, other), (other, one))
+    )
 
 
 def writes_row(output: Output, kernel: Kernel) -> bool:
-    row = kernel.loops[0]
-    if isinstance(output, Scatter) or (isinstance(output, Store) and output.flat) or not output.indices:
+    if isinstance(output, Scatter) or not output.indices or adds_rows(output, kernel):
         return False
     goes_on = isinstance(output, Scan) and len(kernel.loops) == 1
-    return not goes_on and not adds_rows(output, kernel) and output.indices[0] is row
+    return not goes_on and is_row(output.indices, isinstance(output, Store) and output.flat, kernel)
+
+
+def is_row(indices: tuple[Scalar, ...], flat: bool, kernel: Kernel) -> bool:
+    """Whether an element stands in the row of the iteration that uses it."""
+    return flat == bool(kernel.flattened) and indices[0] is kernel.loops[0]
 
 
 def adds_rows(output: Output, kernel: Kernel) -> bool:
@@ -133,10 +208,6 @@ def adds_rows(output: Output, kernel: Kernel) -> bool:
 
 def loads(kernel: Kernel) -> Iterable[Load]:
     return (scalar for scalar in kernel.scalars() if isinstance(scalar, Load) and scalar.indices)
-
-
-def reads_row(load: Load, kernel: Kernel) -> bool:
-    return not load.flat and load.indices[0] is kernel.loops[0]
 
 
 def reads_memory(step: Compute) -> bool:
@@ -161,61 +232,97 @@ def in_rows(steps: Iterable[Step]) -> list[Step | Rows]:
     return result + rows.steps()
 
 
+class RowEmitter(RangeEmitter):
+    """The same for a range of rows, even if one loop runs over the elements of all rows."""
+
+    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
+        begin, end = super().bounds(depth)
+        for extent in self.kernel.flattened[1:] if not depth else ():
+            begin, end = (self.preambles[0].builder.mul(each, self.scalar(extent)) for each in (begin, end))
+        return begin, end
+
+
 def emit_nests(module: ir.Module, rows: Rows, name: str) -> list[tuple[RangeEmitter, ir.Function]]:
     kernels = enumerate(rows.kernels)
-    nests = [RangeEmitter(module, kernel, f"{name}.{number}.{kernel.name}") for number, kernel in kernels]
+    nests = [RowEmitter(module, kernel, f"{name}.{number}.{kernel.name}") for number, kernel in kernels]
     return [(nest, nest.emit()) for nest in nests]
 
 
 def run_rows(code: ProgramEmitter, rows: Rows, name: str) -> None:
-    """Emit the nests, and a loop over tiles of rows which runs them one after the other."""
+    """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
     nests, emitter = emit_nests(code.function.module, rows, name), code.code
     sums = [(nest, output) for nest, _ in nests for output in nest.slots]
     slots = {output: emitter.builder.alloca(nest.record_type(output)) for nest, output in sums}
     for nest, output in sums:
         nest.open_slot(emitter, output, slots[output])
     pointers = {output: emitter.builder.bitcast(slot, POINTER) for output, slot in slots.items()}
-    calls = [(function, [*nest.arguments(code), *(pointers[each] for each in nest.slots)]) for nest, function in nests]
-    length = code.scalar(rows.kernels[0].loops[0].extent)
-    failed = run_tiles(emitter, calls, ir.Constant(I64, 0), length, rows_of_tile(code, rows))
-    if any(nest.flag is not None for nest, _ in nests):
+    rest = iter(nests)
+    runs = [
+        call_run(code, each) if isinstance(each, Call) else nest_run(code, *next(rest), pointers)
+        for each in rows.members
+    ]
+    failed = run_tiles(emitter, runs, ir.Constant(I64, 0), code.scalar(rows.length), rows_of_tile(code, rows))
+    if any(nest.flag is not None for nest, _ in nests) or len(nests) < len(runs):
         code.check(emitter, failed)
     for nest, output in sums:
         code.keep(output, nest.result_of(emitter, output, nest.state_in(emitter, output, slots[output])))
 
 
-def run_tiles(
-    emitter: Emitter,
-    calls: Iterable[tuple[ir.Function, list[ir.Value]]],
-    begin: ir.Value,
-    end: ir.Value,
-    tile: ir.Value,
-) -> ir.Value:
-    """Call functions of ranges for one tile after the other; whether a check has failed."""
+def nest_run(code: ProgramEmitter, nest: RangeEmitter, function: ir.Function, slots: dict[Reduction, ir.Value]) -> Run:
+    arguments = [*nest.arguments(code), *(slots[each] for each in nest.slots)]
+    return lambda begin, end: code.code.builder.call(function, [begin, end, *arguments])
+
+
+def call_run(code: ProgramEmitter, call: Call) -> Run:
+    """A call on some elements of its batch: all but these are passed over."""
+    use, builder = use_of_call(call), code.code.builder
+    assert use is not None
+    extents = [[code.scalar(extent) for extent in buffer.extents] for buffer in call.buffers]
+    addresses = [code.base(buffer) for buffer in call.buffers]
+    dtypes = [buffer.dtype for buffer in call.buffers]
+    own = [buffer.home in use.homes - use.read_elsewhere for buffer in call.buffers]
+    widths = [row_bytes(code, each) if flag else None for each, flag in zip(call.buffers, own, strict=True)]
+
+    def run(begin: ir.Value, end: ir.Value) -> ir.Value:
+        count, lengths, places = builder.sub(end, begin), [], []
+        for address, each, width in zip(addresses, extents, widths, strict=True):
+            lengths.append(each if width is None else [count, *each[1:]])
+            places.append(address if width is None else builder.gep(address, [builder.mul(begin, width)]))
+        failed = call.emit(code.code, places, lengths, dtypes, **call.attributes)
+        return ir.Constant(I1, 0) if failed is None else failed
+
+    return run
+
+
+def run_tiles(emitter: Emitter, runs: Iterable[Run], begin: ir.Value, end: ir.Value, tile: ir.Value) -> ir.Value:
+    """Run everything for one tile after the other; whether a check has failed."""
     builder = emitter.builder
 
     def run(begin: ir.Value, failed: ir.Value) -> list[ir.Value]:
         following = builder.add(begin, tile)
         stop = builder.select(builder.icmp_signed("<", following, end), following, end)
-        for function, arguments in calls:
-            failed = builder.or_(failed, builder.call(function, [begin, stop, *arguments]))
+        for each in runs:
+            failed = builder.or_(failed, each(begin, stop))
         return [following, failed]
 
     _, failed = emitter.repeat([begin, ir.Constant(I1, 0)], lambda begin, _: builder.icmp_signed("<", begin, end), run)
     return failed
 
 
+def row_bytes(code: ProgramEmitter, buffer: Buffer) -> ir.Value:
+    """The size of a row."""
+    width: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
+    for extent in buffer.extents[1:]:
+        width = code.code.builder.mul(width, code.scalar(extent))
+    return width
+
+
 def rows_of_tile(code: ProgramEmitter, rows: Rows) -> ir.Value:
     """How many rows run together: as many as fit into a tile, and one at least."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
-    extent = rows.kernels[0].loops[0].extent
-    homes = dict.fromkeys(buffer.home for kernel in rows.kernels for buffer in kernel.buffers())
     size: ir.Value = one
-    for home in homes:
-        if home.extents and home.extents[0] is extent:
-            each: ir.Value = ir.Constant(I64, home.dtype.itemsize)
-            for length in home.extents[1:]:
-                each = builder.mul(each, code.scalar(length))
-            size = builder.add(size, each)
+    for home in dict.fromkeys(home for use in rows.uses for home in sorted(use.homes, key=lambda each: each.name)):
+        if home.extents and home.extents[0] is rows.length:
+            size = builder.add(size, row_bytes(code, home))
     count = builder.sdiv(ir.Constant(I64, TILE_BYTES), size)
     return builder.select(builder.icmp_signed(">", count, one), count, one)

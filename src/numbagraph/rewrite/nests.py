@@ -250,7 +250,8 @@ def _flatten(name: str, roots: list[Value], memory: Memory) -> Kernel | None:
     space = iteration_space(roots[0])
     if len(loops_of(space)) < 2 or not all(_can_be_flat(root, space, memory) for root in roots):
         return None
-    loop = LoopIndex("i", element_count(map(extent_scalar, space)))
+    extents = tuple(map(extent_scalar, space))
+    loop = LoopIndex("i", element_count(extents))
     puller = FlatPuller(memory, {root for root in roots if _is_map(root)}, loop)
     outputs: list[Output] = []
     index = (loop,) + (literal(0),) * (len(space) - 1)
@@ -262,7 +263,7 @@ def _flatten(name: str, roots: list[Value], memory: Memory) -> Kernel | None:
         else:
             assert isinstance(root, Node)
             outputs.append(Store(memory.buffers[root], (loop,), puller.pull(root, index), root.source, flat=True))
-    kernel = Kernel(name, (loop,), outputs)
+    kernel = Kernel(name, (loop,), outputs, flattened=extents)
     kernel.notes.append("all dimensions run as one loop: every array is contiguous and of the same shape")
     return kernel
 
