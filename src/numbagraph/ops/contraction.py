@@ -13,7 +13,7 @@ from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
 from numbagraph.graph import Value
 from numbagraph.ops.arithmetic import conjugate
-from numbagraph.ops.gathering import diagonal
+from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.product import matrix_product, total
 from numbagraph.ops.shape import copy, expand_dims, permute, ravel, reshape_value, squeeze
 from numbagraph.types import canonical_dtype

@@ -11,7 +11,7 @@ from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
 from numbagraph.blockwise.kinds import composite, draw
-from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry, less
+from numbagraph.blockwise.lengths import both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Constant, Node, Value, constant
@@ -428,52 +428,3 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
         for place, extent in enumerate(value.shape)
     ]
     return gather.bind(value, *where, axis=-value.ndim, checked=tuple(place == axis for place in range(value.ndim)))
-
-
-def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]:
-    """The row and the column of each element of a diagonal of the last two dimensions."""
-    offset = as_extent(offset, "the offset of a diagonal")
-    if not isinstance(offset, int):
-        raise TypeError("the offset of a diagonal must be known when the function is traced: use static_argnames")
-    rows, columns = shape[-2:]
-    down, right = max(-offset, 0), max(offset, 0)
-    length = shapes.minimum(less(rows, down), less(columns, right))
-    numbers = iota(length)
-    return numbers + down if down else numbers, numbers + right if right else numbers
-
-
-@composite(
-    np.diagonal,
-    samples=lambda rng, dtype: [
-        (draw(rng, dtype, (3, 4)),),
-        (draw(rng, dtype, (3, 4)), 1),
-        (draw(rng, dtype, (3, 4)), -2),
-        (draw(rng, dtype, (3, 4, 2)), 0, 0, 2),
-    ],
-)
-def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Value:
-    value = as_value(a)
-    axes = [shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in (axis1, axis2)]
-    if axes[0] == axes[1]:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    value = move(value, axes, [value.ndim - 2, value.ndim - 1])
-    return gather_value(value, diagonal_places(value.shape, offset), -2, checked=False)
-
-
-@composite(
-    np.diag,
-    samples=lambda rng, dtype: [
-        (draw(rng, dtype, (3, 4)),),
-        (draw(rng, dtype, (3, 4)), 1),
-        (draw(rng, dtype, (3,)),),
-        (draw(rng, dtype, (3,)), -1),
-    ],
-)
-def diag(v: Any, k: Any = 0) -> Value:
-    value = as_value(v)
-    if value.ndim == 2:
-        return diagonal(value, k)
-    if value.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    size = shapes.add(value.shape[0], abs(as_extent(k)))
-    return scatter(value, diagonal_places((size, size), k), (size, size), -2, (False, False))

@@ -12,7 +12,7 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import not_equal
-from numbagraph.ops.gathering import diagonal
+from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.shape import squeeze
 from numbagraph.ops.statistics import squared_size

@@ -1,0 +1,98 @@
+"""Diagonals of matrices, and matrices of diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import composite, draw, view
+from numbagraph.blockwise.lengths import as_extent, less
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.graph import Value
+from numbagraph.op import registry
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.creation import iota, number_as
+from numbagraph.ops.gathering import gather_value, scatter
+from numbagraph.ops.shape import expand_dims, move
+from numbagraph.types import ArrayType, Extent
+
+
+def main_diagonal_type(value: Value) -> ArrayType:
+    return value.type.with_shape((*value.shape[:-2], shapes.minimum(*value.shape[-2:])))
+
+
+def diagonal_matrix(value: Value, shape: Sequence[Extent]) -> Value:
+    """The matrices of a shape that have these diagonals, and are zero elsewhere."""
+    rows, columns = shape
+    if not shapes.same(rows, columns):
+        return scatter(value, diagonal_places(shape, 0), shape, -2, (False, False))
+    on_diagonal = equal(expand_dims.bind(iota(rows), axes=(-1,)), iota(columns))
+    return registry["where"](on_diagonal, expand_dims.bind(value, axes=(-1,)), number_as(0, value.dtype))
+
+
+main_diagonal = view(
+    None,
+    name="main_diagonal",
+    source_index=lambda node, index: (*index, index[-1]),
+    infer=main_diagonal_type,
+    frontend=lambda op, a: op.bind(as_value(a)),
+    evaluate=lambda a: a.diagonal(0, -2, -1),
+    vjp=lambda g, y, x: (diagonal_matrix(g, x.shape[-2:]),),
+    samples=lambda rng, dtype: [(draw(rng, dtype, shape),) for shape in ((3, 3), (2, 4), (4, 2), (5, 3, 3), (0, 0))],
+)
+
+
+def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]:
+    """The row and the column of each element of a diagonal of the last two dimensions."""
+    offset = as_extent(offset, "the offset of a diagonal")
+    if not isinstance(offset, int):
+        raise TypeError("the offset of a diagonal must be known when the function is traced: use static_argnames")
+    rows, columns = shape[-2:]
+    down, right = max(-offset, 0), max(offset, 0)
+    length = shapes.minimum(less(rows, down), less(columns, right))
+    numbers = iota(length)
+    return numbers + down if down else numbers, numbers + right if right else numbers
+
+
+@composite(
+    np.diagonal,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3, 4)),),
+        (draw(rng, dtype, (3, 4)), 1),
+        (draw(rng, dtype, (3, 4)), -2),
+        (draw(rng, dtype, (3, 4, 2)), 0, 0, 2),
+    ],
+)
+def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Value:
+    value = as_value(a)
+    axes = [shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in (axis1, axis2)]
+    if axes[0] == axes[1]:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    value = move(value, axes, [value.ndim - 2, value.ndim - 1])
+    if as_extent(offset, "the offset of a diagonal") == 0:
+        return main_diagonal.bind(value)
+    return gather_value(value, diagonal_places(value.shape, offset), -2, checked=False)
+
+
+@composite(
+    np.diag,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3, 4)),),
+        (draw(rng, dtype, (3, 4)), 1),
+        (draw(rng, dtype, (3,)),),
+        (draw(rng, dtype, (3,)), -1),
+    ],
+)
+def diag(v: Any, k: Any = 0) -> Value:
+    value = as_value(v)
+    if value.ndim == 2:
+        return diagonal(value, k)
+    if value.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    if as_extent(k) == 0:
+        return diagonal_matrix(value, (value.shape[0], value.shape[0]))
+    size = shapes.add(value.shape[0], abs(as_extent(k)))
+    return scatter(value, diagonal_places((size, size), k), (size, size), -2, (False, False))
