@@ -347,9 +347,13 @@ class Assemble:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A call on whole buffers, such as BLAS."""
+    """A call on whole buffers, such as BLAS; or one that does the same with each element of a batch."""
 
     emit: Emit
+    operands: tuple[int, ...] = ()
+    """How many core dimensions each operand has, if there is a batch."""
+    ranks: tuple[int, ...] = ()
+    """The same of each result."""
 
 
 Memory = tuple[ArrayType, tuple[Scalar, ...]]
@@ -358,12 +362,8 @@ Memory = tuple[ArrayType, tuple[Scalar, ...]]
 
 @dataclass(frozen=True)
 class Core(Opaque):
-    """A call that does the same with each element of a batch. It may have several results, and need memory."""
+    """A call that may have several results, and need memory."""
 
-    operands: tuple[int, ...]
-    """How many core dimensions each operand has."""
-    ranks: tuple[int, ...]
-    """The same of each result."""
     scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()
     """Memory for one element, which all others use as well."""
 

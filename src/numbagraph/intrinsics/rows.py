@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**17
 """Memory of the rows that run together, which fits into any second-level cache."""
 
-MOST_MEMBERS = 12
+MOST_MEMBERS = 16
 """Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""
 
 Run = Callable[[ir.Value, ir.Value], ir.Value]
@@ -116,7 +116,7 @@ class Rows:
 
     members: list[Kernel | Call] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
-    after: list[Compute] = field(default_factory=list)
+    after: list[Step] = field(default_factory=list)
     """What follows from the results of sums over all rows."""
     later: set[Value | None] = field(default_factory=set)
     """What has a value only when all rows have run."""
@@ -139,11 +139,13 @@ class Rows:
         use = use_of(step)
         if use is None or len(self.members) == MOST_MEMBERS or not all(fit(each, use) for each in self.uses):
             return False
+        if any(conflict(step, each) for each in self.after):
+            return False
         assert isinstance(step, (Kernel, Call))
         if isinstance(step, Kernel):
             if self.awaited(step.scalars()):
                 return False
-            self.later |= {each.register for each in step.outputs if isinstance(each, Reduction)} - {None}
+            self.later |= results_of(step)
         if self.members and self.split != (isinstance(step, Kernel) and step.split is not None):
             return False
         self.members.append(step)
@@ -155,20 +157,25 @@ class Rows:
         return any(isinstance(each, Register) and each.value in self.later for each in scalars)
 
     def delay(self, step: Step) -> bool:
-        """Note a step to be done afterwards, if it does nothing but follow from sums over all rows."""
-        if not isinstance(step, Compute) or reads_memory(step) or not self.awaited(walk([step.scalar])):
+        """Note a step to be done afterwards, if it follows from sums over all rows."""
+        totals = {home for use in self.uses for home in use.totals}
+        follows = isinstance(step, Compute) and not reads_memory(step) and self.awaited(walk([step.scalar]))
+        if isinstance(step, Kernel):
+            follows = not totals.isdisjoint(homes_of(step)) or self.awaited(step.scalars())
+        if not follows:
             return False
         self.after.append(step)
-        self.later.add(step.value)
+        self.later |= results_of(step)
         return True
 
     def is_independent(self, step: Step) -> bool:
         """Whether a step can be done before the others: what is computed from scalars, and what fills other memory."""
         if isinstance(step, Compute):
             return not reads_memory(step) and not self.awaited(walk([step.scalar]))
+        if not isinstance(step, Kernel) or not step.is_fill:
+            return False
         touched = {home for use in self.uses for home in use.homes | use.scratch}
-        is_fill = isinstance(step, Kernel) and step.is_fill
-        return is_fill and touched.isdisjoint(buffer.home for buffer in step.buffers())
+        return touched.isdisjoint(homes_of(step)) and not any(conflict(step, each) for each in self.after)
 
     def steps(self) -> list[Step | Rows]:
         """The members, together where that saves reading memory, and what follows from them."""
@@ -177,6 +184,33 @@ class Rows:
     def pays(self) -> bool:
         """Whether two of the members use the same memory."""
         return sum(len(use.homes) for use in self.uses) > len(set().union(*(use.homes for use in self.uses)))
+
+
+def homes_of(step: Step) -> set[Buffer]:
+    """The memory that a step reads or writes."""
+    if isinstance(step, Compute):
+        return {each.buffer.home for each in walk([step.scalar]) if isinstance(each, Load)}
+    return {buffer.home for buffer in (step.buffers() if isinstance(step, Kernel) else step.buffers)}
+
+
+def written_homes(step: Step) -> set[Buffer]:
+    if isinstance(step, Call):
+        return {buffer.home for buffer in (*step.outputs, *step.scratch)}
+    outputs = step.outputs if isinstance(step, Kernel) else ()
+    return {buffer.home for output in outputs for buffer in targets(output)}
+
+
+def conflict(one: Step, other: Step) -> bool:
+    """Whether the order of two steps makes a difference to memory."""
+    return not written_homes(one).isdisjoint(homes_of(other)) or not written_homes(other).isdisjoint(homes_of(one))
+
+
+def results_of(step: Step) -> set[Value | None]:
+    """The registers that a step leaves values in."""
+    if isinstance(step, Compute):
+        return {step.value}
+    outputs = step.outputs if isinstance(step, Kernel) else ()
+    return {each.register for each in outputs if isinstance(each, Reduction)} - {None}
 
 
 def fit(one: Use, other: Use) -> bool:

@@ -131,12 +131,12 @@ def call_steps(name: str, first: Node, roots: Iterable[Value], memory: Memory) -
     """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
     lower = first.op.lower
     packs = [pack(operand(source, memory)) for source in first.inputs if source.ndim]
-    outputs, scratch, cores = (memory.buffers[first],), (), ()
+    outputs, scratch = (memory.buffers[first],), ()
     if isinstance(lower, lowering.Core):
         wanted = {root.attrs.get("result", 0): memory.buffers[root] for root in roots if isinstance(root, Node)}
         outputs = tuple(wanted.get(number) or unwanted(first, number, lower) for number in range(lower.results))
         scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
-        cores = (*lower.operands, *lower.ranks)
+    cores = (*lower.operands, *lower.ranks)
     call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch, cores)
     return [*(step for _, steps in packs for step in steps), call]
 
