@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from importlib import import_module
 
@@ -20,14 +20,18 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 )
 
 
-def external_symbols(names: Iterable[str]) -> dict[str, int]:
+def external_symbols(names: Collection[str]) -> dict[str, int]:
     """The addresses of the external symbols among ``names`` that are ours to bind. SciPy is imported if it has any."""
-    return {
-        name: find(name.removeprefix(prefix))
-        for name in names
-        for prefix, find in FINDERS.items()
-        if name.startswith(prefix)
-    }
+    found: dict[str, int] = {}
+    for prefix, find in FINDERS.items():
+        ours = [name for name in names if name.startswith(prefix)]
+        found.update(zip(ours, find([name.removeprefix(prefix) for name in ours]), strict=True))
+    return found
+
+
+def one_by_one(find: Callable[[str], int]) -> Callable[[list[str]], Iterable[int]]:
+    """What finds the addresses of several symbols, if ``find`` finds that of one."""
+    return lambda names: map(find, names)
 
 
 def _functions(module: str) -> dict[str, object]:
@@ -52,9 +56,9 @@ def _special_address(name: str) -> int:
     raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")
 
 
-FINDERS: dict[str, Callable[[str], int]] = {
-    SCIPY: _special_address,
-    BLAS: partial(_address, "scipy.linalg.cython_blas"),
-    LAPACK: partial(_address, "scipy.linalg.cython_lapack"),
+FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
+    SCIPY: one_by_one(_special_address),
+    BLAS: one_by_one(partial(_address, "scipy.linalg.cython_blas")),
+    LAPACK: one_by_one(partial(_address, "scipy.linalg.cython_lapack")),
 }
-"""What finds the address of a symbol, by its prefix. `numbagraph.runtime` adds those of its own native code."""
+"""What finds the addresses of symbols, by their prefix. `numbagraph.runtime` adds those of its own native code."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 
 from llvmlite import ir
 
@@ -19,34 +19,59 @@ from numbagraph.runtime.cache import default_cache, sources
 from numbagraph.runtime.compile import Library, compile_module, target_fingerprint
 from numbagraph.version import __version__
 
-Define = Callable[[ir.Module, str], ir.Function]
 
+class Shelf:
+    """Functions of one kind, by their symbols, which begin with a prefix."""
 
-def define_core(module: ir.Module, symbol: str) -> ir.Function:
-    return BatchedCall.of(symbol).emit(module)
+    def __init__(self, prefix: str, define: Callable[[ir.Module, str], ir.Function]) -> None:
+        self.prefix = prefix
+        self.define = define
+        self.libraries: dict[str, Library] = {}
+        """What is loaded, by the symbols of functions. It is never freed, since any code may call it."""
+
+    def addresses_of(self, names: list[str]) -> list[int]:
+        """The addresses of functions, by their symbols without the prefix.
+
+        What is neither loaded nor on disk is compiled in one module: each module takes 3 ms beside what is in it.
+        """
+        symbols = [self.prefix + name for name in names]
+        stored = default_cache()
+        missing = []
+        for symbol in symbols:
+            if symbol not in self.libraries:
+                content = stored.get(key_of(symbol)) if stored else None
+                if content is None:
+                    missing.append(symbol)
+                else:
+                    self.libraries.setdefault(symbol, loaded(content))
+        if missing:
+            content = self.compile(missing)
+            for symbol in missing:
+                self.libraries.setdefault(symbol, loaded(content))
+                if stored:
+                    stored.put(key_of(symbol), content)
+        return [self.libraries[symbol].address(symbol) for symbol in symbols]
+
+    def compile(self, symbols: list[str]) -> bytes:
+        """Object code of functions, behind the names of those that it calls."""
+        module = ir.Module("library")
+        for symbol in symbols:
+            self.define(module, symbol)
+        functions = (each for each in module.functions if each.is_declaration)
+        needed = [each.name for each in functions if each.name.startswith(EXTERNAL)]
+        return json.dumps(needed).encode() + b"\n" + compile_module(str(module))
 
 
 @cache
-def library_of(symbol: str, define: Define) -> Library:
-    """One function, loaded. It is never freed, since any code may call it."""
-    key = hashlib.sha256(repr((symbol, __version__, sources(), target_fingerprint())).encode()).hexdigest()
-    stored = default_cache()
-    content = stored.get(key) if stored else None
-    if content is None:
-        module = ir.Module(symbol)
-        define(module, symbol)
-        needed = [name for name in module.globals if name.startswith(EXTERNAL) and name != symbol]
-        content = json.dumps(needed).encode() + b"\n" + compile_module(str(module))
-        if stored:
-            stored.put(key, content)
+def loaded(content: bytes) -> Library:
+    """Functions that were compiled together are stored under each one's key, but loaded once."""
     header, _, code = content.partition(b"\n")
     return Library(code, external_symbols(json.loads(header)))
 
 
-def address_of(prefix: str, define: Define, name: str) -> int:
-    """The address of a function of the library, by its symbol without the prefix."""
-    return library_of(prefix + name, define).address(prefix + name)
+def key_of(symbol: str) -> str:
+    return hashlib.sha256(repr((symbol, __version__, sources(), target_fingerprint())).encode()).hexdigest()
 
 
-FINDERS[MATH] = partial(address_of, MATH, define)
-FINDERS[CORE] = partial(address_of, CORE, define_core)
+FINDERS[MATH] = Shelf(MATH, define).addresses_of
+FINDERS[CORE] = Shelf(CORE, lambda module, symbol: BatchedCall.of(symbol).emit(module)).addresses_of

@@ -12,7 +12,7 @@ import os
 import time
 from functools import cached_property
 
-from numbagraph.intrinsics.external import FINDERS
+from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.memory import ALIGNMENT, MEMORY
 
 from .handwritten import OnePerProcess, Part
@@ -84,7 +84,7 @@ class Pool:
 
 
 pool = OnePerProcess(Pool)
-FINDERS[MEMORY] = lambda name: pool.get().part.address(name)
+FINDERS[MEMORY] = one_by_one(lambda name: pool.get().part.address(name))
 
 
 def bound() -> int:

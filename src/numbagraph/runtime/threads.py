@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from numbagraph.intrinsics.external import FINDERS
+from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.parallel import THREADS
 
 from .handwritten import OnePerProcess, Part
@@ -68,7 +68,7 @@ class Pool:
 
 
 pool = OnePerProcess(Pool)
-FINDERS[THREADS] = lambda name: pool.get().part.address(name)
+FINDERS[THREADS] = one_by_one(lambda name: pool.get().part.address(name))
 
 
 def threads_of_process() -> int:
