@@ -12,6 +12,8 @@ from numbagraph.intrinsics.emitter import Emitter, Operand, llvm_type
 from numbagraph.kernel import Emit
 from numbagraph.types import BOOL, FLOAT64, real_dtype
 
+INT32 = np.dtype(np.int32)
+
 
 def by_kind(**emitters: Emit) -> Emit:
     """The emitter that stands under the kind of the first operand's dtype; a keyword is a set of kinds (``iu=``)."""
@@ -287,3 +289,12 @@ def fma(x: Number, y: Any, z: Any) -> Number:
     """``x * y + z``, rounded once; ``y`` and ``z`` may be Python's numbers."""
     y, z = (each if isinstance(each, Number) else x.constant(each) for each in (y, z))
     return _fma(x, y, z)
+
+
+def times_power(x: Number, n: Bits) -> Number:
+    """``x * 2**n``, rounded once. Where vectors have no instruction for it, it is a call for each element."""
+    exponent = x.emitter.cast(n.operand, INT32)
+    type_ = x.value.type
+    name = f"llvm.ldexp.f{8 * x.dtype.itemsize}.i32"
+    function = x.emitter.function(name, type_, [type_, exponent.type], pure=False)
+    return Number(x.emitter, x.emitter.builder.call(function, [x.value, exponent]), x.dtype)

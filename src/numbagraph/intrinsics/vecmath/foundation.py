@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted
+from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, times_power
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import library_call
 from numbagraph.kernel import Emit
@@ -212,11 +212,13 @@ def power_of_two(count: Bits, offset: int = 0) -> Number:
 
 
 def scale(x: Number, count: Bits) -> Number:
-    """``x * 2**n`` of an x near 1, right to the denormals, by two factors; ``count`` as `round_product` gives it."""
-    digits = format_of(x).digits
+    """``x * 2**n`` of an x near 1, right to the denormals; ``count`` as `round_product` gives it."""
+    layout = format_of(x)
+    if current_target().has("avx512f"):
+        return times_power(x, count - (layout.magic_bits + 2 * layout.bias))
     half = count >> 1
-    # Half of twice the bias is the bias. Other bits above the lowest are pushed out.
-    return x * (half << digits).number * ((count - half) << digits).number
+    # By two factors. Half of twice the bias is the bias. Other bits above the lowest are pushed out.
+    return x * (half << layout.digits).number * ((count - half) << layout.digits).number
 
 
 def opposite(count: Bits, least: int) -> Bits:
