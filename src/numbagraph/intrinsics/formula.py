@@ -186,6 +186,10 @@ class Bits(Register):
         """Whether it is less than the limit, both taken without a sign: one comparison for an interval from 0 on."""
         return Number(self.emitter, self.emitter.builder.icmp_unsigned("<", self.value, self._value(limit)), BOOL)
 
+    def from_(self, limit: int) -> Number:
+        """The opposite of `below`. What changes where it holds takes one masked instruction, not a second one."""
+        return Number(self.emitter, self.emitter.builder.icmp_unsigned(">=", self.value, self._value(limit)), BOOL)
+
     def __add__(self, other: Any) -> Bits:
         return self._apply("add", other)
 

@@ -195,6 +195,11 @@ Errors are measured on samples of the function's domain, at all exponents, and n
 `--exhaustive`, those of functions of one argument are measured on all numbers of float32, and the page says so. A zero
 or an infinity is right where NumPy or SciPy gives the same, too. Processors without FMA use the C library instead.
 
+`gammaln` and `digamma` are measured on positive numbers. Of negative ones, the error is at most 8 units in the last
+place of the largest of 1, the result, and (`gammaln`) the result at 1 minus the argument. So near their negative
+roots, of which there are up to two between any two poles, results have as few right digits as they are small.
+`logaddexp` and `logaddexp2` are measured on positive numbers too: elsewhere terms of either sign may cancel.
+
 | function | bound | float64 | float32 |
 | --- | --- | --- | --- |
 """

@@ -56,12 +56,12 @@ def split_any(x: Number) -> tuple[Number, Number]:
     """As `split`, of any number. Where the logarithm is infinite or NaN, so is k."""
     layout = format_of(x)
     power = layout.digits + 2
-    usual = (x.bits - layout.one_exponent).below(layout.infinity - layout.one_exponent)
-    scaled = usual.where(x, fma(x, 2.0**power, 0.0))
+    unusual = (x.bits - layout.one_exponent).from_(layout.infinity - layout.one_exponent)
+    scaled = unusual.where(fma(x, 2.0**power, 0.0), x)
     fraction, exponent = split(scaled)
     # -inf of 0, which has no sign any more, and NaN of negative numbers, whose bits are moved into those of -inf
     outside = ((scaled.bits << 1 >> (layout.width - layout.digits)) | (layout.infinity | layout.sign)).number
-    return fraction, usual.where(exponent, exponent + (x > 0.0).where(x - float(power), outside))
+    return fraction, unusual.where(exponent + (x > 0.0).where(x - float(power), outside), exponent)
 
 
 @math_function(libm.log, lambda mp, x: mp.log(x), domain=[(0.0, 50.0)], near=(1.0,), ulp=1.5)
