@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from numba import njit
+from scipy import special
 
 from numbagraph import graph_jit
 from numbagraph.intrinsics import loops
@@ -38,6 +39,16 @@ def test_a_loop_has_room_for_some():
     if current_target().vector_bytes:
         assert f"call <{current_target().vector_bytes // 8} x double> @{MATH}exp.float64{VECTOR}" in code
     np.testing.assert_allclose(many(x), as_many(loops.MOST_INLINED + 1)(x), rtol=1e-14)
+
+
+def test_long_functions_take_more_room():
+    x = np.full(100, 0.5)
+    room = functions["erfinv"].room
+    assert 1 < room <= loops.MOST_INLINED < 2 * room
+    assert MATH not in graph_jit(lambda x: special.erfinv(x) + np.exp(x)).llvm(x)
+    code = graph_jit(lambda x: special.erfinv(x) + special.erfinv(x * x) + np.exp(x)).llvm(x)
+    assert f"{MATH}erfinv.float64" in code
+    assert f"{MATH}exp.float64" not in code
 
 
 def test_several_functions_are_called_in_one_loop(monkeypatch):
@@ -79,6 +90,7 @@ def test_njit_code_has_functions_of_its_own():
 
 def test_those_of_a_graph_are_compiled_together_and_kept_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("NUMBAGRAPH_CACHE", raising=False)
     script = """
 import numpy as np, numbagraph
 from numbagraph.runtime import compile, math_library

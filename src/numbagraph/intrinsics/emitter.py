@@ -39,10 +39,11 @@ class Inlining:
     def __init__(self, most: int) -> None:
         self.left = most
 
-    def take(self) -> bool:
-        """Whether there is room for one more, which then takes it."""
-        self.left -= 1
-        return self.left >= 0
+    def take(self, room: int) -> bool:
+        """Whether there is room for one that is as much code as so many usual ones, and then takes it."""
+        fits = room <= self.left
+        self.left -= room if fits else 0
+        return fits
 
 
 def llvm_type(dtype: np.dtype) -> ir.Type:

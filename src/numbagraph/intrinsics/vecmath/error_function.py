@@ -49,7 +49,7 @@ def exact_log_ndtr(mp: Any, x: Any) -> Any:
     return mp.log(exact_erfcx(mp, -x / mp.sqrt(2)) / 2) - x * x / 2
 
 
-@math_function(libm.erf, lambda mp, x: mp.erf(x), domain=[(-6.0, 6.0)], near=(0.0,))
+@math_function(libm.erf, lambda mp, x: mp.erf(x), domain=[(-6.0, 6.0)], near=(0.0,), room=3)
 def erf(x: Number) -> Number:
     """``1 - (1 - u / 4)**4`` of ``u = 4 - 4 * erfc(x)**(1/4)``, which is a short polynomial."""
     size = at_most(absolute(x), by_format(x, 5.93, 3.93))
@@ -78,7 +78,7 @@ def erfcx_of_size(size: Number) -> Number:
     return fma(inverse, scaled, inverse * of_polynomial)
 
 
-@math_function(libm.erfc, exact_erfc, domain=[(-6.0, 27.0)], near=(0.0, -0.5, 0.5), ulp=4.0)
+@math_function(libm.erfc, exact_erfc, domain=[(-6.0, 27.0)], near=(0.0, -0.5, 0.5), ulp=4.0, room=3)
 def erfc(x: Number) -> Number:
     size = at_most(absolute(x), by_format(x, 28.0, 11.0))
     square, error = two_product(size, size)
@@ -88,7 +88,7 @@ def erfc(x: Number) -> Number:
     return (size < 0.5).where(1.0 - near, beyond)
 
 
-@math_function(libm.erfcx, exact_erfcx, domain=[(-26.0, 100.0)], near=(0.0,))
+@math_function(libm.erfcx, exact_erfcx, domain=[(-26.0, 100.0)], near=(0.0,), room=2)
 def erfcx(x: Number) -> Number:
     size = absolute(x)
     tail = erfcx_of_size(size)
@@ -104,14 +104,14 @@ def exp_of_half_square(x: Number, factor: Number) -> Number:
     return exp_of_sum(square * -0.5, error * -0.5, factor)
 
 
-@math_function(without_fma.ndtr, exact_ndtr, domain=[(-38.0, 8.0)], near=(0.0,), ulp=4.0)
+@math_function(without_fma.ndtr, exact_ndtr, domain=[(-38.0, 8.0)], near=(0.0,), ulp=4.0, room=2)
 def ndtr(x: Number) -> Number:
     size = absolute(x)
     tail = exp_of_half_square(size, erfcx_of_size(size * math.sqrt(0.5)) * 0.5)
     return (x > 0.0).where(1.0 - tail, tail)
 
 
-@math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.0)
+@math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.0, room=3)
 def log_ndtr(x: Number) -> Number:
     """By the logarithm of ``erfcx`` on the left side, and by that of 1 less the right tail on the other one."""
     size, left = absolute(x), x < 0.0

@@ -47,6 +47,8 @@ class MathFunction:
     """Whether to look outside of the domain, too."""
     ulp: float
     """What the error stays below, in units in the last place."""
+    room: int
+    """How many of the usual functions take as long to compile, without the functions of its formula."""
 
     @cached_property
     def arity(self) -> int:
@@ -74,7 +76,7 @@ def implementation(function: MathFunction, emitter: Emitter) -> Emit:
         return function.inlined
     if not current_target().has_fma:
         return function.fallback
-    if emitter.inlining is not None and emitter.inlining.take():
+    if emitter.inlining is not None and emitter.inlining.take(function.room):
         return function.inlined
     return library_call(function.name)
 
@@ -87,6 +89,7 @@ def math_function(
     near: Sequence[float] = (),
     everywhere: bool = True,
     ulp: float = 2.5,
+    room: int = 1,
 ) -> Callable[[Callable[..., Number]], MathFunction]:
     """Declare the mathematical function whose formula is decorated; the arguments are fields of `MathFunction`."""
 
@@ -94,7 +97,9 @@ def math_function(
         name = function.__name__
         if name in functions:
             raise ValueError(f"the mathematical function {name!r} is declared twice")
-        functions[name] = MathFunction(name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp)
+        functions[name] = MathFunction(
+            name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room
+        )
         return functions[name]
 
     return declare

@@ -100,6 +100,7 @@ def gammaln_of_positive(x: Number) -> Number:
     near=(1.0, 2.0, 2.5, 3.5, 4.5),
     everywhere=False,
     ulp=4.0,
+    room=3,
 )
 def gammaln(x: Number) -> Number:
     """Of negative numbers by reflection, with an error that is small beside 1."""
@@ -136,6 +137,7 @@ def digamma_of_positive(x: Number) -> Number:
     near=(1.0, ROOT_OF_DIGAMMA, 2.0, 2.5, 3.5, 4.5),
     everywhere=False,
     ulp=4.0,
+    room=3,
 )
 def digamma(x: Number) -> Number:
     """Of negative numbers by reflection, with an error that is small beside 1."""

@@ -96,6 +96,7 @@ def logit(x: Number) -> Number:
     lambda mp, x: mp.log1p(-mp.exp(x)) if x < -1 else mp.log(-mp.expm1(x)),
     domain=[(-746.0, 0.0)],
     near=(0.0, -math.log(2)),
+    room=2,
 )
 def log1mexp(x: Number) -> Number:
     layout = format_of(x)
