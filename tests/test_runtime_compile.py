@@ -5,6 +5,8 @@ import gc
 import os
 import subprocess
 import sys
+import threading
+import time
 import weakref
 
 import numpy as np
@@ -87,6 +89,25 @@ def executable_pages():
     with open("/proc/self/maps") as lines:
         fields = [line.split() for line in lines]
     return [[int(end, 16) for end in line[0].split("-")] for line in fields if "x" in line[1]]
+
+
+def test_threads_that_ask_for_an_address_at_the_same_time():
+    """A second look-up of one name would free the code that the first one found."""
+    library = Library(compile_module(program_text(ADD_ONE)), {})
+    looked_up, look_up = [], library._look_up
+
+    def slowly(name):
+        looked_up.append(name)
+        time.sleep(0.02)
+        return look_up(name)
+
+    library._look_up = slowly
+    threads = [threading.Thread(target=library.address, args=("program",)) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert looked_up == ["program"]
 
 
 def test_many_libraries_are_loaded_and_freed():

@@ -135,15 +135,17 @@ class Library:
 
     def address(self, name: str) -> int:
         """The address of a function or variable that the library defines."""
-        found = self._found.get(name)
-        if found is None:
-            try:
-                found = self._linker.lookup(self._name, name)
-            except RuntimeError as error:
-                message = f"symbol {name!r} is not available, or an external symbol that it needs is not: {error}"
-                raise LinkError(message) from None
-            self._found[name] = found
-        return found[name]
+        with _lock:  # what is looked up a second time takes the place of the first, which then frees the code
+            if name not in self._found:
+                self._found[name] = self._look_up(name)
+            return self._found[name][name]
+
+    def _look_up(self, name: str) -> Any:
+        try:
+            return self._linker.lookup(self._name, name)
+        except RuntimeError as error:
+            message = f"symbol {name!r} is not available, or an external symbol that it needs is not: {error}"
+            raise LinkError(message) from None
 
 
 def target_fingerprint() -> str:
