@@ -3,17 +3,21 @@
 from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
+from numbagraph.pymc_bridge.model import compile_model
+from numbagraph.pymc_bridge.sampling import sample
 
 __all__ = [
     "CompiledLogp",
     "ImportedGraph",
     "UnsupportedOp",
     "compile_logp",
+    "compile_model",
     "control",
     "elementwise",
     "from_pytensor",
     "indexing",
     "linalg",
     "mathematics",
+    "sample",
     "structure",
 ]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pytensor.graph.basic import Variable
-from pytensor.graph.traversal import applys_between
+import nutpie
+import pymc
+from arviz.data.base import dict_to_dataset, make_attrs
+from pymc.backends.arviz import coords_and_dims_for_inferencedata, find_constants, find_observations
 from pytensor.tensor import subtensor
-
-
-def nodes_between(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> set[Any]:
-    """The applications of ops between variables of a graph."""
-    return set(applys_between(inputs, outputs))
 
 
 def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
@@ -36,3 +33,40 @@ def _filled(entry: Any, indices: Sequence[Any]) -> Any:
     if isinstance(entry, slice):
         return slice(*(_filled(each, indices) for each in (entry.start, entry.stop, entry.step)))
     return indices[entry] if isinstance(entry, int) else entry
+
+
+STATISTICS = {
+    "depth": "tree_depth",
+    "logp": "lp",
+    "maxdepth_reached": "reached_max_treedepth",
+    "mean_tree_accept": "acceptance_rate",
+}
+"""What PyMC calls the statistics of nutpie's sampler."""
+
+
+def with_pymc_names(trace: Any) -> Any:
+    """A trace whose statistics have the names that PyMC's own sampler gives them."""
+    for group in ("sample_stats", "warmup_sample_stats"):
+        if group in trace.groups():
+            setattr(trace, group, trace[group].rename(STATISTICS))
+    return trace
+
+
+def without_variables(trace: Any, names: Sequence[str]) -> Any:
+    """A trace without some variables."""
+    for group in ("posterior", "warmup_posterior"):
+        if group in trace.groups():
+            setattr(trace, group, trace[group].drop_vars(names, errors="ignore"))
+    return trace
+
+
+def add_data_groups(trace: Any, model: Any, attributes: dict[str, Any]) -> Any:
+    """A trace with the groups that PyMC adds: observed and constant data, and what is known of the sampling."""
+    coordinates, dims = coords_and_dims_for_inferencedata(model)
+    groups = {
+        name: dict_to_dataset(find(model), library=pymc, coords=coordinates, dims=dims, default_dims=[])
+        for name, find in (("constant_data", find_constants), ("observed_data", find_observations))
+    }
+    trace.posterior.attrs.update(make_attrs(attributes, library=nutpie))
+    trace.add_groups({name: group for name, group in groups.items() if group})
+    return trace

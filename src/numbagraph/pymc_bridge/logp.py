@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
-from numbagraph.pymc_bridge.importer import Importer, finish
-from numbagraph.pymc_bridge.native import Part, VectorFunction, parts_of
+from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, finish
+from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
@@ -79,29 +79,70 @@ def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
 
 
+class Parts:
+    """A model on its way to native code: its point, its data, and graphs of both."""
+
+    def __init__(self, original: pm.Model, *, freeze: bool) -> None:
+        self.model: Any = freeze_dims_and_data(original) if freeze else original
+        self.check_parameters = original.check_bounds
+        self.point = Point(original, self.model)
+        self.shared: list[Any] = []
+
+    def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
+        """The shared variables that some variables depend on."""
+        found = shared_variables(outputs)
+        self.shared += [each for each in found if each not in self.shared]
+        return found
+
+    def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
+        """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
+        shared, inputs = self.add_shared(variables), self.point.inputs()
+        with shapes.collect_guards() as guards:
+            importer = Importer(shared, check_parameters=self.check_parameters)
+            self.point.bind(importer, inputs)
+            values = build([convert(importer(each), FLOAT64) for each in variables], inputs)
+            own = [*inputs, *(importer.values[each] for each in shared)]
+            return finish(importer, own, variables, values, guards, name)
+
+    def density(self, *, gradient: bool) -> ImportedGraph:
+        """The log-density, and its derivatives."""
+
+        def build(values: list[Value], inputs: list[Input]) -> list[Value]:
+            prepared = prepare(values)
+            return [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
+
+        return self.graph([self.model.logp()], "logp", build)
+
+    def record(self, *graphs: ImportedGraph) -> Record:
+        """What native code reads: shared variables, and what graphs captured."""
+        arrays = {each.name: as_array(each.get_value(borrow=True)) for each in self.shared}
+        for graph in graphs:
+            arrays |= dict(zip(names_of(graph), graph.captured, strict=True))
+        return Record(arrays)
+
+    def density_function(self, graph: ImportedGraph, record: Record, *, gradient: bool) -> VectorFunction:
+        results, sizes = [Part(0, 0, ())], [1]
+        if gradient:
+            results, sizes = [*results, *parts_of(self.point.shapes, 1)], [1, self.point.size]
+        return VectorFunction(graph, self.point.shapes, results, sizes, record, self.names(graph))
+
+    def names(self, graph: ImportedGraph) -> list[str]:
+        """What the inputs of a graph behind the parts of the point are called."""
+        first, last = len(self.point.names), len(graph.inputs) - len(graph.captured)
+        return [*(each.name for each in graph.inputs[first:last]), *names_of(graph)]
+
+
 class CompiledLogp:
     """The log-density of a model: what `compile_logp` returns."""
 
     def __init__(self, original: pm.Model, *, gradient: bool, freeze: bool) -> None:
-        model = freeze_dims_and_data(original) if freeze else original
-        self.point = Point(original, model)
+        parts = Parts(original, freeze=freeze)
+        self.point = parts.point
         self.has_gradient = gradient and self.point.is_continuous
-        variable: Any = model.logp()
-        self._shared = shared_variables([variable])
-        inputs = self.point.inputs()
-        with shapes.collect_guards() as guards:
-            importer = Importer(self._shared, check_parameters=original.check_bounds)
-            self.point.bind(importer, inputs)
-            (logp,) = prepare([convert(importer(variable), FLOAT64)])
-            derivatives = gradient_of(logp, inputs) if self.has_gradient else []
-            inputs += [importer.values[each] for each in self._shared]
-            graph = finish(importer, inputs, [variable], [logp, *derivatives], guards, "logp")
-        results, sizes = [Part(0, 0, ())], [1]
-        if self.has_gradient:
-            results, sizes = [*results, *parts_of(self.point.shapes, 1)], [1, self.point.size]
+        graph = parts.density(gradient=self.has_gradient)
+        self._shared = parts.shared
         self._values = {each.name: each.get_value(borrow=True) for each in self._shared}
-        arrays = {name: as_array(value) for name, value in self._values.items()}
-        self.function = VectorFunction(graph, self.point.shapes, results, sizes, arrays)
+        self.function = parts.density_function(graph, parts.record(graph), gradient=self.has_gradient)
 
     @property
     def address(self) -> int:
@@ -138,13 +179,13 @@ class CompiledLogp:
     def _explain_failure(self, vector: np.ndarray) -> Any:
         """A check failed: NumPy's interpreter runs into the same trouble, and says where."""
         graph = self.function.graph
-        evaluate(graph, [*self.point.split(vector), *self.function.record.arrays.values()])
+        evaluate(graph, [*self.point.split(vector), *self.function.arrays])
         raise RuntimeError("compiled code failed a check that the NumPy interpreter passes; this is a bug")
 
     def explain(self) -> str:
         """What the compiler does with the model: rules, loop nests, memory."""
         special = self.function.special
-        arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.record.arrays.values()]
+        arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.arrays]
         report = Report(special.graph, special.program, special.signature.leaves, arrays)
         return report.text("logp", special.stages.firings)
 

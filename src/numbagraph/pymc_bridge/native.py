@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,11 @@ class VectorSpecialisation(Specialisation):
         if not self.vectors.with_point:
             emit_entry(module, self.name, run, self.vectors)
         return module
+
+
+def names_of(graph: ImportedGraph) -> list[str]:
+    """What the arrays that a graph captured are called in a record."""
+    return [f"{graph.name} {number}" for number in range(len(graph.captured))]
 
 
 class Record:
@@ -106,25 +111,27 @@ class VectorFunction:
         shapes: Sequence[tuple[int, ...]],
         results: Sequence[Part],
         sizes: Sequence[int],
-        shared: Mapping[str, np.ndarray],
+        record: Record,
+        names: Sequence[str],
         *,
         with_point: bool = False,
     ) -> None:
-        """The first inputs are the parts of the vector, then ``shared``, then what was captured."""
-        arrays = dict(shared) | {f"captured {number}": each for number, each in enumerate(graph.captured)}
-        self.record = Record(arrays)
-        arguments = parts_of(shapes)
+        """The first inputs are the parts of the vector, and the others the arrays of the record with these names."""
+        self.record = record
+        self.names = tuple(names)
+        arguments, held = parts_of(shapes), tuple(map(record.held, names))
         outputs, own, copies = distinct(graph.outputs, results)
-        graph = ImportedGraph(graph.inputs, tuple(outputs), graph.guards, graph.equalities, graph.name, graph.captured)
-        self.graph = graph
+        self.graph = graph = replace(graph, outputs=tuple(outputs))
         self.size = sum(each.size for each in arguments)
-        held = tuple(map(self.record.held, arrays))
         self.vectors = Layout(self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point)
-        leaves = [leaf_of(each) for each in graph.inputs]
-        signature = signature_of(graph, leaves, 0, False)
-        self.special = VectorSpecialisation(
-            graph, signature, name=graph.name, cache=default_cache(), vectors=self.vectors
-        )
+        signature = signature_of(graph, [leaf_of(each) for each in graph.inputs], 0, False)
+        cache = default_cache()
+        self.special = VectorSpecialisation(graph, signature, name=graph.name, cache=cache, vectors=self.vectors)
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """The values of the inputs behind the parts of the vector."""
+        return [self.record.arrays[name] for name in self.names]
 
     @cached_property
     def library(self) -> Any:

@@ -1,0 +1,59 @@
+"""Initial points of a model, as PyMC draws them, but without its compilation: PyTensor's Python code is enough."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.initial_point import convert_str_to_rv_dict, make_initial_point_expression
+from pymc.pytensorf import compile as compile_pytensor
+from pymc.pytensorf import find_rng_nodes, replace_rng_nodes, reseed_rngs
+from pytensor.compile.mode import Mode
+
+
+class InitialPoint:
+    """Draws the vector that a chain begins with; made when it is first asked for one. May be called from threads."""
+
+    def __init__(
+        self,
+        model: pm.Model,
+        names: Sequence[str],
+        *,
+        jitter: bool = True,
+        strategy: str = "support_point",
+        overrides: dict[Any, Any] | None = None,
+    ) -> None:
+        """``names`` are those of the model's value variables, in the order in which the vector has them."""
+        self.model = model
+        self.names = tuple(names)
+        self.jitter = jitter
+        self.strategy = strategy
+        self.overrides = overrides or {}
+        self.lock = threading.Lock()
+
+    @cached_property
+    def function(self) -> tuple[Callable[[], Any], list[Any]]:
+        """What draws, and the generators that it draws from."""
+        model: Any = self.model
+        values = {model.rvs_to_values[each].name: each for each in model.free_RVs}
+        variables = [values[name] for name in self.names]
+        expressions = make_initial_point_expression(
+            free_rvs=variables,
+            rvs_to_transforms=model.rvs_to_transforms,
+            initval_strategies={**model.rvs_to_initial_values, **convert_str_to_rv_dict(model, self.overrides)},
+            jitter_rvs=set(variables) if self.jitter else set(),
+            default_strategy=self.strategy,
+            return_transformed=True,
+        )
+        compiled = compile_pytensor([], replace_rng_nodes(expressions), mode=Mode(linker="py", optimizer="None"))
+        return compiled, find_rng_nodes(compiled.maker.fgraph.outputs)
+
+    def __call__(self, seed: int | None = None) -> np.ndarray:
+        with self.lock:
+            draw, generators = self.function
+            reseed_rngs(generators, seed)
+            return np.concatenate([np.ravel(each).astype(np.float64) for each in draw()] or [np.zeros(0)])

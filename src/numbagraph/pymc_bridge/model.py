@@ -1,0 +1,145 @@
+"""PyMC models for nutpie's sampler, which calls native code without the GIL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pymc as pm
+from nutpie.compile_pymc import CompiledPyMCModel
+
+from numbagraph.pymc_bridge.importer import ImportedGraph
+from numbagraph.pymc_bridge.initial_point import InitialPoint
+from numbagraph.pymc_bridge.logp import Parts
+from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
+from numbagraph.transforms.interpret import evaluate
+
+
+def compile_model(
+    model: Any = None,
+    *,
+    freeze: bool = True,
+    var_names: Iterable[str] | None = None,
+    initial_points: Mapping[Any, Any] | None = None,
+    jitter: bool = True,
+    default_initialization_strategy: str = "support_point",
+) -> CompiledPyMCModel:
+    """Compile a model for `nutpie.sample`.
+
+    Parameters
+    ----------
+    model : pymc.Model, optional
+        By default that of the context. All of its free variables are continuous.
+    freeze
+        Whether the model's data are constants. If not, ``with_data`` of the result replaces them.
+    var_names : iterable of str, optional
+        Which variables that follow from others are kept; all by default.
+    initial_points : mapping, optional
+        Where chains begin, for variables or their names; others begin where PyMC would.
+    jitter
+        Whether initial points are moved at random.
+    default_initialization_strategy : {"support_point", "prior"}, optional
+        Where a variable begins that says nothing about it.
+
+    Returns
+    -------
+    nutpie.compile_pymc.CompiledPyMCModel
+        Log-density, gradient, and all variables of a point, as native functions.
+
+    Raises
+    ------
+    UnsupportedOp
+        Where the model uses an op of PyTensor that has no translation.
+    ValueError
+        Where a free variable is discrete.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     x = pm.HalfNormal("x", 1, shape=2)
+    >>> compile_model(model).shapes
+    {'x_log__': (2,), 'x': (2,)}
+    """
+    parts = Parts(pm.modelcontext(model), freeze=freeze)
+    point = parts.point
+    if not point.is_continuous:
+        raise ValueError("a model with discrete free variables has no gradient: pm.sample has step methods for it")
+    density = parts.density(gradient=True)
+    variables = variables_behind(parts, var_names)
+    expanded = parts.graph(variables, "expand", lambda values, _: values)
+    record = parts.record(density, expanded)
+    shapes = shapes_of(parts, expanded, record)
+    names = [*point.names, *(each.name for each in variables)]
+    shape_info = (names, slices_of([*point.shapes, *shapes]), [*point.shapes, *shapes])
+    initial = InitialPoint(
+        parts.model,
+        point.names,
+        jitter=jitter,
+        strategy=default_initialization_strategy,
+        overrides=dict(initial_points or {}),
+    )
+    density_function = parts.density_function(density, record, gradient=True)
+    expand_function = expansion(parts, expanded, shapes, record)
+    return CompiledPyMCModel(
+        _n_dim=point.size,
+        dims={name: tuple(dims) for name, dims in parts.model.named_vars_to_dims.items()},
+        _coords=coordinates(parts, point.names),
+        _shapes=dict(zip(names, shape_info[2], strict=True)),
+        compiled_logp_func=density_function,  # type: ignore[arg-type]  nutpie asks for its `address` alone
+        compiled_expand_func=expand_function,  # type: ignore[arg-type]
+        initial_point_func=initial,
+        shared_data={each.name: record.arrays[each.name] for each in parts.shared},
+        user_data=record.memory,
+        n_expanded=expand_function.vectors.sizes[0],
+        shape_info=shape_info,
+        logp_func=density_function,
+        expand_func=expand_function,
+    )
+
+
+def variables_behind(parts: Parts, var_names: Iterable[str] | None) -> list[Any]:
+    """The variables that follow from those of a point: untransformed ones, and deterministic ones."""
+    kept = None if var_names is None else set(var_names)
+    rest = [each for each in parts.model.unobserved_value_vars if each.name not in parts.point.names]
+    return [each for each in rest if kept is None or each.name in kept]
+
+
+def shapes_of(parts: Parts, graph: ImportedGraph, record: Record) -> list[tuple[int, ...]]:
+    """The shapes of a graph's results; where they depend on data, those for the data of now."""
+    if all(isinstance(extent, int) for output in graph.outputs for extent in output.shape):
+        return [output.shape for output in graph.outputs]  # type: ignore[misc]
+    data = [record.arrays[name] for name in parts.names(graph)]
+    point = InitialPoint(parts.model, parts.point.names, jitter=False)(0)
+    return [np.shape(each) for each in evaluate(graph, [*parts.point.split(point), *data])]
+
+
+def slices_of(shapes: Sequence[tuple[int, ...]]) -> list[slice]:
+    return [slice(part.begin, part.begin + part.size) for part in parts_of(shapes)]
+
+
+def expansion(parts: Parts, graph: ImportedGraph, shapes: Sequence[tuple[int, ...]], record: Record) -> VectorFunction:
+    """The function that computes all variables of a point, which come first."""
+    results: list[Part] = parts_of(shapes, 0, parts.point.size)
+    count = parts.point.size + sum(each.size for each in results)
+    return VectorFunction(graph, parts.point.shapes, results, [count], record, parts.names(graph), with_point=True)
+
+
+def coordinates(parts: Parts, names: Sequence[str]) -> dict[str, pd.Index]:
+    """The model's coordinates, those of dimensions without any, and the names of a point's elements."""
+    model = parts.model
+    found = {
+        name: pd.RangeIndex(int(model.dim_lengths[name].eval())) if values is None else pd.Index(values)
+        for name, values in model.coords.items()
+    }
+    if "unconstrained_parameter" in found:
+        raise ValueError("'unconstrained_parameter' is a name that nutpie needs: the model's dimension needs another")
+    elements = [
+        f"{name}_{'.'.join(map(str, index))}" if index else name
+        for name, shape in zip(names, parts.point.shapes, strict=True)
+        for index in product(*map(range, shape))
+    ]
+    return {**found, "unconstrained_parameter": pd.Index(elements)}

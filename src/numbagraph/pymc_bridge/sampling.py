@@ -1,0 +1,109 @@
+"""Sampling: nutpie's NUTS on natively compiled models, with the results that `pymc.sample` gives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import nutpie
+import pymc as pm
+
+from numbagraph.pymc_bridge.compatibility import add_data_groups, with_pymc_names, without_variables
+from numbagraph.pymc_bridge.model import compile_model
+
+
+def sample(
+    model: Any = None,
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    cores: int | None = None,
+    seed: int | np.random.Generator | None = None,
+    progressbar: bool = True,
+    target_accept: float = 0.8,
+    var_names: Iterable[str] | None = None,
+    initvals: Mapping[Any, Any] | None = None,
+    discard_tuned_samples: bool = True,
+    freeze: bool = True,
+    **options: Any,
+) -> Any:
+    """Draw samples from the posterior of a model.
+
+    Parameters
+    ----------
+    model : pymc.Model, optional
+        By default that of the context. All of its free variables are continuous.
+    draws, tune
+        How many samples each chain draws, and how many it draws before to adapt itself.
+    chains, cores
+        How many chains there are, and how many of them run at a time.
+    seed : int or numpy.random.Generator, optional
+        Equal seeds give equal samples.
+    progressbar
+        Whether to show how far the chains are.
+    target_accept
+        Between 0 and 1: larger values give smaller steps.
+    var_names : iterable of str, optional
+        The variables to keep; all by default.
+    initvals : mapping, optional
+        Where chains begin, for variables or their names.
+    discard_tuned_samples
+        Whether to forget what was drawn for the adaptation.
+    freeze
+        Whether data and dimensions become constants before the model is compiled.
+    **options
+        Anything else that `nutpie.sample` takes.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        What `pymc.sample` returns: posterior, sample statistics, observed and constant data.
+
+    Raises
+    ------
+    UnsupportedOp
+        Where the model uses an op of PyTensor that has no translation.
+    ValueError
+        Where a free variable is discrete.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    >>> trace = sample(model, draws=50, tune=50, chains=2, seed=1, progressbar=False)
+    >>> trace.posterior["x"].shape
+    (2, 50)
+    """
+    model = pm.modelcontext(model)
+    kept = None if var_names is None else list(var_names)
+    compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
+    begin = time.time()
+    result = nutpie.sample(
+        compiled,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        cores=cores,
+        seed=seed_of(seed),
+        progress_bar=progressbar,
+        target_accept=target_accept,
+        save_warmup=not discard_tuned_samples,
+        **options,
+    )
+    attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
+    hidden = [name for name in compiled.shapes if name not in names_kept(model, kept)]
+    return add_data_groups(with_pymc_names(without_variables(result, hidden)), model, attributes)
+
+
+def seed_of(seed: int | np.random.Generator | None) -> int | None:
+    return int(seed.integers(2**30)) if isinstance(seed, np.random.Generator) else seed
+
+
+def names_kept(model: pm.Model, var_names: list[str] | None) -> list[str]:
+    """The variables that a trace has: transformed ones are not among them."""
+    names = [each.name for each in model.unobserved_RVs]
+    return names if var_names is None else [name for name in names if name in var_names]

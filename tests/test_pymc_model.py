@@ -1,0 +1,218 @@
+"""`compile_model` and `sample`: what nutpie takes, and what PyMC gives."""
+
+import ctypes
+import dataclasses
+import threading
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc")
+nutpie = pytest.importorskip("nutpie")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from nutpie import compile_pymc  # noqa: E402
+from pymc.initial_point import make_initial_point_fn  # noqa: E402
+
+from numbagraph.pymc_bridge import compile_logp, compile_model, sample  # noqa: E402
+
+rng = np.random.default_rng(7)
+Y = rng.normal(1.0, 2.0, size=30)
+
+EXPAND = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+def regression(observed=Y):
+    with pm.Model(coords={"row": range(30), "side": ["left", "right"]}) as model:
+        x = pm.Data("x", np.linspace(-1.0, 1.0, 30), dims="row")
+        slope = pm.Normal("slope", 0.0, 2.0, dims="side")
+        noise = pm.HalfNormal("noise", 3.0)
+        mean = pm.Deterministic("mean", slope[0] + slope[1] * x, dims="row")
+        pm.Deterministic("positive", slope > 0, dims="side")
+        pm.Normal("y", mean, noise, observed=observed, dims="row")
+    return model
+
+
+def expand(compiled, x):
+    out = np.full(compiled.n_expanded, np.nan)
+    x = np.ascontiguousarray(x, dtype=float)
+    address, record = compiled.compiled_expand_func.address, compiled.user_data.ctypes.data
+    return EXPAND(address)(x.size, out.size, x.ctypes.data, out.ctypes.data, record), out
+
+
+def test_expanded_variables_are_those_of_the_model():
+    model = regression()
+    compiled = compile_model(model)
+    x = rng.normal(size=3)
+    status, out = expand(compiled, x)
+    assert status == 0
+    names, slices, shapes = compiled.shape_info
+    values = dict(zip(model.initial_point(), np.split(x, [2]), strict=True))
+    values["noise_log__"] = values["noise_log__"][0]
+    for name, where, shape in zip(names, slices, shapes, strict=True):
+        variable = next(each for each in model.unobserved_value_vars if each.name == name)
+        given = {each: values[each.name] for each in model.value_vars}
+        function = pytensor.function(list(given), variable, on_unused_input="ignore", mode="FAST_COMPILE")
+        expected = function(*given.values())
+        assert np.shape(expected) == shape
+        np.testing.assert_allclose(out[where].reshape(shape), expected, rtol=1e-12, err_msg=name)
+
+
+def test_wrong_sizes_are_refused():
+    compiled = compile_model(regression())
+    assert expand(compiled, np.zeros(4))[0] == -1
+
+
+def test_names_shapes_coordinates_and_dimensions():
+    compiled = compile_model(regression())
+    assert compiled.n_dim == 3
+    assert compiled.shapes == {
+        "slope": (2,), "noise_log__": (), "noise": (), "mean": (30,), "positive": (2,),
+    }  # fmt: skip
+    assert list(compiled.coords["side"]) == ["left", "right"]
+    assert list(compiled.coords["unconstrained_parameter"]) == ["slope_0", "slope_1", "noise_log__"]
+    assert compiled.dims["mean"] == ("row",)
+
+
+def test_nutpie_takes_what_it_was_written_for():
+    """nutpie's class is private: this says when a release changes it."""
+    fields = {field.name for field in dataclasses.fields(compile_pymc.CompiledPyMCModel)}
+    assert fields == {
+        "dims", "compiled_logp_func", "compiled_expand_func", "initial_point_func", "shared_data", "user_data",
+        "n_expanded", "shape_info", "logp_func", "expand_func", "_n_dim", "_shapes", "_coords", "_transform_adapt_args",
+    }  # fmt: skip
+    model = regression()
+    compiled = compile_model(model)
+    assert {name: tuple(shape) for name, shape in compile_pymc._compute_shapes(model).items()} == compiled.shapes
+    dims, coordinates = compile_pymc._prepare_dims_and_coords(model, compiled.shape_info)
+    assert {name: tuple(each) for name, each in dims.items()} == compiled.dims
+    assert {name: list(each) for name, each in coordinates.items()} == {
+        name: list(each) for name, each in compiled.coords.items()
+    }
+
+
+def test_kept_variables():
+    assert set(compile_model(regression(), var_names=["noise"]).shapes) == {"slope", "noise_log__", "noise"}
+
+
+def test_the_initial_point_is_pymc_s():
+    model = regression()
+    compiled = compile_model(model)
+    function = make_initial_point_fn(model=model, jitter_rvs=set(model.free_RVs))
+    for seed in (1, 2):
+        expected = np.concatenate([np.ravel(each) for each in function(seed).values()])
+        np.testing.assert_allclose(compiled.initial_point_func(seed), expected, rtol=1e-13)
+    points = []
+    threads = [threading.Thread(target=lambda: points.append(compiled.initial_point_func(2))) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(np.array_equal(each, points[0]) for each in points)
+
+
+def test_chains_begin_where_they_are_told():
+    compiled = compile_model(regression(), initial_points={"slope": np.array([3.0, 4.0])}, jitter=False)
+    np.testing.assert_allclose(compiled.initial_point_func(0)[:2], [3.0, 4.0])
+
+
+def test_data_are_replaced():
+    compiled = compile_model(regression(), freeze=False)
+    moved = compiled.with_data(x=np.ones(30))
+    x = np.array([0.5, 2.0, 0.0])
+    before, after = expand(compiled, x)[1], expand(moved, x)[1]
+    where = compiled.shape_info[1][compiled.shape_info[0].index("mean")]
+    np.testing.assert_allclose(after[where], 2.5)
+    np.testing.assert_array_equal(before, expand(compiled, x)[1])
+    with pytest.raises(KeyError):
+        compiled.with_data(unknown=1.0)
+
+
+def test_discrete_variables_are_refused():
+    with pm.Model() as model:
+        pm.Poisson("count", 2.0)
+    with pytest.raises(ValueError, match="step methods"):
+        compile_model(model)
+
+
+def test_nutpie_samples_it():
+    compiled = compile_model(regression())
+    trace = nutpie.sample(compiled, draws=100, tune=200, chains=2, cores=2, seed=3, progress_bar=False)
+    assert trace.posterior["mean"].dims == ("chain", "draw", "row")
+
+
+def test_samples_have_the_posterior_s_moments():
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0.0, 10.0)
+        pm.Normal("y", mu, 2.0, observed=Y)
+    trace = sample(model, draws=1500, tune=300, chains=2, seed=11, progressbar=False)
+    precision = 30 / 4 + 1 / 100
+    draws = trace.posterior["mu"].to_numpy().ravel()
+    mean, deviation = Y.sum() / 4 / precision, precision**-0.5
+    assert abs(draws.mean() - mean) < 6 * deviation / np.sqrt(800)
+    assert draws.std() == pytest.approx(deviation, rel=0.15)
+
+
+def test_equal_seeds_give_equal_samples():
+    options = {"draws": 20, "tune": 20, "chains": 2, "progressbar": False}
+    first, second, third = (sample(regression(), seed=seed, **options) for seed in (5, 5, 6))
+    assert first.posterior.equals(second.posterior)
+    assert not first.posterior.equals(third.posterior)
+
+
+def test_groups_and_names_are_those_of_pymc():
+    with regression() as model:
+        options = {"compile_kwargs": {"mode": "FAST_COMPILE"}, "compute_convergence_checks": False, "cores": 1}
+        expected = pm.sample(draws=5, tune=5, chains=2, progressbar=False, **options)
+        found = sample(draws=5, tune=5, chains=2, progressbar=False)
+    assert set(found.groups()) == set(expected.groups())
+    assert set(found.posterior) == set(expected.posterior)
+    shared = {"diverging", "energy", "tree_depth", "lp", "acceptance_rate", "n_steps", "step_size", "energy_error"}
+    assert shared <= set(found.sample_stats)
+    assert shared <= set(expected.sample_stats)
+    for group in ("observed_data", "constant_data"):
+        assert found[group].equals(expected[group])
+    for name, each in expected.posterior.items():
+        assert found.posterior[name].dims == each.dims
+        assert found.posterior[name].shape == each.shape
+    assert found.posterior.attrs["tuning_steps"] == 5
+    del model
+
+
+def test_warmup_is_kept_if_wanted():
+    trace = sample(regression(), draws=5, tune=10, chains=2, progressbar=False, discard_tuned_samples=False)
+    assert trace.warmup_posterior["slope"].shape == (2, 10, 2)
+    assert "noise_log__" not in trace.warmup_posterior
+
+
+def test_variables_are_chosen():
+    trace = sample(regression(), draws=5, tune=5, chains=2, progressbar=False, var_names=["slope"])
+    assert set(trace.posterior) == {"slope"}
+
+
+def test_a_failing_check_is_a_divergence_and_no_crash():
+    with pm.Model() as model:
+        scale = pm.Normal("scale", 1.0, 1.0)
+        pm.Normal("y", 0.0, scale, observed=[0.1, -0.2])
+    trace = sample(model, draws=20, tune=20, chains=2, seed=2, progressbar=False)
+    assert np.all(trace.posterior["scale"] > 0)
+
+
+def test_the_density_is_that_of_compile_logp():
+    model = regression()
+    compiled = compile_model(model)
+    x = rng.normal(size=3)
+    assert compiled.logp_func.entry(x)[0] == compile_logp(model)(x)[0]
+
+
+def test_deterministic_functions_of_data_alone():
+    with pm.Model() as model:
+        data = pm.Data("data", Y)
+        pm.Deterministic("total", pt.sum(data))
+        pm.Normal("x")
+    status, out = expand(compile_model(model), np.array([0.5]))
+    assert status == 0
+    np.testing.assert_allclose(out, [0.5, Y.sum()])
