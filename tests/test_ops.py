@@ -88,7 +88,7 @@ def test_values(backend, name):
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_gradients(name):
-    run_all(lambda call: check_gradients(call.function, call.arrays), calls(registry[name], FLOAT64, COMPLEX128))
+    run_all(lambda call: check_gradients(call.determined, call.arrays), calls(registry[name], FLOAT64, COMPLEX128))
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -118,14 +118,14 @@ def test_gradients_agree_with_jax(name):
     compared = []
 
     def check(call):
-        value = GraphFunction(call.function, backend="numpy")(*call.arrays)
+        value = GraphFunction(call.determined, backend="numpy")(*call.arrays)
         cotangent = cotangent_of(value)
         try:
             expected = jax_gradients(call, cotangent)
         except (NotImplementedError, TypeError):  # JAX lacks the derivative, or the op
             return
         compared.append(call)
-        found = GraphFunction(pullback(call.function, cotangent))(*call.arrays)
+        found = GraphFunction(pullback(call.determined, cotangent))(*call.arrays)
         for each, wanted in zip(found, expected, strict=True):
             scale = np.abs(np.asarray(wanted)).max(initial=1e-3)
             assert np.allclose(each, wanted, rtol=1e-7, atol=1e-7 * scale), f"{call}: {wanted} expected, found {each}"
@@ -141,7 +141,7 @@ def jax_gradients(call, cotangent):
 
     from numbagraph.jax_bridge import to_jax
 
-    translated = to_jax(GraphFunction(call.function).graph(*call.arrays))
+    translated = to_jax(GraphFunction(call.determined).graph(*call.arrays))
 
     def of_inexact(*arrays):
         rest = iter(arrays)

@@ -25,6 +25,10 @@ class Unsupported:
         raise NotImplementedError(self.reason)
 
 
+def as_it_is(result: Any) -> Any:
+    return result
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Op:
     """Everything numbagraph knows of one operation. Kinds (`numbagraph.blockwise.kinds`) derive most fields.
@@ -79,7 +83,7 @@ class Op:
     """How far from NumPy's result an element may be, in units in the last place; 0 is bit for bit."""
     scale: float = 0.0
     """A magnitude below which such errors are not relative to the result: for roots that SciPy is not accurate at."""
-    determined: Callable[..., Any] = lambda result: result
+    determined: Callable[..., Any] = as_it_is
     """What is determined of a result, as a function of it: eigenvectors are, but for a factor of each."""
     operator: str = ""
     """Python's operator for it, such as "add" for ``+``: graphs are printed with it."""

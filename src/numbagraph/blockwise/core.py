@@ -15,7 +15,7 @@ from numbagraph.blockwise.signature import Lengths, Signature, parse
 from numbagraph.graph import Node, Value
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
 from numbagraph.intrinsics.fortran import LONGEST
-from numbagraph.op import Op, Unsupported, registry
+from numbagraph.op import Op, Unsupported, as_it_is, registry
 from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType
 
 SINGLE = (FLOAT32, COMPLEX64)
@@ -40,7 +40,8 @@ def core_op(
     scratch: Scratch = lambda dtype, lengths, **attrs: (),
     name: str | None = None,
     implements: tuple[Any, ...] = (),
-    determined: Callable[..., Any] = lambda result: result,
+    longest: int = LONGEST,
+    determined: Callable[..., Any] = as_it_is,
     ulp: float = 64.0,
 ) -> Op:
     """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
@@ -62,6 +63,8 @@ def core_op(
         The dtype of each result, from that of the first operand, which they have by default.
     scratch
         The memory that one element needs.
+    longest
+        What a length may be.
     determined
         What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
     """
@@ -73,7 +76,7 @@ def core_op(
 
     def all_lengths(operands: Sequence[Value], attrs: dict[str, Any]) -> Lengths:
         lengths = parsed.bind(name, [each.shape for each in operands]).lengths
-        require_short(name, parsed, lengths)
+        require_short(name, parsed, lengths, longest)
         return {**lengths, **sizes(lengths, **attrs)}
 
     def infer(*operands: Value, **attrs: Any) -> ArrayType:
@@ -133,13 +136,13 @@ def memory(dtype: np.dtype, shape: Sequence[Any]) -> lowering.Memory:
     return ArrayType(dtype), extents
 
 
-def require_short(name: str, signature: Signature, lengths: Lengths) -> None:
+def require_short(name: str, signature: Signature, lengths: Lengths, longest: int) -> None:
     """Lengths of LAPACK have 32 bits. (A square matrix of a length that does not fit would not fit into memory.)"""
     squared = {label for core in signature.inputs for label in core.labels if core.labels.count(label) > 1}
     for label, extent in lengths.items():
-        if label not in squared:
-            fits = shapes.compare("less_equal", extent, LONGEST)
-            shapes.require(fits, f"{name}: a length is 2**31 or more")
+        if label not in squared or longest < LONGEST:
+            fits = shapes.compare("less_equal", extent, longest)
+            shapes.require(fits, f"{name}: a length is more than {longest}")
 
 
 def align(inputs: Sequence[Value], batched: Sequence[bool], signature: Signature) -> list[Value]:

@@ -45,6 +45,12 @@ class Index:
     def __add__(self, other: int | Index) -> Index:
         return self if other == 0 else self._apply("add", lambda x, y: x + y, other)
 
+    def __radd__(self, other: int) -> Index:
+        return self + other
+
+    def __rmul__(self, other: int) -> Index:
+        return self * other
+
     def __sub__(self, other: int | Index) -> Index:
         return self._apply("sub", lambda x, y: x - y, other)
 

@@ -50,6 +50,8 @@ def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]
     ]
     found = GraphFunction(of_batch)(*arrays)
     several = isinstance(singles[0], (tuple, list))
+    if several:
+        found, singles = call.op.determined(tuple(found)), [call.op.determined(tuple(each)) for each in singles]
     columns = list(zip(*singles, strict=True)) if several else [singles]
     for number, (actual, column) in enumerate(zip(found, columns, strict=True)):
         assert_same(actual, np.stack(column), ulp=checker.ulp, scale=checker.scale(arrays), what=f"{what} [{number}]")

@@ -67,9 +67,16 @@ class Call:
         """The op as `numbagraph.graph_jit` compiles it with some options."""
         return GraphFunction(self.function, **options)
 
-    def determined(self, result: Any) -> Any:
-        """What is determined of a result."""
-        return self.op.determined(result)
+    @cached_property
+    def determined(self) -> Callable[..., Any]:
+        """The function of the arrays that gives what is determined of the result."""
+
+        def function(*arrays: Any) -> Any:
+            return self.op.determined(self.function(*arrays))
+
+        function.__signature__ = inspect.signature(self.function)  # type: ignore[attr-defined]
+        function.__name__ = function.__qualname__ = self.op.name
+        return function
 
     def expected(self, arrays: Arrays) -> Any:
         """What NumPy gives for these arrays, or the exception that it raises, as a value."""

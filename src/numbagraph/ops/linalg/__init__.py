@@ -1,5 +1,5 @@
 """Linear algebra: factorisations, solutions, spectra, and functions of matrices."""
 
-from numbagraph.ops.linalg import factorisations, solutions
+from numbagraph.ops.linalg import determinants, factorisations, solutions, spectra
 
-__all__ = ["factorisations", "solutions"]
+__all__ = ["determinants", "factorisations", "solutions", "spectra"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.graph import Value
 from numbagraph.op import quiet, registry
@@ -28,7 +29,7 @@ def conj(value: Value) -> Value:
 
 def product(*factors: Value) -> Value:
     """The product of matrices, from the left to the right."""
-    result, *rest = factors
+    result, *rest = promote(common_rule(), factors)
     for each in rest:
         result = matrix_product(result, each)
     return result

@@ -1,0 +1,151 @@
+"""Decompositions by LAPACK: of symmetric matrices, into singular values, and into orthogonal and triangular factors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.core import Element
+from numbagraph.intrinsics.emitter import I32, llvm_constant
+from numbagraph.intrinsics.matrices import Index, Matrix
+
+
+def columns_of(element: Element, source: Matrix, target: ir.Value, rows: Index, columns: Index) -> None:
+    """Copy a matrix in C order to one in Fortran's order."""
+    move(element, source, element.matrix(target, rows, source.dtype).transposed, rows, columns)
+
+
+def rows_of(element: Element, source: ir.Value, target: Matrix, rows: Index, columns: Index) -> None:
+    """Copy a matrix in Fortran's order to one in C order."""
+    move(element, element.matrix(source, rows, target.dtype).transposed, target, rows, columns)
+
+
+def move(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:
+    builder = element.builder
+
+    def one(i: Index, j: Index) -> None:
+        builder.store(builder.load(source.address(i, j)), target.address(i, j))
+
+    element.code.each(rows, columns, one)
+
+
+def nonzero(element: Element, info: ir.Value) -> ir.Value:
+    """Whether LAPACK has not given a result; NaN is an argument that some routines refuse."""
+    return element.builder.icmp_signed("!=", info, ir.Constant(I32, 0))
+
+
+def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
+    """Eigenvalues, and eigenvectors in columns."""
+
+    def emit(element: Element) -> ir.Value:
+        n, fortran = element["m"], element.fortran
+        matrix, work, real_work, integers = element.scratch
+        columns_of(element, element.operand(0), matrix, n, n)
+        triangle = "L" if element.attributes["lower"] else "U"
+        sizes = [element.code.index(1), element.code.index(1), element.code.index(1)]
+        if vectors:
+            is_complex = element.code.dtype.kind == "c"
+            sizes[0] = 1 + n * (n + 2) if is_complex else 1 + n * 6 + n * n * 2
+            sizes[1] = 1 + n * 5 + n * n * 2
+            sizes[2] = 3 + n * 5
+        elif element.code.dtype.kind == "c":
+            sizes[0], sizes[1] = n + 1, n + 1
+        else:
+            sizes[0] = 2 * n + 1
+        spaces = [work, sizes[0]]
+        if element.code.dtype.kind == "c":
+            spaces += [real_work, sizes[1]]
+        spaces += [integers, sizes[2]]
+        job = "V" if vectors else "N"
+        info = fortran.lapack("syevd", job, triangle, n, matrix, fortran.width(n.register), element.results[0], *spaces)
+        if vectors:
+            rows_of(element, matrix, element.result(1), n, n)
+        return nonzero(element, info)
+
+    return emit
+
+
+def orthogonal_triangular(element: Element) -> None:
+    """Householder's reflections, of which as many columns of Q are made as the result has."""
+    m, n, k, fortran, code = element["m"], element["n"], element["k"], element.fortran, element.code
+    matrix, factors, work = element.scratch
+    columns_of(element, element.operand(0), matrix, m, n)
+    size = (m + n) * BLOCK + 1
+    width = fortran.width(m.register)
+    fortran.lapack("geqrf", m, n, matrix, width, factors, work, size)
+    upper = element.result(1)
+    zero = llvm_constant(0, code.dtype)
+    source = element.matrix(matrix, m).transposed
+
+    def put(i: Index, j: Index) -> None:
+        builder = element.builder
+        value = builder.load(source.address(i.least(m - 1), j))
+        value = builder.select(i.compare("<=", j), value, zero)
+        builder.store(value, upper.address(i, j))
+
+    code.each(k, n, put)
+    reflections = m.least(n).least(k)
+    fortran.lapack("orgqr", m, k, reflections, matrix, width, factors, work, size)
+    rows_of(element, matrix, element.result(0), m, k)
+
+
+BLOCK = 64
+"""Columns that LAPACK takes at a time."""
+
+
+def singular(vectors: bool) -> Callable[[Element], ir.Value]:
+    """Singular values, from the largest, and singular vectors: the left ones in columns, the right ones in rows."""
+
+    def emit(element: Element) -> ir.Value:
+        m, n, fortran, code = element["m"], element["n"], element.fortran, element.code
+        matrix, left, right, work, real_work, integers = element.scratch
+        columns_of(element, element.operand(0), matrix, m, n)
+        width = fortran.width(m.register)
+        rows, columns = (element["p"], element["q"]) if vectors else (code.index(1), code.index(1))
+        if vectors:
+            with element.builder.if_then(m.least(n).compare("==", 0), likely=False):
+                unit(element, left, m)
+                unit(element, right, n)
+        job = "N" if not vectors else "A" if element.attributes["full_matrices"] else "S"
+        spaces = [work, work_of_singular(m, n)]
+        if code.dtype.kind == "c":
+            spaces.append(real_work)
+        values = element.results[1 if vectors else 0]
+        outputs = values, left, width, right, fortran.width(columns.register)
+        info = fortran.lapack("gesdd", job, m, n, matrix, width, *outputs, *spaces, integers)
+        if vectors:
+            rows_of(element, left, element.result(0), m, rows)
+            rows_of(element, right, element.result(2), columns, n)
+        return nonzero(element, info)
+
+    return emit
+
+
+def unit(element: Element, target: ir.Value, n: Index) -> None:
+    """Write a unit matrix, which is what LAPACK leaves out where there are no singular values."""
+    matrix, builder = element.matrix(target, n), element.builder
+    zero, one = (llvm_constant(each, matrix.dtype) for each in (0, 1))
+
+    def put(i: Index, j: Index) -> None:
+        builder.store(builder.select(i.compare("==", j), one, zero), matrix.address(i, j))
+
+    element.code.each(n, n, put)
+
+
+def work_of_singular(m: Index, n: Index) -> Index:
+    """More than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k, and blocks of columns."""
+    k = m.least(n)
+    return k * k * 4 + k * 7 + (m + n) * BLOCK + 1
+
+
+def general(element: Element) -> ir.Value:
+    """Eigenvalues and right eigenvectors of a complex matrix, the latter in columns."""
+    n, fortran = element["m"], element.fortran
+    matrix, vectors, work, real_work = element.scratch
+    columns_of(element, element.operand(0), matrix, n, n)
+    width = fortran.width(n.register)
+    outputs = element.results[0], vectors, width, vectors, width
+    info = fortran.lapack("geev", "N", "V", n, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
+    rows_of(element, vectors, element.result(1), n, n)
+    return nonzero(element, info)

@@ -1,0 +1,114 @@
+"""Determinants, by the factors of a matrix."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.common import broadcasting_vjp, scalar_result
+from numbagraph.blockwise.core import align
+from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.lowering import View
+from numbagraph.blockwise.signature import parse
+from numbagraph.graph import Value
+from numbagraph.op import Op, Unsupported, load, registry
+from numbagraph.ops.arithmetic import absolute, complex_of, imag, real
+from numbagraph.ops.comparison import equal, less, not_equal
+from numbagraph.ops.creation import iota, zeros_like
+from numbagraph.ops.diagonals import diagonal
+from numbagraph.ops.exponential import exp, log
+from numbagraph.ops.identity import stop_gradient
+from numbagraph.ops.linalg import samples
+from numbagraph.ops.linalg.common import factored_solution, number, unit
+from numbagraph.ops.linalg.factorisations import one_square, square_lu
+from numbagraph.ops.reduction import prod, sum
+from numbagraph.ops.selection import where
+from numbagraph.ops.shape import expand_dims
+from numbagraph.types import real_dtype
+
+SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
+OPERANDS = parse("(),(m,m),(m,m),(m)->()")
+
+
+def determinant_vjp(
+    g: Value, y: Value, value: Value, a: Value, factors: Value, pivots: Value, *, logarithm: bool
+) -> tuple[Value | None, ...]:
+    """Giles, An extended collection of matrix derivative results (2008), section 2.2.4."""
+    each = expand_dims.bind(g if logarithm else g * y, axes=(-2, -1))
+    return None, factored_solution(a, factors, pivots, each * unit(a), trans=1), None, None
+
+
+def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, logarithm: bool) -> Any:
+    linalg = load("jax.numpy:linalg")
+    if not logarithm:
+        return linalg.det(a)
+    sign, size = linalg.slogdet(a)
+    if value.dtype.kind != "c":
+        return size
+    angle = load("jax.numpy:angle")(sign)
+    return load("jax.lax:complex")(size, angle - load("jax.lax:stop_gradient")(angle))
+
+
+def determinant_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    return op.bind(*align(inputs, batched, OPERANDS), **attrs)
+
+
+determinant_of = registry.register(
+    Op(
+        name="determinant_of",
+        kind="identity",
+        reference=lambda value, *rest, logarithm: value,
+        infer=lambda value, *rest, logarithm: value.type,
+        frontend=Unsupported("determinants are computed by det and slogdet"),
+        lower=View(lambda node, index: index),
+        vjp=broadcasting_vjp(determinant_vjp),
+        batch=determinant_batch,
+        jnp=determinant_jnp,
+        samples=lambda rng, dtype: [],
+        zero_dim="array",
+    )
+)
+"""A determinant that was computed (or its logarithm), as a function of the matrix: what is differentiated is that."""
+
+
+def factored(a: Any) -> tuple[Value, tuple[Value, Value, Value]]:
+    """The diagonal of the upper factor, and the matrix with its factors."""
+    matrix = one_square(a)
+    factors, pivots = square_lu(matrix)  # type: ignore[misc]
+    return stop_gradient(diagonal(factors, 0, -2, -1)), (matrix, factors, pivots)
+
+
+def parity(pivots: Value, like: Value) -> Value:
+    """1 or -1, by how many rows were exchanged."""
+    moved = not_equal(pivots, iota(pivots.shape[-1]))
+    return prod(where(moved, number(-1, like), number(1, like)), -1)
+
+
+@composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
+def det(a: Any) -> Value:
+    elements, (matrix, factors, pivots) = factored(a)
+    value = prod(elements, -1) * parity(pivots, elements)
+    return determinant_of.bind(value, matrix, factors, pivots, logarithm=False)
+
+
+@composite(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
+def slogdet(a: Any) -> SlogdetResult:
+    elements, (matrix, factors, pivots) = factored(a)
+    size = absolute(elements)
+    logarithm, one, zero = sum(log(size), -1), number(1, elements), number(0, elements)
+    if elements.dtype.kind != "c":
+        signs = where(equal(elements, zero), zero, where(less(elements, zero), -one, one))
+        sign = prod(signs, -1) * parity(pivots, elements)
+        logarithm = determinant_of.bind(logarithm, matrix, factors, pivots, logarithm=True)
+    else:
+        nothing = equal(size, np.asarray(0, real_dtype(elements.dtype))[()])
+        sign = prod(where(nothing, zero, elements / where(nothing, one, size)), -1) * parity(pivots, elements)
+        # the logarithm of how the determinant changes: its size, and by which angle it turns
+        change = complex_of(logarithm, zeros_like(logarithm))
+        change = determinant_of.bind(change, matrix, factors, pivots, logarithm=True)
+        logarithm, angle = real(change), imag(change)
+        sign = sign * exp(complex_of(zeros_like(angle), angle))
+    return SlogdetResult(scalar_result(sign), scalar_result(logarithm))

@@ -1,0 +1,318 @@
+"""Decompositions into orthogonal factors: eigenvalues of symmetric matrices, singular values, QR."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.core import promoted
+from numbagraph.blockwise.kinds import core_op
+from numbagraph.blockwise.signature import Lengths
+from numbagraph.graph import Value
+from numbagraph.intrinsics.linalg import spectral
+from numbagraph.op import Op, load, registry
+from numbagraph.ops.creation import zeros_like
+from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg.common import (
+    adjoint,
+    conj,
+    half_diagonal,
+    number,
+    product,
+    reference,
+    triangular_solution,
+    unit,
+)
+from numbagraph.ops.linalg.factorisations import one_square, symmetric_from
+from numbagraph.ops.product import transposed_matrix
+from numbagraph.ops.shape import expand_dims
+from numbagraph.types import real_dtype
+
+EighResult = namedtuple("EighResult", ("eigenvalues", "eigenvectors"))
+SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"))
+QRResult = namedtuple("QRResult", ("Q", "R"))
+INTEGER = np.dtype(np.int32)
+LONGEST = 23_000
+"""What a length may be, so that that of LAPACK's work memory has 32 bits."""
+
+
+def spread(row: Value) -> Value:
+    """Numbers that belong to columns, to be multiplied with the columns of a matrix."""
+    return expand_dims.bind(row, axes=(-2,))
+
+
+def on_diagonal(row: Value) -> Value:
+    """The diagonal matrix of some numbers."""
+    return spread(row) * registry["eye"](row.shape[-1], dtype=row.dtype)
+
+
+def of_triangle(full: Value, lower: bool) -> Value:
+    """The cotangent of the triangle that is read, from that of the whole Hermitian matrix (paired by conjugation)."""
+    triangle = half_diagonal(full + adjoint(full))
+    return conj(triangle) if lower else transposed_matrix(triangle)
+
+
+def differences(values: Value) -> Value:
+    """``1 / (values[j] - values[i])``, and 0 on the diagonal."""
+    gap = spread(values) - expand_dims.bind(values, axes=(-1,))
+    same = unit(gap)
+    return (1 - same) / (gap + same)
+
+
+def is_lower(UPLO: str) -> bool:
+    if UPLO.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return UPLO.upper() == "L"
+
+
+def eigh_vjp(given: Mapping[int, Value], y: Value, a: Value, *, lower: bool, on_error: str) -> tuple[Value]:
+    """Giles, An extended collection of matrix derivative results (2008), section 3.1, for Hermitian matrices."""
+    options = {"lower": lower, "on_error": on_error}
+    values, vectors = (eigh.bind(a, result=result, **options) for result in (0, 1))
+    inner = number(0, vectors)
+    if 1 in given:
+        inner = differences(values) * product(adjoint(vectors), conj(given[1]))
+    if 0 in given:
+        inner = inner + on_diagonal(given[0])
+    return (of_triangle(product(vectors, inner, adjoint(vectors)), lower),)
+
+
+def eigh_evaluate(a: np.ndarray, *, lower: bool) -> tuple[np.ndarray, ...]:
+    return tuple(np.linalg.eigh(a, "L" if lower else "U"))
+
+
+def eigh_jnp(a: Any, *, lower: bool, on_error: str) -> Any:
+    values, vectors = load("jax.numpy.linalg:eigh")(symmetric_from(a, not lower), symmetrize_input=False)
+    return values, vectors
+
+
+def eigh_frontend(op: Op, a: Any, UPLO: str = "L") -> EighResult:
+    matrix, options = one_square(a), {"lower": is_lower(UPLO), "on_error": errors.chosen()}
+    return EighResult(*(op.bind(matrix, result=result, **options) for result in (0, 1)))
+
+
+def projections(result: Any) -> tuple[Any, Any]:
+    """Eigenvalues, and what eigenvectors project on: these are determined but for a factor of each."""
+    values, vectors = result
+    return values, vectors[..., :, None, :] * np.conj(vectors)[..., None, :, :]
+
+
+def symmetric_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+    n, more = lengths["m"], lowering.add(lengths["m"], lowering.literal(3))
+    square = (2, more, more)
+    return [(dtype, (n, n)), (dtype, square), (real_dtype(dtype), square), (INTEGER, (5, more))]
+
+
+eigh = core_op(
+    np.linalg.eigh,
+    "(m,m)->(m),(m,m)",
+    evaluate=reference("(m,m)->(m),(m,m)", stacks=True)(eigh_evaluate),
+    library=spectral.symmetric(vectors=True),
+    frontend=eigh_frontend,
+    vjp=eigh_vjp,
+    jnp=eigh_jnp,
+    dtypes=lambda dtype: (real_dtype(dtype), dtype),
+    scratch=symmetric_scratch,
+    longest=LONGEST,
+    determined=projections,
+    samples=samples.of(samples.separated, options=[("U",)]),
+)
+
+
+def eigvalsh_vjp(g: Value, y: Value, a: Value, **options: Any) -> tuple[Value]:
+    return eigh_vjp({0: g}, y, a, **options)
+
+
+def eigvalsh_frontend(op: Op, a: Any, UPLO: str = "L") -> Value:
+    return op.bind(one_square(a), lower=is_lower(UPLO), on_error=errors.chosen())
+
+
+eigvalsh = core_op(
+    np.linalg.eigvalsh,
+    "(m,m)->(m)",
+    evaluate=reference("(m,m)->(m)", stacks=True)(lambda a, *, lower: np.linalg.eigvalsh(a, "L" if lower else "U")),
+    library=spectral.symmetric(vectors=False),
+    frontend=eigvalsh_frontend,
+    vjp=eigvalsh_vjp,
+    jnp=lambda a, **options: eigh_jnp(a, **options)[0],
+    dtypes=lambda dtype: (real_dtype(dtype),),
+    scratch=symmetric_scratch,
+    longest=LONGEST,
+    samples=samples.of(samples.separated, options=[("U",)]),
+)
+
+
+def qr_vjp(given: Mapping[int, Value], y: Value, a: Value, *, complete: bool) -> tuple[Value]:
+    """Walter and Lehmann, Algorithmic differentiation of linear algebra functions (2010); for more columns than rows,
+    Roberts and Roberts, QR and LQ decomposition matrix backpropagation algorithms (2020)."""
+    rows, columns = a.shape[-2:]
+    if complete:
+        fits = shapes.compare("less_equal", rows, columns)
+        text = "the complete Q has no derivative where there are more rows than columns"
+        shapes.require(fits, f"qr: {text}: use mode='reduced'", NotImplementedError)
+    q, r = (qr.bind(a, complete=complete, result=result) for result in (0, 1))
+    g_q, g_r = (conj(given[number]) if number in given else zeros_like(each) for number, each in ((0, q), (1, r)))
+    k = q.shape[-1]
+    right = g_r[..., k:]  # of the columns on the right, where there are more than rows
+    g_q = g_q + product(a[..., k:], adjoint(right))
+    inner = product(r[..., :k], adjoint(g_r[..., :k])) - product(adjoint(g_q), q)
+    symmetric = half_diagonal(inner) + adjoint(half_diagonal(inner))
+    left = adjoint(triangular_solution(r[..., :k], adjoint(g_q + product(q, symmetric)), lower=False))
+    return (conj(registry["concatenate"]([left, product(q, right)], axis=-1)),)
+
+
+def qr_evaluate(a: np.ndarray, *, complete: bool) -> tuple[np.ndarray, ...]:
+    return tuple(np.linalg.qr(a, "complete" if complete else "reduced"))
+
+
+def qr_sizes(lengths: Lengths, *, complete: bool) -> Lengths:
+    return {"k": lengths["m"] if complete else shapes.minimum(lengths["m"], lengths["n"])}
+
+
+def qr_scratch(dtype: np.dtype, lengths: Mapping[str, Any], *, complete: bool) -> Sequence[tuple[np.dtype, Any]]:
+    more = lowering.add(lowering.add(lengths["m"], lengths["n"]), lowering.literal(1))
+    return [(dtype, (lengths["m"], more)), (dtype, (lengths["m"],)), (dtype, (spectral.BLOCK, more))]
+
+
+def qr_frontend(op: Op, a: Any, mode: str = "reduced") -> Any:
+    (matrix,) = promoted(a)
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r' in a traced function, not {mode!r}")
+    q, r = (op.bind(matrix, complete=mode == "complete", result=result) for result in (0, 1))
+    return r if mode == "r" else QRResult(q, r)
+
+
+qr = core_op(
+    np.linalg.qr,
+    "(m,n)->(m,k),(k,n)",
+    evaluate=reference("(m,n)->(m,k),(k,n)", stacks=True)(qr_evaluate),
+    library=spectral.orthogonal_triangular,
+    frontend=qr_frontend,
+    vjp=qr_vjp,
+    jnp=lambda a, *, complete: load("jax.numpy.linalg:qr")(a, "complete" if complete else "reduced"),
+    sizes=qr_sizes,
+    scratch=qr_scratch,
+    longest=LONGEST,
+    samples=samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5), (1, 1), (20, 18), options=[("complete",), ("r",)]),
+)
+
+
+def svd_vjp(given: Mapping[int, Value], y: Value, a: Value, *, full_matrices: bool, on_error: str) -> tuple[Value]:
+    """Townsend, Differentiating the singular value decomposition (2016); for complex matrices, Wan and Zhang,
+    Automatic differentiation for complex valued SVD (2019)."""
+    if full_matrices and given.keys() != {1}:
+        square = shapes.compare("equal", *a.shape[-2:])
+        text = "all singular vectors of a matrix that is not square have no derivative"
+        shapes.require(square, f"svd: {text}: use full_matrices=False", NotImplementedError)
+    options = {"full_matrices": False, "on_error": on_error}
+    u, s, vh = (svd.bind(a, result=result, **options) for result in range(3))
+    v = adjoint(vh)
+    inner = on_diagonal(given[1]) if 1 in given else number(0, u)
+    result = None
+    gaps = differences(s * s)
+    if 0 in given:
+        g = conj(given[0])
+        turned = product(adjoint(u), g)
+        turned = turned - adjoint(turned)
+        inner = inner + gaps * turned * spread(s) + on_diagonal_of(turned) / (2 * spread(s))
+        outside = g - product(u, product(adjoint(u), g))
+        result = product(outside / spread(s), vh)
+    if 2 in given:
+        g = adjoint(conj(given[2]))
+        turned = product(vh, g)
+        turned = turned - adjoint(turned)
+        inner = inner + expand_dims.bind(s, axes=(-1,)) * gaps * turned
+        outside = adjoint((g - product(v, product(vh, g))) / spread(s))
+        rest = product(u, outside)
+        result = rest if result is None else result + rest
+    main = product(u, inner, vh)
+    return (conj(main if result is None else main + result),)
+
+
+def on_diagonal_of(value: Value) -> Value:
+    """The diagonal of a matrix, the rest being zero."""
+    return value * unit(value)
+
+
+def svd_evaluate(a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...]:
+    return tuple(np.linalg.svd(a, full_matrices))
+
+
+def svd_sizes(lengths: Lengths, *, full_matrices: bool, on_error: str) -> Lengths:
+    m, n = lengths["m"], lengths["n"]
+    k = shapes.minimum(m, n)
+    return {"k": k, "p": m if full_matrices else k, "q": n if full_matrices else k}
+
+
+def svd_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+    m, n = lengths["m"], lengths["n"]
+    both = lowering.add(lowering.add(m, n), lowering.literal(1))
+    rows = lowering.add(both, lowering.literal(spectral.BLOCK))
+    matrices = [(dtype, (m, n)), (dtype, (m, m)), (dtype, (n, n))]
+    return [*matrices, (dtype, (4, both, rows)), (real_dtype(dtype), (8, both, rows)), (INTEGER, (8, both))]
+
+
+def svd_frontend(op: Op, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    if hermitian:
+        raise NotImplementedError("svd with hermitian=True: use eigh")
+    (matrix,) = promoted(a)
+    if not compute_uv:
+        return svdvals.bind(matrix, on_error=errors.chosen())
+    options = {"full_matrices": bool(full_matrices), "on_error": errors.chosen()}
+    return SVDResult(*(op.bind(matrix, result=result, **options) for result in range(3)))
+
+
+def pairs_of_vectors(result: Any) -> Any:
+    """Singular values, and the products of singular vectors that belong together: these are determined."""
+    if not isinstance(result, tuple):
+        return result
+    u, s, vh = result
+    k = s.shape[-1]
+    return s, u[..., :, :k, None] * vh[..., None, :k, :]
+
+
+def svd_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    calls = [((3, 3),), ((1, 1),), ((5, 3), False), ((2, 3, 4), False), ((5, 3), True, False)]
+    return [(samples.separated(rng, dtype, shape), *rest) for shape, *rest in calls]
+
+
+svd = core_op(
+    np.linalg.svd,
+    "(m,n)->(m,p),(k),(q,n)",
+    evaluate=reference("(m,n)->(m,p),(k),(q,n)", stacks=True)(svd_evaluate),
+    library=spectral.singular(vectors=True),
+    frontend=svd_frontend,
+    vjp=svd_vjp,
+    jnp=lambda a, *, full_matrices, on_error: load("jax.numpy.linalg:svd")(a, full_matrices),
+    dtypes=lambda dtype: (dtype, real_dtype(dtype), dtype),
+    sizes=svd_sizes,
+    scratch=svd_scratch,
+    longest=LONGEST,
+    determined=pairs_of_vectors,
+    samples=svd_samples,
+)
+
+
+def svdvals_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+    return svd_vjp({1: g}, y, a, full_matrices=False, on_error=on_error)
+
+
+svdvals = core_op(
+    np.linalg.svdvals,
+    "(m,n)->(k)",
+    evaluate=reference("(m,n)->(k)", stacks=True)(np.linalg.svdvals),
+    library=spectral.singular(vectors=False),
+    frontend=lambda op, x: op.bind(*promoted(x), on_error=errors.chosen()),
+    vjp=svdvals_vjp,
+    jnp=lambda a, *, on_error: load("jax.numpy.linalg:svd")(a, compute_uv=False),
+    dtypes=lambda dtype: (real_dtype(dtype),),
+    sizes=lambda lengths, **_: {"k": shapes.minimum(lengths["m"], lengths["n"])},
+    scratch=svd_scratch,
+    longest=LONGEST,
+    samples=samples.of(samples.separated, (3, 3), (5, 3), (2, 3, 5), (20, 18)),
+)
