@@ -43,6 +43,7 @@ LAYERS = (
     "differentiation",
     "mapping",
     "axes",
+    "loop_functions",
     "gufunc",
     "api",
     "jax_bridge",

@@ -14,11 +14,12 @@ from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
 from numbagraph.differentiation import Function, plain
-from numbagraph.graph import Value
+from numbagraph.graph import Value, at_source
 from numbagraph.jit import GraphFunction, Pickled
+from numbagraph.loop_functions import LoopFunction, writes_results
 from numbagraph.mapping import Mapped
 from numbagraph.op import registry
-from numbagraph.tracing import Tracer, to_value
+from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.custom_rule import with_rule
 from numbagraph.types import canonical_dtype
 
@@ -75,6 +76,7 @@ class GUFunc:
         signature: str,
         *,
         vjp: Callable[..., Any] | None = None,
+        core_shape: Callable[..., Any] | None = None,
         dtypes: Sequence[str] | None = None,
         **options: Any,
     ) -> None:
@@ -83,7 +85,10 @@ class GUFunc:
         self.cores = parse(signature)
         self.vjp = vjp
         self.loops = tuple(map(Loop.parse, dtypes or ()))
-        self.options = {"vjp": vjp, "dtypes": dtypes, **options}
+        self.options = {"vjp": vjp, "core_shape": core_shape, "dtypes": dtypes, **options}
+        self._loop_function: LoopFunction | None = None
+        if writes_results(self.core, self.cores):
+            self._loop_function = LoopFunction(self.core, self.cores, self.__name__, vjp, core_shape)
         self._compile_options = options
         self._compiled: dict[Options, GraphFunction] = {}
         functools.update_wrapper(self, self.core)
@@ -213,12 +218,19 @@ class GUFunc:
     # ---- tracing ----
 
     def _traced(self, operands: Sequence[Any], options: Options) -> Any:
+        with at_source(user_source()):
+            return self._of_operands(operands, options)
+
+    def _of_operands(self, operands: Sequence[Any], options: Options) -> Any:
         values = [as_value(to_value(each)) for each in operands]
         values, dtypes = self._promoted(values, options)
         moves = options.moves
         if moves is not None:
             values = [moved(each, axes, to_end=True) for each, axes in zip(values, moves.inputs, strict=True)]
-        results = Mapped(self._core_function, self.cores, self.__name__)(values)
+        if self._loop_function is not None:
+            results = self._loop_function(values, dtypes)
+        else:
+            results = Mapped(self._core_function, self.cores, self.__name__)(values)
         if moves is not None:
             results = [self._placed(*each, kept=moves.kept) for each in zip(results, moves.outputs, strict=True)]
         if dtypes is not None:
@@ -330,9 +342,18 @@ def _rebuild(pickled: Pickled, signature: str, options: dict[str, Any]) -> GUFun
 
 
 def gufunc(
-    signature: str, *, vjp: Callable[..., Any] | None = None, dtypes: Sequence[str] | None = None, **options: Any
+    signature: str,
+    *,
+    vjp: Callable[..., Any] | None = None,
+    core_shape: Callable[..., Any] | None = None,
+    dtypes: Sequence[str] | None = None,
+    **options: Any,
 ) -> Callable[[Function], GUFunc]:
-    """Make a generalised ufunc of a NumPy function of vectors and matrices.
+    """Make a generalised ufunc of a function of vectors and matrices.
+
+    The function takes the operands and returns its results, in NumPy: then it is traced, and fuses with what is around.
+    Or it takes arrays for the results behind the operands and writes into them, in loops: then Numba compiles it. Loops
+    get numbers for operands without core dimensions, and arrays of one element for such results.
 
     Parameters
     ----------
@@ -343,10 +364,13 @@ def gufunc(
         operands that are a length themselves ``"(),<n>->(n)"``, and conditions ``"(n>=2)->()"``.
     vjp : callable, optional
         ``vjp(g, y, *operands)``: the cotangent of each operand (None if it is zero) from that of the result, on cores,
-        in NumPy. For several results ``g`` and ``y`` are tuples. By default it is derived.
+        in NumPy. For several results ``g`` and ``y`` are tuples. By default it is derived, except from loops.
+    core_shape : callable, optional
+        Of loops, ``core_shape(**lengths)`` gives the lengths of names that stand in results alone, in their order.
     dtypes : sequence of str, optional
         The dtypes of operands and results, spelled as in `numpy.ufunc.types`, such as ``["ff->f", "dd->d"]``: the first
-        that all operands fit is taken. By default the function takes what it gets.
+        that all operands fit is taken. By default the function takes what it gets, and results of loops have the common
+        dtype of the operands.
     **options
         Those of `graph_jit`.
 
@@ -370,6 +394,14 @@ def gufunc(
     array([0.25, 0.25, 0.5 ])
     >>> weighted_mean(np.eye(3), np.ones(3), axes=[0, 0, ()])
     array([0.33333333, 0.33333333, 0.33333333])
+    >>> @numbagraph.gufunc("(n)->(n)")
+    ... def smoothed(x, out):
+    ...     level = x[0]
+    ...     for i in range(x.size):
+    ...         level = 0.5 * (level + x[i])
+    ...         out[i] = level
+    >>> smoothed(np.array([1.0, 3.0, 2.0]))
+    array([1., 2., 2.])
     """
     parse(signature)
-    return lambda core: GUFunc(core, signature, vjp=vjp, dtypes=dtypes, **options)
+    return lambda core: GUFunc(core, signature, vjp=vjp, core_shape=core_shape, dtypes=dtypes, **options)

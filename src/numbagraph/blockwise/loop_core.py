@@ -1,0 +1,155 @@
+"""Functions on vectors and matrices that are written as loops into their results, as ops of a graph."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import marshal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph import shapes
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.core import align
+from numbagraph.blockwise.signature import Lengths, Signature
+from numbagraph.graph import Value
+from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.op import Op, Unsupported
+from numbagraph.types import ArrayType
+
+LOOPS = "numbagraph.loops."
+"""The prefix of external symbols that are such functions, compiled by Numba."""
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, eq=False)
+class LoopCore:
+    """A function ``core(*operands, *results)`` for some dtypes.
+
+    It gets each operand without core dimensions as a number, and each result without core dimensions as an array of one
+    element. ``sizes(lengths)`` gives the lengths that stand in the results alone.
+    """
+
+    name: str
+    function: Callable[..., None]
+    signature: Signature
+    inputs: tuple[np.dtype, ...]
+    outputs: tuple[np.dtype, ...]
+    sizes: Callable[[Lengths], Lengths]
+
+    @cached_property
+    def symbol(self) -> str:
+        """What the compiled function is called: the same in another process, unless it is a closure."""
+        code: Any = getattr(self.function, "__code__", None)
+        own = getattr(self.function, "__closure__", None) or code is None
+        content = next(_numbers) if own else marshal.dumps(code)
+        dtypes = [each.name for each in (*self.inputs, *self.outputs)]
+        key = repr((self.name, content, str(self.signature), dtypes))
+        return LOOPS + hashlib.sha256(key.encode()).hexdigest()
+
+    @property
+    def labels(self) -> list[str]:
+        """The names, and the numbers, of all lengths."""
+        return list(dict.fromkeys(label for core in self.cores for label in core.labels))
+
+    @property
+    def cores(self) -> list[Any]:
+        return [*self.signature.inputs, *self.signature.outputs]
+
+    def shape(self, operands: Sequence[shapes.Shape], result: int) -> shapes.Shape:
+        """The shape of a result."""
+        lengths = self.lengths(operands)
+        batch = self.signature.batch_shape(self.name, operands)
+        return (*batch, *(each.length.value(lengths) for each in self.signature.outputs[result]))
+
+    def lengths(self, operands: Sequence[shapes.Shape]) -> Lengths:
+        lengths = self.signature.bind(self.name, operands).lengths
+        return {**lengths, **self.sizes(lengths)}
+
+    def infer(self, *operands: Value, result: int = 0) -> ArrayType:
+        return ArrayType(self.outputs[result], self.shape([each.shape for each in operands], result))
+
+    def evaluate(self, *arrays: Any, result: int = 0) -> Any:
+        """One result, element by element, in Python."""
+        ranks = [len(core) for core in self.signature.inputs]
+        given = [np.shape(each) for each in arrays]
+        batch = np.broadcast_shapes(*(shape[: len(shape) - rank] for shape, rank in zip(given, ranks, strict=True)))
+        operands = [
+            np.broadcast_to(each, (*batch, *shape[len(shape) - rank :]))
+            for each, shape, rank in zip(arrays, given, ranks, strict=True)
+        ]
+        own: list[Any] = [self.shape(given, number) for number in range(len(self.outputs))]
+        results = [np.empty(shape, dtype) for shape, dtype in zip(own, self.outputs, strict=True)]
+        places = [... if core else np.newaxis for core in self.signature.outputs]
+        for place in np.ndindex(*batch):
+            numbers = [each[place].copy() if rank else each[place] for each, rank in zip(operands, ranks, strict=True)]
+            self.function(*numbers, *(each[*place, last] for each, last in zip(results, places, strict=True)))
+        return results[result]
+
+    def emit(
+        self,
+        emitter: Emitter,
+        addresses: Sequence[ir.Value],
+        extents: Sequence[Extents],
+        dtypes: Sequence[np.dtype],
+        **_: Any,
+    ) -> ir.Value:
+        """A loop over the batch, which calls the compiled function."""
+        lengths: dict[str, ir.Value] = {}
+        batches: list[Extents] = []
+        for core, own in zip(self.cores, extents, strict=True):
+            first = len(own) - len(core)
+            lengths |= zip(core.labels, own[first:], strict=True)
+            batches.append(own[:first])
+        batch = max(batches[len(self.inputs) :], key=len)
+        steps = []
+        for own, core, dtype in zip(batches, self.cores, dtypes, strict=True):
+            sizes = [ir.Constant(I64, dtype.itemsize), *(lengths[label] for label in core.labels)]
+            steps.append(batch_steps(emitter, own, batch, product(emitter, sizes)))
+        numbers = [lengths[label] for label in self.labels]
+        types = [*[POINTER] * len(self.cores), *[I64] * len(numbers)]
+        function = emitter.function(self.symbol, I32, types, pure=False)
+
+        def call(*elements: ir.Value) -> ir.Value:
+            code = emitter.builder.call(function, [*elements, *numbers])
+            return emitter.builder.icmp_signed("!=", code, ir.Constant(I32, 0))
+
+        return for_each(emitter, batch, steps, addresses, call)
+
+    @cached_property
+    def op(self) -> Op:
+        """Not one of the registry: it lives as long as someone uses it."""
+        ranks = [tuple(map(len, side)) for side in (self.signature.inputs, self.signature.outputs)]
+
+        def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+            return op.bind(*align(inputs, batched, self.signature), **attrs)
+
+        return Op(
+            name=self.name,
+            kind="loop core",
+            reference=self.evaluate,
+            infer=self.infer,
+            frontend=lambda op, *operands: op.bind(*operands),
+            lower=lowering.Core(self.emit, ranks[0], ranks[1]),
+            vjp=Unsupported(f"{self.name} is written as loops: give gufunc its vjp"),
+            batch=batch,
+            jnp=self.in_jax,
+            samples=lambda rng, dtype: [],
+            joint=len(self.outputs) > 1,
+            zero_dim="array",
+        )
+
+    def in_jax(self, *arrays: Any, result: int = 0) -> Any:
+        """A call back to Python: JAX has no way to compile loops of Numba."""
+        import jax
+
+        shape = self.shape([each.shape for each in arrays], result)
+        target = jax.ShapeDtypeStruct(shape, self.outputs[result])
+        return jax.pure_callback(lambda *each: self.evaluate(*each, result=result), target, *arrays)
