@@ -15,7 +15,7 @@ from numbagraph.transforms.batching import batch
 from numbagraph.transforms.custom_rule import with_rule
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import FLOAT64, ArrayType
-from tests.graphs import like, pairing, run, trace
+from tests.graphs import like, make_input, pairing, run, trace
 
 op = registry.__getitem__
 RNG = np.random.default_rng(0)
@@ -64,6 +64,14 @@ FUNCTIONS = {
     "complex of real": (lambda x: op("exp")(x * 1j), [RNG.normal(size=3)]),
 }
 every_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def test_a_derivative_that_there_is_not_is_asked_for_only_where_it_is_needed():
+    a, x = make_input(np.ones(3), "a"), make_input(np.ones(3), "x")
+    value = op("sum")(op("gammainc")(a, x))
+    assert cotangents([value], [constant(1.0)], [x])[0] is not None
+    with pytest.raises(NotImplementedError, match="gammainc has no derivative: there is no derivative by the param"):
+        cotangents([value], [constant(1.0)], [a])
 
 
 def pulled(function, arrays, given):

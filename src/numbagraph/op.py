@@ -48,7 +48,7 @@ class Op:
     lower
         How the op becomes part of a loop nest: an instance of a class of `numbagraph.blockwise.lowering`.
     vjp
-        ``vjp(g, y, *inputs, **attrs)`` gives one cotangent (or None) an input, written in public ops.
+        ``vjp(g, y, *inputs, **attrs)`` gives one cotangent (or None, or why there is none) an input, in public ops.
     batch
         ``batch(op, inputs, batched, **attrs)`` applies the op to inputs with a leading batch dimension.
     jnp

@@ -69,7 +69,11 @@ def broadcasting_vjp(vjp: Vjp) -> Vjp:
     def reduced(g: Value, y: Value, *inputs: Value, **attrs: Any) -> tuple[Any, ...]:
         cotangents = vjp(g, y, *inputs, **attrs)
         return tuple(
-            None if each is None or source.dtype.kind not in "fc" else sum_to(as_value(each), source)
+            each
+            if each is None or isinstance(each, Unsupported)
+            else None
+            if source.dtype.kind not in "fc"
+            else sum_to(as_value(each), source)
             for each, source in zip(cotangents, inputs, strict=True)
         )
 

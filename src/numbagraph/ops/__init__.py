@@ -2,6 +2,7 @@
 
 from numbagraph.ops import (
     arithmetic,
+    bessel,
     bitwise,
     checking,
     comparison,
@@ -12,6 +13,7 @@ from numbagraph.ops import (
     floating,
     gathering,
     identity,
+    incomplete,
     indexing,
     joining,
     linalg,
@@ -32,6 +34,7 @@ from numbagraph.ops import (
 
 __all__ = [
     "arithmetic",
+    "bessel",
     "bitwise",
     "checking",
     "comparison",
@@ -42,6 +45,7 @@ __all__ = [
     "floating",
     "gathering",
     "identity",
+    "incomplete",
     "indexing",
     "joining",
     "linalg",

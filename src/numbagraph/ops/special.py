@@ -52,8 +52,8 @@ def special(
 ) -> Op:
     """Declare a function of real numbers in `scipy.special`; `jax.scipy.special` has it too unless ``jnp`` is given."""
     path, jnp = f"scipy.special:{name}", jnp or lazy(f"jax.scipy.special:{name}")
-    samples = real_samples(path, domain)
-    return elementwise(path, dtype=scipy_rule(path), jnp=jnp, samples=samples, cost=cost, ulp=ulp, **facets)
+    facets = {"samples": real_samples(path, domain), **facets}
+    return elementwise(path, dtype=scipy_rule(path), jnp=jnp, cost=cost, ulp=ulp, **facets)
 
 
 expit = special("expit", emit=vecmath.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)

@@ -12,7 +12,7 @@ from numbagraph import shapes
 from numbagraph.blockwise.common import real_if
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Input, Node, Value, at_source, toposort
-from numbagraph.op import registry
+from numbagraph.op import Unsupported, registry
 from numbagraph.ops.identity import with_rule
 from numbagraph.types import ArrayType
 
@@ -76,6 +76,9 @@ def pull_back(node: Node, given: Any, active: set[Value]) -> list[tuple[Value, V
     with at_source(node.source):
         try:
             found = node.op.vjp(given, node, *node.inputs, **node.attrs)
+            for source, cotangent in zip(node.inputs, found, strict=True):
+                if isinstance(cotangent, Unsupported) and source in active:
+                    cotangent()
         except NotImplementedError as error:
             raise NotImplementedError(f"{node.op.name} has no derivative: {error}\n  at {node.source}") from error
         return [
