@@ -16,6 +16,7 @@ from numbagraph.rewrite.patterns import (
     absolute,
     erf,
     erfc,
+    erfcx,
     exp,
     expand_dims,
     expit,
@@ -27,6 +28,8 @@ from numbagraph.rewrite.patterns import (
     log_expit,
     log_ndtr,
     logaddexp,
+    maximum,
+    minimum,
     ndtr,
     power,
     softplus,
@@ -46,6 +49,7 @@ LOGISTIC = (
     rule(lambda x: 1 / (1 + exp(-x)), lambda x: expit(x), where=floating),
     rule(lambda x: 1 / (1 + exp(x)), lambda x: expit(-x), where=floating),
     rule(lambda x: exp(x) / (1 + exp(x)), lambda x: expit(x), where=floating),
+    rule(lambda x, y: exp(x) / (exp(x) + exp(y)), lambda x, y: expit(x - y), where=floating),
     rule(lambda x: 1 - expit(x), lambda x: expit(-x)),
 )
 
@@ -101,10 +105,17 @@ POWERS = (
     rule(lambda x, c: log(power(x, c)), log_of_power, where=whole_power),
 )
 
+
+def log_of_erfc(x: Value) -> Value:
+    """``log(erfc(x))``, which underflows for large numbers; each form is asked for the numbers that it is right for."""
+    return where(x > 1, log(erfcx(maximum(x, 1))) - square(x), log1p(-erf(minimum(x, 1))))
+
+
 NORMAL = (
     rule(lambda x: 1 - erf(x), lambda x: erfc(x)),
     rule(lambda x: 1 + erf(x), lambda x: erfc(-x)),
     rule(lambda x: 1 - erfc(x), lambda x: erf(x)),
+    rule(lambda x: log(erfc(x)), log_of_erfc),
     rule(lambda x: log(ndtr(x)), lambda x: log_ndtr(x)),
     rule(lambda x: 1 - ndtr(x), lambda x: ndtr(-x)),
 )
