@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from pymc.distributions import dist_math
 from pytensor.graph.basic import Apply
 from pytensor.scalar import basic as scalars
 from pytensor.scalar import math as special
@@ -92,7 +93,8 @@ IN_RESULT_DTYPE: dict[type, str] = {
     special.Jv: "jv",
     special.Owens_t: "owens_t",
     special.Hyp2F1: "hyp2f1",
-    XlogX: "xlogx",
+    dist_math.I0e: "i0e",
+    dist_math.I1e: "i1e",
     XlogY0: "xlogy",
 }
 """Functions whose operands are converted to the dtype of the result first."""
@@ -172,6 +174,7 @@ OTHERS: dict[type, Build] = {
     scalars.Angle: lambda dtype, x: registry["angle"](x if x.dtype.kind == "c" else convert(x, dtype)),
     special.TriGamma: lambda dtype, x: registry["polygamma"](1, convert(x, dtype)),
     special.PolyGamma: polygamma,
+    XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }
 """Functions that are no op of ours, given the dtype of the result."""
 

@@ -22,7 +22,7 @@ from pytensor.tensor.type import TensorType
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
 from numbagraph.graph import Constant as GraphConstant
-from numbagraph.graph import Dim, Graph, Input, Value, at_source, constant, substitute
+from numbagraph.graph import Dim, Graph, Input, Node, Value, at_source, constant, substitute
 from numbagraph.op import registry
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.origin import origin_of
@@ -144,8 +144,10 @@ class Importer:
                 raise type(error)(f"{error}\n  in the translation of {describe(node.out)}") from error
             if not isinstance(results, (list, tuple)):
                 results = [results]
+            known = all(isinstance(each, GraphConstant) for each in inputs)
             for variable, result in zip(node.outputs, results, strict=True):
-                self.values[variable] = self.typed(variable, result)
+                typed = self.typed(variable, result)
+                self.values[variable] = computed_number(typed) if known else typed
 
     def typed(self, variable: Variable, result: Any) -> Any:
         """A result in the dtype that PyTensor says it has; its known lengths are those that PyTensor knows."""
@@ -185,6 +187,13 @@ class Importer:
         inside.arrays, inside.requirements = self.arrays, self.requirements
         inside.values.update(zip(graph.inputs, inputs, strict=True))
         return [inside(output) for output in graph.outputs]
+
+
+def computed_number(value: Any) -> Any:
+    """A number that follows from constants as a constant: an axis, or a length, may be computed in PyTensor's graph."""
+    if isinstance(value, Node) and not value.ndim:
+        return constant(evaluate(Graph((), (value,)), [])[0], dtype=value.dtype)
+    return value
 
 
 def _bits(data: np.ndarray) -> np.ndarray:

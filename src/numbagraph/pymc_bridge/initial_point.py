@@ -52,8 +52,12 @@ class InitialPoint:
         compiled = compile_pytensor([], replace_rng_nodes(expressions), mode=Mode(linker="py", optimizer="None"))
         return compiled, find_rng_nodes(compiled.maker.fgraph.outputs)
 
-    def __call__(self, seed: int | None = None) -> np.ndarray:
+    def values(self, seed: int | None = None) -> list[np.ndarray]:
+        """The initial value of each variable."""
         with self.lock:
             draw, generators = self.function
             reseed_rngs(generators, seed)
-            return np.concatenate([np.ravel(each).astype(np.float64) for each in draw()] or [np.zeros(0)])
+            return list(draw())
+
+    def __call__(self, seed: int | None = None) -> np.ndarray:
+        return np.concatenate([np.ravel(each).astype(np.float64) for each in self.values(seed)] or [np.zeros(0)])

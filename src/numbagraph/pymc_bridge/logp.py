@@ -19,6 +19,7 @@ from numbagraph.graph import Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, finish
+from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.transforms.autodiff import cotangents
@@ -29,7 +30,7 @@ from numbagraph.types import FLOAT64, ArrayType, canonical_dtype
 class Point:
     """The free variables of a model, raveled into one vector of doubles in the order of `pm.Model.initial_point`."""
 
-    def __init__(self, original: pm.Model, model: pm.Model) -> None:
+    def __init__(self, original: pm.Model, model: Any) -> None:
         """``model`` is ``original``, or made of it by freezing, which changes the order of its variables."""
         self.model = model
         self.names = [original.rvs_to_values[variable].name for variable in original.free_RVs]
@@ -41,8 +42,7 @@ class Point:
     def _shapes(self) -> list[tuple[int, ...]]:
         known = [variable.type.shape for variable in self.variables]
         if any(length is None for shape in known for length in shape):
-            values = self.model.initial_point()
-            known = [values[name].shape for name in self.names]
+            known = [value.shape for value in InitialPoint(self.model, self.names, jitter=False).values(0)]
         return [tuple(shape) for shape in known]
 
     @property
@@ -73,6 +73,17 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
     return found
 
 
+def frozen(model: pm.Model) -> pm.Model:
+    """The model with data and dimensions as constants, so that lengths are known.
+
+    PyMC cannot freeze every model. What is not frozen is read once, when the model is compiled.
+    """
+    try:
+        return freeze_dims_and_data(model)
+    except NotImplementedError:
+        return model
+
+
 def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     """The derivatives of a value, which are zero where it does not depend on an input."""
     found = cotangents([value], [constant(1, dtype=value.dtype)], inputs)
@@ -83,14 +94,15 @@ class Parts:
     """A model on its way to native code: its point, its data, and graphs of both."""
 
     def __init__(self, original: pm.Model, *, freeze: bool) -> None:
-        self.model: Any = freeze_dims_and_data(original) if freeze else original
+        self.model: Any = frozen(original) if freeze else original
+        self.freeze = freeze
         self.check_parameters = original.check_bounds
         self.point = Point(original, self.model)
         self.shared: list[Any] = []
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
-        """The shared variables that some variables depend on."""
-        found = shared_variables(outputs)
+        """The shared variables that some variables depend on and that may change."""
+        found = [] if self.freeze else shared_variables(outputs)
         self.shared += [each for each in found if each not in self.shared]
         return found
 

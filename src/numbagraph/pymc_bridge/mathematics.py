@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from pymc.distributions.dist_math import SplineWrapper
 from pytensor import scalar as scalars
 from pytensor.graph.basic import Apply
 from pytensor.tensor import math, special
 from pytensor.tensor.blas import BatchedDot, Dot22, Gemm, Gemv, Ger
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
+from scipy.interpolate import PPoly
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value, constant
 from numbagraph.op import registry
+from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
-from numbagraph.types import BOOL, canonical_dtype
+from numbagraph.types import BOOL, INT64, canonical_dtype
 
 REDUCTIONS: dict[type, str] = {
     scalars.Add: "sum",
@@ -88,6 +92,22 @@ def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value
 @imports(Ger)
 def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
     return z + a * registry["outer"](x, y)
+
+
+@imports(SplineWrapper)
+def spline(importer: Importer, node: Apply, x: Value) -> Value:
+    """The polynomial of the interval that each element is in; those at the ends go on."""
+    pieces = PPoly.from_spline(node.op.spline._eval_args)
+    inner = pieces.x[np.flatnonzero(np.diff(pieces.x)) + 1][:-1]
+    coefficients = pieces.c[:, np.diff(pieces.x) > 0]
+    begins = pieces.x[:-1][np.diff(pieces.x) > 0]
+    beyond = x >= expand_at(importer.capture(inner, "knots"), range(1, 1 + x.ndim)) if inner.size else None
+    interval = constant(np.int64(0)) if beyond is None else registry["sum"](convert(beyond, INT64), 0)
+    distance = x - registry["take"](importer.capture(begins, "begins"), interval)
+    first, *others = [registry["take"](importer.capture(each, "coefficients"), interval) for each in coefficients]
+    for each in others:
+        first = first * distance + each
+    return first
 
 
 @imports(special.Softmax)

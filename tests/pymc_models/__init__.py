@@ -1,0 +1,18 @@
+"""A zoo of PyMC models: what users write, each small, together every feature that the bridge is to take.
+
+Each module has models of one kind. `MODELS` has all of them, by name.
+"""
+
+from tests.pymc_models import distributions, hierarchical, indexing, mixtures, timeseries, transforms
+from tests.pymc_models.zoo import MODELS, ZooModel
+
+__all__ = [
+    "MODELS",
+    "ZooModel",
+    "distributions",
+    "hierarchical",
+    "indexing",
+    "mixtures",
+    "timeseries",
+    "transforms",
+]

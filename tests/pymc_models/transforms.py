@@ -1,0 +1,58 @@
+"""Transforms of free variables, each with its Jacobian."""
+
+from __future__ import annotations
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.transforms import (
+    Chain,
+    CircularTransform,
+    Interval,
+    LogExpM1,
+    log,
+    logodds,
+    ordered,
+    sum_to_1,
+)
+
+from tests.pymc_models.zoo import add, zoo
+
+TRANSFORMS = {
+    "log": lambda: pm.Gamma("x", 2.0, 1.0, transform=log, shape=3),
+    "log odds": lambda: pm.Beta("x", 2.0, 1.0, transform=logodds, shape=3),
+    "interval": lambda: pm.Uniform("x", -1.0, 2.5, shape=3),
+    "half interval": lambda: pm.Normal("x", transform=Interval(lower=-1.0, upper=None), shape=3),
+    "upper interval": lambda: pm.Normal("x", transform=Interval(lower=None, upper=2.0), shape=3),
+    "interval of variables": lambda: pm.Uniform("x", pm.Normal("low", -1.0), 4.0, shape=2),
+    "ordered": lambda: pm.Normal("x", 0.0, 1.0, transform=ordered, shape=4, initval=np.arange(4.0)),
+    "simplex": lambda: pm.Dirichlet("x", np.ones(4)),
+    "sum to 1": lambda: pm.Dirichlet("x", np.ones(4), default_transform=sum_to_1),
+    "log of expm1": lambda: pm.Gamma("x", 2.0, 1.0, transform=LogExpM1(), shape=3),
+    "circular": lambda: pm.Normal("x", transform=CircularTransform(), shape=3),
+    "zero sum": lambda: pm.ZeroSumNormal("x", 1.5, shape=(3, 4), n_zerosum_axes=2),
+    "chain": lambda: pm.Gamma("x", 2.0, 1.0, transform=Chain([log, Interval(lower=-9.0, upper=9.0)]), shape=3),
+    "none": lambda: pm.Gamma("x", 2.0, 1.0, default_transform=None, shape=3),
+}
+
+
+def transformed(make):
+    def build() -> pm.Model:
+        with pm.Model() as model:
+            pm.Normal("y", pt.sum(make() ** 2), 1.0, observed=[0.5, 1.0])
+        return model
+
+    return build
+
+
+for each, make_it in TRANSFORMS.items():
+    add(f"transform: {each}", "transform", transformed(make_it), f"the transform {each}")
+
+
+@zoo("transform")
+def flat_variables() -> pm.Model:
+    """Improper priors"""
+    with pm.Model() as model:
+        x, s = pm.Flat("x"), pm.HalfFlat("s")
+        pm.Normal("y", x, s, observed=[0.5, 1.0, -0.3])
+    return model
