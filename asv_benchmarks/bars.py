@@ -70,6 +70,7 @@ def limit_against_numpy(row: str) -> float:
 PARITY = ("log", "log1p", "log_float32", "log1p_float32", "tan_float32")
 FUNCTIONS = [f"{w.name}-{size}" for w in WORKLOADS if "functions" in w.tags for size in w.sizes]
 CHAIN = (("jax", 1 / 3), ("numpy", 1 / 1.9), ("numexpr", 1 / 12))
+MATRICES = ("cholesky", "triangular", "solve", "inverse", "determinant")
 RANDOM = ("dag_grad-100", "mixed_grad-100")
 SUM_SIZES = next(w.sizes for w in WORKLOADS if w.name == "sum_squares")
 BARS = (
@@ -96,5 +97,13 @@ BARS = (
     *(against("run", row, "numpy", limit_against_numpy(row)) for row in FUNCTIONS),
     *(against("run", f"chain-{size}", *bar) for size in (10_000, 1_000_000) for bar in CHAIN),
     *(against("run", f"{name}_rows-1000", "jax", 1 / 1.5) for name in ("softmax", "logsumexp")),
+    against("run", "cholesky-3", "jax", 1 / 3),
+    against("run", "cholesky-3", "numpy", 1 / 4),
+    against("run", "triangular-3", "jax", 1 / 8),
+    *(against("run", "solve-3", peer, 1 / 2) for peer in ("jax", "numpy")),
+    *(against("run", f"{name}-50", "jax", 1.0) for name in MATRICES),
+    *(against("run", f"{name}-50", "numpy", 1.0) for name in MATRICES),
+    *(against("run", f"normal_vectors{kind}-4", "jax", 1 / 3) for kind in ("", "_grad")),
+    *(against("run", f"normal_vectors{kind}-50", "jax", 1.0) for kind in ("", "_grad")),
     *(against("run", f"logistic-{size}", "jax", 1 / 2) for size in (1000, 100_000)),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from . import dag, elementwise, functions, models, rows
+from . import dag, elementwise, functions, matrices, models, rows
 from .base import Case, Problem, Workload
 
 __all__ = ["WORKLOADS", "Case", "Problem", "Workload", "case", "select"]
@@ -12,6 +12,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *elementwise.WORKLOADS,
     *models.WORKLOADS,
     *rows.WORKLOADS,
+    *matrices.WORKLOADS,
     *dag.WORKLOADS,
     *functions.WORKLOADS,
 )

@@ -85,6 +85,8 @@ class Op:
     """A magnitude below which such errors are not relative to the result: for roots that SciPy is not accurate at."""
     determined: Callable[..., Any] = as_it_is
     """What is determined of a result, as a function of it: eigenvectors are, but for a factor of each."""
+    regular: bool = False
+    """Whether results are determined for matrices of full rank only: the others are not for comparisons."""
     operator: str = ""
     """Python's operator for it, such as "add" for ``+``: graphs are printed with it."""
     commutative: bool = False

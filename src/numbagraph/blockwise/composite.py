@@ -17,6 +17,7 @@ def composite(
     implements: tuple[Any, ...] = (),
     ulp: float = 0.0,
     scalar: bool = False,
+    regular: bool = False,
 ) -> Callable[[Callable[..., Any]], Op]:
     """Declare, as a decorator, a function of graph values that stands for a NumPy function.
 
@@ -44,6 +45,7 @@ def composite(
                 samples=samples,
                 implements=(reference, *implements),
                 ulp=ulp,
+                regular=regular,
             )
         )
 

@@ -125,6 +125,7 @@ def core_op(
             joint=joint,
             zero_dim="array",
             determined=determined,
+            regular=determined is not as_it_is,
             ulp=ulp,
         )
     )

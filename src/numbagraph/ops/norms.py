@@ -10,11 +10,12 @@ from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Value
+from numbagraph.op import registry
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import not_equal
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
-from numbagraph.ops.shape import squeeze
+from numbagraph.ops.shape import expand_dims, move, squeeze
 from numbagraph.ops.statistics import squared_size
 from numbagraph.types import FLOAT64, real_dtype
 
@@ -32,7 +33,7 @@ def trace(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 def norm_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     vector, matrix = draw(rng, dtype, (4,)), draw(rng, dtype, (3, 4))
     vectors = [(vector, order) for order in (None, 2, 1, 0, 3, 0.5, np.inf, -np.inf)]
-    matrices = [(matrix, order) for order in (None, "fro", 1, -1, np.inf, -np.inf)]
+    matrices = [(matrix, order) for order in (None, "fro", "nuc", 2, -2, 1, -1, np.inf, -np.inf)]
     return [*vectors, *matrices, (matrix, None, 0), (matrix, 1, -1, True), (matrix, "fro", (0, 1), True)]
 
 
@@ -68,6 +69,13 @@ def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -
     return sum(size, axes, keepdims=keepdims) if ord == 1 else sum(size**ord, axes, keepdims=keepdims) ** (1 / ord)
 
 
+def singular_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
+    """The largest singular value, the smallest, or the sum of all."""
+    values = registry["svdvals"](move(value, [axis + value.ndim for axis in axes], [value.ndim - 2, value.ndim - 1]))
+    found = sum(values, -1) if ord == "nuc" else max(values, -1, initial=0) if ord > 0 else min(values, -1)
+    return expand_dims.bind(found, axes=tuple(sorted(axes))) if keepdims else found
+
+
 def extremum(sizes: Value, ord: float, axes: tuple[int, ...], keepdims: bool) -> Value:
     """The largest size, which is 0 where there is none; or the smallest."""
     return max(sizes, axes, keepdims=keepdims, initial=0) if ord > 0 else min(sizes, axes, keepdims=keepdims)
@@ -77,7 +85,7 @@ def matrix_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -
     if ord in ("fro", "f"):
         return euclidean(value, axes, keepdims)
     if ord in (2, -2, "nuc"):
-        raise NotImplementedError(f"the norm of order {ord!r} needs singular values, which are not supported")
+        return singular_norm(value, ord, axes, keepdims)
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError("Invalid norm order for matrices.")
     summed, other = axes if abs(ord) == 1 else axes[::-1]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.jit import GraphFunction
-from numbagraph.op import Op, as_it_is
+from numbagraph.op import Op
 from numbagraph.testing.arrays import LAYOUTS, combinations, memory_of, special_values
 from numbagraph.testing.calls import Call, is_supported, outcome, samples
 from numbagraph.testing.compare import alike, assert_same, category
@@ -67,8 +67,8 @@ def variations(call: Call, dtype: np.dtype, backend: str) -> Iterator[tuple[str,
     """What to call an op with, and how to speak of it."""
     layouts = LAYOUTS if is_thorough(call, dtype) and backend != "jax" else CONTIGUOUS
     for name, layout in layouts.items():
-        if name == "stride 0" and call.op.determined is not as_it_is:
-            continue  # of equal rows, even less is determined
+        if name == "stride 0" and call.op.regular:
+            continue  # all rows are equal
         yield name, [layout(array) for array in call.arrays]
     if backend == "jax":  # compiles for every shape anew, and has its own special values
         return

@@ -7,8 +7,9 @@ from llvmlite import ir
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I32, I64
 from numbagraph.intrinsics.formula import Number, absolute
+from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
 from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
-from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
+from numbagraph.intrinsics.matrices import Grid, Index, Registers, Variable
 from numbagraph.types import BOOL
 
 
@@ -100,25 +101,14 @@ def exchange_rows(element: Element, factors: Grid, k: Index, other: Index) -> No
 
 
 def lu_by_lapack(element: Element) -> None:
-    """LAPACK wants columns: it works on the transposed matrix, which is copied back."""
+    """Of the matrix column by column, and not of its transpose: NumPy's pivots are to be found."""
     code, n, fortran = element.code, element["m"], element.fortran
-    columns = element.matrix(element.scratch[0], n)
-    transpose(element, element.operand(0), columns)
-    width = fortran.width(n.register)
-    fortran.lapack("getrf", n, n, columns.pointer, width, element.results[1])
-    transpose(element, columns, element.result(0))
+    columns = element.scratch[0]
+    columns_of(element, element.operand(0), columns, n, n)
+    fortran.lapack("getrf", n, n, columns, fortran.width(n.register), element.results[1])
+    rows_of(element, columns, element.result(0), n, n)
     pivots = Pivots(element, element.results[1])
     code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
-
-
-def transpose(element: Element, source: Matrix, target: Matrix) -> None:
-    """Copy the transposed square matrix, of numbers of any dtype."""
-    builder, n = element.builder, element["m"]
-
-    def move(i: Index, j: Index) -> None:
-        builder.store(builder.load(source.address(j, i)), target.address(i, j))
-
-    element.code.each(n, n, move)
 
 
 def solve_factored_loops(element: Element) -> ir.Value:

@@ -8,26 +8,8 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I32, llvm_constant
-from numbagraph.intrinsics.matrices import Index, Matrix
-
-
-def columns_of(element: Element, source: Matrix, target: ir.Value, rows: Index, columns: Index) -> None:
-    """Copy a matrix in C order to one in Fortran's order."""
-    move(element, source, element.matrix(target, rows, source.dtype).transposed, rows, columns)
-
-
-def rows_of(element: Element, source: ir.Value, target: Matrix, rows: Index, columns: Index) -> None:
-    """Copy a matrix in Fortran's order to one in C order."""
-    move(element, element.matrix(source, rows, target.dtype).transposed, target, rows, columns)
-
-
-def move(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:
-    builder = element.builder
-
-    def one(i: Index, j: Index) -> None:
-        builder.store(builder.load(source.address(i, j)), target.address(i, j))
-
-    element.code.each(rows, columns, one)
+from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
+from numbagraph.intrinsics.matrices import Index
 
 
 def nonzero(element: Element, info: ir.Value) -> ir.Value:

@@ -174,9 +174,21 @@ def triangular_by_blas(
     element: Element, matrix: ir.Value, target: ir.Value, *, lower: bool, trans: int, unit: bool
 ) -> None:
     m, n, fortran = element["m"], element["n"], element.fortran
-    flags = "R", FLIPPED["L" if lower else "U"], "NTC"[trans], "U" if unit else "N"
-    widths = [fortran.width(each.register) for each in (m, n)]
-    fortran.blas("trsm", *flags, n, m, fortran.number(1), matrix, widths[0], target, widths[1])
+    triangle, diagonal = FLIPPED["L" if lower else "U"], "U" if unit else "N"
+    width = fortran.width(m.register)
+
+    def columns() -> None:
+        one, apart = fortran.number(1), fortran.width(n.register)
+        fortran.blas("trsm", "R", triangle, "NTC"[trans], diagonal, n, m, one, matrix, width, target, apart)
+
+    if trans == 2:  # of a single column, BLAS has no such system
+        columns()
+        return
+    with element.builder.if_else(n.compare("==", 1)) as (single, several):
+        with single:
+            fortran.blas("trsv", triangle, "TN"[trans], diagonal, m, matrix, width, target, element.code.index(1))
+        with several:
+            columns()
 
 
 def zero_on_diagonal(element: Element, pointer: ir.Value) -> ir.Value:

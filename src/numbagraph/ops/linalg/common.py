@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.common import broadcasting_vjp
+from numbagraph.blockwise.core import align
+from numbagraph.blockwise.lowering import View
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.graph import Value
-from numbagraph.op import quiet, registry
+from numbagraph.op import Op, Unsupported, quiet, registry
 from numbagraph.ops.arithmetic import conjugate, multiply
 from numbagraph.ops.creation import eye, tri
 from numbagraph.ops.product import matrix_product, transposed_matrix
@@ -71,6 +74,31 @@ def factored_solution(
 ) -> Value:
     """The solution for the columns of ``b``, by the factors of the matrix ``a``."""
     return registry["solve_factored"].bind(a, factors, pivots, b, trans=trans, on_error=on_error)
+
+
+def computed(name: str, signature: str, vjp: Callable[..., Any], jnp: Callable[..., Any]) -> Op:
+    """Declare an op that gives its first operand, which is computed from the others: what is differentiated is how it
+    depends on them, rather than how it was computed."""
+    parsed = parse(signature)
+
+    def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+        return op.bind(*align(inputs, batched, parsed), **attrs)
+
+    return registry.register(
+        Op(
+            name=name,
+            kind="identity",
+            reference=lambda value, *rest, **attrs: value,
+            infer=lambda value, *rest, **attrs: value.type,
+            frontend=Unsupported("it is part of other functions"),
+            lower=View(lambda node, index: index),
+            vjp=broadcasting_vjp(vjp),
+            batch=batch,
+            jnp=jnp,
+            samples=lambda rng, dtype: [],
+            zero_dim="array",
+        )
+    )
 
 
 def reference(signature: str, *, stacks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.common import broadcasting_vjp, scalar_result
-from numbagraph.blockwise.core import align
+from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import composite
-from numbagraph.blockwise.lowering import View
-from numbagraph.blockwise.signature import parse
 from numbagraph.graph import Value
-from numbagraph.op import Op, Unsupported, load, registry
+from numbagraph.op import load
 from numbagraph.ops.arithmetic import absolute, complex_of, imag, real
 from numbagraph.ops.comparison import equal, less, not_equal
 from numbagraph.ops.creation import iota, zeros_like
@@ -22,7 +18,7 @@ from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.exponential import exp, log
 from numbagraph.ops.identity import stop_gradient
 from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg.common import factored_solution, number, unit
+from numbagraph.ops.linalg.common import computed, factored_solution, number, unit
 from numbagraph.ops.linalg.factorisations import one_square, square_lu
 from numbagraph.ops.reduction import prod, sum
 from numbagraph.ops.selection import where
@@ -30,7 +26,6 @@ from numbagraph.ops.shape import expand_dims
 from numbagraph.types import real_dtype
 
 SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
-OPERANDS = parse("(),(m,m),(m,m),(m)->()")
 
 
 def determinant_vjp(
@@ -52,26 +47,8 @@ def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, logarithm:
     return load("jax.lax:complex")(size, angle - load("jax.lax:stop_gradient")(angle))
 
 
-def determinant_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-    return op.bind(*align(inputs, batched, OPERANDS), **attrs)
-
-
-determinant_of = registry.register(
-    Op(
-        name="determinant_of",
-        kind="identity",
-        reference=lambda value, *rest, logarithm: value,
-        infer=lambda value, *rest, logarithm: value.type,
-        frontend=Unsupported("determinants are computed by det and slogdet"),
-        lower=View(lambda node, index: index),
-        vjp=broadcasting_vjp(determinant_vjp),
-        batch=determinant_batch,
-        jnp=determinant_jnp,
-        samples=lambda rng, dtype: [],
-        zero_dim="array",
-    )
-)
-"""A determinant that was computed (or its logarithm), as a function of the matrix: what is differentiated is that."""
+determinant_of = computed("determinant_of", "(),(m,m),(m,m),(m)->()", determinant_vjp, determinant_jnp)
+"""A determinant (or its logarithm) as a function of the matrix, which is followed by its factors."""
 
 
 def factored(a: Any) -> tuple[Value, tuple[Value, Value, Value]]:
