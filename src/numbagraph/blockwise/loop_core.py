@@ -18,7 +18,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import align
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.graph import Value
-from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
+from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.op import Op, Unsupported
 from numbagraph.types import ArrayType
@@ -102,17 +102,8 @@ class LoopCore:
         **_: Any,
     ) -> ir.Value:
         """A loop over the batch, which calls the compiled function."""
-        lengths: dict[str, ir.Value] = {}
-        batches: list[Extents] = []
-        for core, own in zip(self.cores, extents, strict=True):
-            first = len(own) - len(core)
-            lengths |= zip(core.labels, own[first:], strict=True)
-            batches.append(own[:first])
-        batch = max(batches[len(self.inputs) :], key=len)
-        steps = []
-        for own, core, dtype in zip(batches, self.cores, dtypes, strict=True):
-            sizes = [ir.Constant(I64, dtype.itemsize), *(lengths[label] for label in core.labels)]
-            steps.append(batch_steps(emitter, own, batch, product(emitter, sizes)))
+        names = [core.labels for core in self.cores]
+        lengths, batch, steps = laid_out(emitter, names, len(self.inputs), extents, dtypes)
         numbers = [lengths[label] for label in self.labels]
         types = [*[POINTER] * len(self.cores), *[I64] * len(numbers)]
         function = emitter.function(self.symbol, I32, types, pure=False)

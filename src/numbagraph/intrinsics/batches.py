@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import zip_longest
 
+import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I1, I64, Emitter
@@ -24,6 +26,33 @@ def batch_steps(emitter: Emitter, own: Extents, batch: Extents, size: ir.Value) 
         repeated = builder.icmp_unsigned("==", extent, ir.Constant(I64, 1))
         steps.append(builder.select(repeated, zero, product(emitter, (size, *own[number + 1 :]))))
     return steps
+
+
+def laid_out(
+    emitter: Emitter,
+    names: Sequence[Sequence[str]],
+    inputs: int,
+    extents: Sequence[Extents],
+    dtypes: Sequence[np.dtype],
+) -> tuple[dict[str, ir.Value], Extents, list[list[ir.Value]]]:
+    """The lengths of the core dimensions, the batch, and the steps of operands, results, and scratch memory.
+
+    ``names`` are those of the core dimensions of ``inputs`` operands and then of the results. Results that are wanted
+    have all dimensions of the batch; scratch memory, which comes last, has none.
+    """
+    lengths: dict[str, ir.Value] = {}
+    batches: list[Extents] = [[]] * len(dtypes)
+    for number, (own_names, own) in enumerate(zip(names, extents, strict=False)):
+        first = len(own) - len(own_names)
+        lengths |= zip(own_names, own[first:], strict=True)
+        batches[number] = own[:first]
+    batch = max(batches[inputs : len(names)], key=len)
+    steps = []
+    for own, dtype, own_names in zip_longest(batches, dtypes, names, fillvalue=()):
+        width = ir.Constant(I64, np.dtype(dtype).itemsize)
+        size = product(emitter, (width, *(lengths[name] for name in own_names)))
+        steps.append(batch_steps(emitter, own, batch, size))
+    return lengths, batch, steps
 
 
 def for_each(

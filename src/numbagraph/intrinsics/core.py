@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
+from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.fortran import Fortran
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
@@ -139,20 +138,8 @@ class CoreEmitter:
     ) -> ir.Value:
         """Call what stands in the library, which is compiled once a machine."""
         attributes.pop("result", None)
-        lengths: dict[str, ir.Value] = {}
-        batches: list[Extents] = [[]] * len(dtypes)
-        for number, (names, own) in enumerate(zip(self.operands, extents, strict=False)):
-            first = len(own) - len(names)
-            lengths |= zip(names, own[first:], strict=True)
-            batches[number] = own[:first]
-        # the results that are wanted have all dimensions of the batch
-        batch = max(batches[len(self.inputs) : len(self.operands)], key=len)
-        steps: list[ir.Value] = []
-        for own, dtype, names in zip_longest(batches, dtypes, self.operands, fillvalue=()):
-            width = ir.Constant(I64, np.dtype(dtype).itemsize)
-            size = product(emitter, (width, *(lengths[name] for name in names)))
-            steps += batch_steps(emitter, own, batch, size)
-        numbers = [*(lengths[label] for label in self.labels), *batch, *steps]
+        lengths, batch, steps = laid_out(emitter, self.operands, len(self.inputs), extents, dtypes)
+        numbers = [*(lengths[label] for label in self.labels), *batch, *(each for own in steps for each in own)]
         call = BatchedCall(self, tuple(dtypes), len(batch), attributes)
         function = emitter.function(call.symbol, I1, call.argument_types, pure=False)
         return emitter.builder.call(function, [*addresses, *numbers])
