@@ -29,30 +29,26 @@ def inverse_tail(root):
             return y
 
 
-MIDDLE = mpf("2.5")
-"""Where the variable of `inverse_tail_rest` is zero."""
-
-
-def variable(root):
-    return (root - MIDDLE) / (root + MIDDLE)
-
-
-def root_of(u):
-    return MIDDLE * (1 + u) / (1 - u)
-
-
-def inverse_tail_rest(u):
-    """``erfcinv(exp(-root**2)) / root - 1`` of ``(root - MIDDLE) / (root + MIDDLE)``"""
-    return inverse_tail(root_of(u)) / root_of(u) - 1
-
-
 LEAST = mpmath.sqrt(mpmath.log(2)) * mpf("0.999")
-LARGEST = mpf("27.3"), mpf("10.2")
-"""The root of the logarithm of the least number."""
+"""The root of the logarithm of 2, where tails begin."""
 
-INTERVALS = tuple((variable(LEAST), variable(largest)) for largest in LARGEST)
+
+def of_tail(name, middle, largest, degree):
+    """The table of ``erfcinv(exp(-root**2)) / root - 1 / 2`` of ``(root - middle) / (root + middle)``."""
+
+    def root_of(u):
+        return middle * (1 + u) / (1 - u)
+
+    def ratio(u):
+        return inverse_tail(root_of(u)) / root_of(u)
+
+    low, high = ((root - middle) / (root + middle) for root in (LEAST, largest))
+    return Polynomial(name, lambda u: ratio(u) - mpf("0.5"), (low, high), degree, lambda u: 1 / ratio(u))
+
 
 TABLES = [
     Polynomial("ERFINV", erfinv_rest, (mpf("1e-12"), mpf("0.2501")), (14, 6)),
-    Polynomial("ERFCINV", inverse_tail_rest, INTERVALS, (36, 11), lambda u: 1 / (inverse_tail_rest(u) + 1)),
+    # Up to the root of the logarithm of the least number
+    of_tail("ERFCINV", mpf("2.5"), mpf("27.3"), (36, None)),
+    of_tail("ERFCINV_SHORT", mpf("1.25"), mpf("10.2"), (None, 11)),
 ]

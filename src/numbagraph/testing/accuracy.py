@@ -195,9 +195,9 @@ Written by `python -m numbagraph.testing.accuracy --page docs/accuracy.md`: the 
 function, in units in the last place of the exact value, and the argument at which it was found.
 
 Errors are measured on samples of the function's domain, at all exponents, and near roots and boundaries; with
-`--exhaustive`, those of functions of one argument are measured on all numbers of float32, and the page says so: the result
-farthest from ours in float64 is looked for, and then compared with the exact value. A zero or an infinity is right where
-NumPy or SciPy gives the same, too. Processors without FMA use the C library instead.
+`--exhaustive`, those of functions of one argument are measured on all numbers of float32, and the page says so: the
+result farthest from ours in float64 is looked for, and then compared with the exact value. A zero or an infinity is
+right where NumPy or SciPy gives the same, too. Processors without FMA use the C library instead.
 
 `gammaln` and `digamma` are measured on positive numbers. Of negative ones, the error is at most 8 units in the last
 place of the largest of 1, the result, and (`gammaln`) the result at 1 minus the argument. So near their negative

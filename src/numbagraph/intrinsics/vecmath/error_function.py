@@ -111,7 +111,7 @@ def ndtr(x: Number) -> Number:
     return (x > 0.0).where(1.0 - tail, tail)
 
 
-@math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.0, room=3)
+@math_function(without_fma.log_ndtr, exact_log_ndtr, domain=[(-50.0, 30.0)], near=(0.0,), ulp=4.5, room=3)
 def log_ndtr(x: Number) -> Number:
     """By the logarithm of ``erfcx`` on the left side, and by that of 1 less the right tail on the other one."""
     size, left = absolute(x), x < 0.0

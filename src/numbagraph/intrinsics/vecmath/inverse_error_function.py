@@ -10,11 +10,14 @@ from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, sqrt
 from numbagraph.intrinsics.vecmath.foundation import by_format, coefficients_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log1p_of_rest, split_any
 from numbagraph.intrinsics.vecmath.tables.exponential import LOG_2_PARTS
-from numbagraph.intrinsics.vecmath.tables.inverse_error_function import ERFCINV, ERFINV
+from numbagraph.intrinsics.vecmath.tables.inverse_error_function import ERFCINV, ERFCINV_SHORT, ERFINV
 
 INFINITY = math.inf
-MIDDLE = 2.5
-"""Where the variable of the polynomial for tails is zero."""
+MIDDLE = 2.5, 1.25
+"""Where, in float64 and float32, the variable of the polynomial for tails is zero.
+
+The smaller it is, the less its rounding error counts where tails begin, and the longer is the polynomial.
+"""
 
 
 def log_of(x: Number) -> tuple[Number, Number]:
@@ -36,11 +39,11 @@ def inverse(x: Number, tail: Number, factor: float = 1.0) -> Number:
     slope = float(x.dtype.type(lowest))
     near = fma(x, slope, x * polynomial(x * x, (lowest - slope, *higher)))
     log, error = log_of(tail)
-    square, middle = log * -factor, MIDDLE * root_of_factor
+    square, middle = log * -factor, by_format(x, *MIDDLE) * root_of_factor
     root = sqrt(square)
     root_error = fma(error, -factor, fma(-root, root, square)) * (0.5 / root)
-    rest = polynomial((root - middle) / (root + middle), coefficients_of(ERFCINV, x))
-    far = root + fma(root, rest, root_error)
+    rest = polynomial((root - middle) / (root + middle), coefficients_of(by_format(x, ERFCINV, ERFCINV_SHORT), x))
+    far = fma(root, 0.5, fma(root, rest, root_error))
     far = tail.equals(0.0).where(INFINITY, far)
     return (tail >= 0.5).where(near, copysign(far, x))
 
