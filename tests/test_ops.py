@@ -15,6 +15,7 @@ from numbagraph.testing.gradients import direction, inexact, is_inexact, pullbac
 from numbagraph.tracing import Tracer, input_shape, tracing
 from numbagraph.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64, ArrayType
 
+INT32 = np.dtype(np.int32)
 WITHOUT_JAX = importlib.util.find_spec("jax") is None
 DISPATCHED = (np.ufunc, type(np.sum))
 """What NumPy lets a traced array answer; SciPy's ufuncs are the former."""
@@ -40,7 +41,7 @@ def can_change(call):
 
 def first_calls(op):
     """The op's samples of the first dtype that it has any of."""
-    return next(filter(None, (calls(op, dtype) for dtype in (FLOAT64, INT64, BOOL))), [])
+    return next(filter(None, (calls(op, dtype) for dtype in (FLOAT64, INT64, BOOL, COMPLEX128, INT32))), [])
 
 
 def has(op, facet):

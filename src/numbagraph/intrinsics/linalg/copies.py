@@ -1,10 +1,11 @@
-"""Copies of matrices between C order and Fortran's."""
+"""Copies of matrices between C order and Fortran's, and unit matrices."""
 
 from __future__ import annotations
 
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
+from numbagraph.intrinsics.emitter import llvm_constant
 from numbagraph.intrinsics.matrices import Index, Matrix
 
 ROWS = 4
@@ -34,3 +35,14 @@ def move(element: Element, source: Matrix, target: Matrix, rows: Index, columns:
 
     code.each(blocks, columns, together)
     code.loop(blocks * ROWS, rows, lambda i: code.loop(0, columns, lambda j: one(i, j)))
+
+
+def unit(element: Element, target: ir.Value, n: Index) -> None:
+    """Write a unit matrix."""
+    matrix, builder = element.matrix(target, n), element.builder
+    zero, one = (llvm_constant(each, matrix.dtype) for each in (0, 1))
+
+    def put(i: Index, j: Index) -> None:
+        builder.store(builder.select(i.compare("==", j), one, zero), matrix.address(i, j))
+
+    element.code.each(n, n, put)

@@ -185,3 +185,34 @@ def solve_factored_by_blas(element: Element) -> ir.Value:
         lower()
         upper()
     return zero_on_diagonal(element, factors)
+
+
+def permutation_of_pivots(element: Element) -> None:
+    """Exchange the numbers of the rows as the rows were exchanged."""
+    code, n = element.code, element["m"]
+    rows, pivots = Pivots(element, element.results[0]), Pivots(element, element.operands[0])
+    code.loop(0, n, lambda k: rows.__setitem__(k, k))
+
+    def exchange(k: Index) -> None:
+        other = pivots[k]
+        first, second = rows[k], rows[other]
+        rows[k], rows[other] = second, first
+
+    code.loop(0, n, exchange)
+
+
+def tridiagonal_by_lapack(element: Element) -> ir.Value:
+    """LAPACK overwrites the three diagonals, and wants the right-hand side column by column."""
+    m, n, fortran = element["m"], element["n"], element.fortran
+    diagonals, right = element.scratch
+    rows = element.matrix(diagonals, m)
+    places = [rows.address(element.code.index(number), element.code.index(0)) for number in range(3)]
+    lower = element.matrix(element.operands[0], m).address(element.code.index(0), element.code.index(1))
+    with element.builder.if_then(m.compare(">", 0)):
+        element.copy(places[0], lower, m - 1)
+        element.copy(places[1], element.operands[1], m)
+        element.copy(places[2], element.operands[2], m - 1)
+    columns_of(element, element.operand(3), right, m, n)
+    info = fortran.lapack("gtsv", m, n, *places, right, fortran.width(m.register))
+    rows_of(element, right, element.result(), m, n)
+    return element.positive(info)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I32, llvm_constant
-from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
-from numbagraph.intrinsics.matrices import Index
+from numbagraph.intrinsics.emitter import I1, I32, llvm_constant
+from numbagraph.intrinsics.linalg.copies import columns_of, rows_of, unit
+from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.types import real_dtype
 
 
 def nonzero(element: Element, info: ir.Value) -> ir.Value:
@@ -104,17 +105,6 @@ def singular(vectors: bool) -> Callable[[Element], ir.Value]:
     return emit
 
 
-def unit(element: Element, target: ir.Value, n: Index) -> None:
-    """Write a unit matrix, which is what LAPACK leaves out where there are no singular values."""
-    matrix, builder = element.matrix(target, n), element.builder
-    zero, one = (llvm_constant(each, matrix.dtype) for each in (0, 1))
-
-    def put(i: Index, j: Index) -> None:
-        builder.store(builder.select(i.compare("==", j), one, zero), matrix.address(i, j))
-
-    element.code.each(n, n, put)
-
-
 def work_of_singular(m: Index, n: Index) -> Index:
     """More than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k, and blocks of columns."""
     k = m.least(n)
@@ -127,7 +117,22 @@ def general(element: Element) -> ir.Value:
     matrix, vectors, work, real_work = element.scratch
     columns_of(element, element.operand(0), matrix, n, n)
     width = fortran.width(n.register)
+    wrong = not_finite(element, n)
     outputs = element.results[0], vectors, width, vectors, width
     info = fortran.lapack("geev", "N", "V", n, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
     rows_of(element, vectors, element.result(1), n, n)
-    return nonzero(element, info)
+    return element.builder.or_(wrong, nonzero(element, info))
+
+
+def not_finite(element: Element, n: Index) -> ir.Value:
+    """Whether an element of the operand is infinite or NaN, in one of its parts."""
+    code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
+    parts = Matrix(element.emitter, element.operands[0], dtype, n * 2, code.index(1))
+    found = Variable(element.emitter, ir.Constant(I1, 0))
+
+    def look(i: Index, j: Index) -> None:
+        number = parts[i, j]
+        found.value = builder.or_(found.value, (number - number).is_nan().value)
+
+    code.each(n, n * 2, look)
+    return found.value

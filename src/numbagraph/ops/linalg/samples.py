@@ -11,7 +11,19 @@ from numbagraph.blockwise.kinds import Keywords, draw
 
 Shape = tuple[int, ...]
 SQUARES: tuple[Shape, ...] = ((3, 3), (1, 1), (2, 1, 5, 5), (20, 20))
-__all__ = ["SQUARES", "Keywords", "dominant", "draw", "inexact", "of", "positive", "regular", "separated", "systems"]
+__all__ = [
+    "SQUARES",
+    "Keywords",
+    "dominant",
+    "draw",
+    "inexact",
+    "moderate",
+    "of",
+    "positive",
+    "regular",
+    "separated",
+    "systems",
+]
 Make = Callable[[np.random.Generator, np.dtype, Shape], np.ndarray]
 
 
@@ -41,6 +53,11 @@ def separated(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.nda
     """Matrices whose eigenvalues, and singular values, are far from each other."""
     weights = (2 * np.arange(1, shape[-1] + 1)).astype(dtype)
     return draw(rng, dtype, shape, (-0.5, 0.5)) + np.eye(*shape[-2:], dtype=dtype) * weights
+
+
+def moderate(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:
+    """Matrices without structure, of a moderate size."""
+    return draw(rng, dtype, shape, (-1.0, 1.0))
 
 
 def of(make: Make, *shapes: Shape, options: Sequence[tuple[Any, ...]] = ()) -> Callable[..., Any]:

@@ -1,0 +1,250 @@
+"""General square matrices: their triangular factors as SciPy gives them, eigenvalues, and the exponential."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.core import promoted, require_square
+from numbagraph.blockwise.kinds import composite, core_op
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.graph import Value
+from numbagraph.intrinsics.linalg import exponential, spectral
+from numbagraph.intrinsics.linalg import general as emitters
+from numbagraph.op import Op, Unsupported, lazy, load, registry
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.creation import iota, zeros_like
+from numbagraph.ops.gathering import take_along_axis
+from numbagraph.ops.joining import concatenate
+from numbagraph.ops.linalg import errors, samples
+from numbagraph.ops.linalg.common import adjoint, conj, masked, number, product, reference, triangular_solution, unit
+from numbagraph.ops.linalg.factorisations import one_square, square_lu
+from numbagraph.ops.linalg.solutions import TRANS, with_columns
+from numbagraph.ops.linalg.spectra import LONGEST, differences, on_diagonal, projections
+from numbagraph.ops.product import transposed_matrix
+from numbagraph.ops.reduction import sum
+from numbagraph.ops.shape import broadcast_value, expand_dims, squeeze
+from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
+
+EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"))
+INTEGER = np.dtype(np.int32)
+
+
+def matrices(make: samples.Make, *shapes: samples.Shape) -> Any:
+    """Samples of a function of SciPy's that makes something else of numbers, which are no matrices here."""
+    calls = samples.inexact(samples.of(make, *shapes))
+    return lambda rng, dtype: [(*each, samples.Keywords()) for each in calls(rng, dtype)]
+
+
+def rows_of_pivots(pivots: np.ndarray) -> np.ndarray:
+    rows = np.arange(len(pivots), dtype=INTEGER)
+    for k, other in enumerate(pivots):
+        rows[[k, other]] = rows[[other, k]]
+    return rows
+
+
+def pivot_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype != INTEGER:
+        return []
+    return [(np.array([rng.integers(k, length) for k in range(length)], INTEGER),) for length in (4, 1)]
+
+
+permutation_of = core_op(
+    None,
+    "(m)->(m)",
+    name="permutation_of",
+    evaluate=reference("(m)->(m)")(rows_of_pivots),
+    library=emitters.permutation_of_pivots,
+    frontend=lambda op, pivots: op.bind(convert(as_value(pivots), INTEGER)),
+    vjp=Unsupported("the order of rows does not change smoothly"),
+    jnp=lambda pivots: load("jax.lax.linalg:lu_pivots_to_permutation")(pivots, pivots.shape[-1]),
+    samples=pivot_samples,
+)
+"""The order that rows are in after they were exchanged as pivots say."""
+
+
+@composite("scipy.linalg:lu_factor", samples=matrices(samples.regular, (3, 3), (20, 20)), ulp=64)
+def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Value, Value]:
+    return square_lu(one_square(a))  # type: ignore[return-value]
+
+
+def lu_solve_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    factors, pivots = samples.dominant(rng, dtype, (4, 4)), np.array([2, 1, 3, 3], INTEGER)
+    vector, columns = (samples.draw(rng, dtype, shape) for shape in ((4,), (4, 2)))
+    return [((factors, pivots), vector), *[((factors, pivots), columns, trans) for trans in (0, 1, 2)]]
+
+
+@composite("scipy.linalg:lu_solve", samples=samples.inexact(lu_solve_samples), ulp=64)
+def lu_solve(lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True) -> Value:
+    factors, right = promoted(lu_and_piv[0], b, ranks=(2, 1))
+    require_square(factors)
+    vector, trans = right.ndim == 1, TRANS[trans]
+    rows = permutation_of(lu_and_piv[1])
+    result = with_columns(factors, right, vector=vector, name="lu_solve")
+    if trans:
+        result = triangular_solution(factors, result, trans=trans, lower=False)
+        result = triangular_solution(factors, result, trans=trans, unit_diagonal=True)
+        result = in_order(result, inverse_of(rows))
+    else:
+        result = triangular_solution(factors, in_order(result, rows), unit_diagonal=True)
+        result = triangular_solution(factors, result, lower=False)
+    return squeeze.bind(result, axes=(-1,)) if vector else result
+
+
+def in_order(value: Value, rows: Value) -> Value:
+    """The rows of a matrix in another order."""
+    return take_along_axis(value, expand_dims.bind(rows, axes=(-1,)), -2)
+
+
+def inverse_of(rows: Value) -> Value:
+    """The order that undoes another one."""
+    places = iota(rows.shape[-1])
+    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
+    return sum(found * places, -1)
+
+
+@composite("scipy.linalg:lu", samples=samples.inexact(samples.of(samples.regular, (3, 3), (20, 20))), ulp=64)
+def lu(
+    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
+) -> tuple[Value, ...]:
+    factors, pivots = square_lu(one_square(a))  # type: ignore[misc]
+    rows = permutation_of(pivots)
+    lower, upper = masked(factors, -1) + unit(factors), masked(factors, upper=True)
+    back = inverse_of(rows)
+    if permute_l:
+        return in_order(lower, back), upper
+    if p_indices:
+        return convert(back, INTEGER), lower, upper
+    places = iota(rows.shape[-1])
+    exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
+    return convert(exchanged, real_dtype(factors.dtype)), lower, upper
+
+
+def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+    """Boeddeker, Hanebrink, Drude, Heymann and Haeb-Umbach, On the computation of complex-valued gradients (2017)."""
+    values, vectors = (eig.bind(a, result=result, on_error=on_error) for result in (0, 1))
+    inner = number(0, vectors)
+    if 1 in given:
+        turned = product(adjoint(vectors), conj(given[1]))
+        lengths = registry["real"](turned * unit(turned))
+        inner = conj(differences(values)) * (turned - product(product(adjoint(vectors), vectors), lengths))
+    if 0 in given:
+        inner = inner + on_diagonal(conj(given[0]))
+    return (conj(registry["solve"](adjoint(vectors), product(inner, adjoint(vectors)))),)
+
+
+def complex_square(a: Any) -> Value:
+    matrix = one_square(a)
+    return convert(matrix, COMPLEX64 if matrix.dtype in (FLOAT32, COMPLEX64) else COMPLEX128)
+
+
+def eig_frontend(op: Op, a: Any) -> EigResult:
+    matrix, on_error = complex_square(a), errors.chosen()
+    return EigResult(*(op.bind(matrix, result=result, on_error=on_error) for result in (0, 1)))
+
+
+def eig_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+    n, more = lengths["m"], lowering.add(lengths["m"], lowering.literal(1))
+    return [(dtype, (n, n)), (dtype, (n, n)), (dtype, (spectral.BLOCK, more)), (dtype, (2, more))]
+
+
+def complex_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return samples.of(samples.separated)(rng, dtype) if dtype.kind == "c" else []
+
+
+eig = core_op(
+    np.linalg.eig,
+    "(m,m)->(m),(m,m)",
+    evaluate=reference("(m,m)->(m),(m,m)", stacks=True)(lambda a: tuple(np.linalg.eig(a))),
+    library=spectral.general,
+    frontend=eig_frontend,
+    vjp=eig_vjp,
+    jnp=lambda a, *, on_error: tuple(load("jax.numpy.linalg:eig")(a)),
+    scratch=eig_scratch,
+    longest=LONGEST,
+    determined=projections,
+    samples=complex_samples,
+)
+
+
+@composite(np.linalg.eigvals, samples=complex_samples, ulp=256, regular=True)
+def eigvals(a: Any) -> Value:
+    return eig.bind(complex_square(a), result=0, on_error=errors.chosen())
+
+
+def expm_vjp(g: Value, y: Value, a: Value) -> tuple[Value]:
+    """Higham, Functions of matrices (2008), 10.6: the transposed derivative is that at the transposed matrix."""
+    return (expm_frechet.bind(transposed_matrix(a), g),)
+
+
+def blocks(diagonal: Value, right: Value) -> Value:
+    """The matrix of four blocks whose exponential has the derivative in its upper right."""
+    below = concatenate([zeros_like(right), diagonal], axis=-1)
+    return concatenate([concatenate([diagonal, right], axis=-1), below], axis=-2)
+
+
+def expm_frechet_vjp(g: Value, y: Value, a: Value, e: Value) -> tuple[Value, Value]:
+    shape = shapes.broadcast_shapes([a.shape, e.shape], "expm_frechet")
+    a, e = (broadcast_value(each, shape) for each in (a, e))
+    n = a.shape[-1]
+    turned = transposed_matrix(blocks(a, e))
+    found = expm_frechet.bind(turned, blocks(zeros_like(g), g))
+    # the upper right of what was found is this, too, but as a function of both operands
+    return found[..., :n, :n] + found[..., n:, n:], expm_frechet.bind(transposed_matrix(a), g)
+
+
+def frechet_evaluate(a: np.ndarray, e: np.ndarray) -> np.ndarray:
+    n = len(a)
+    return load("scipy.linalg:expm")(np.block([[a, e], [np.zeros_like(a), a]]))[:n, n:]
+
+
+def frechet_jnp(a: Any, e: Any) -> Any:
+    jnp = load("jax:numpy")
+    return load("jax:jvp")(load("jax.scipy.linalg:expm"), (jnp.asarray(a),), (jnp.broadcast_to(e, a.shape),))[1]
+
+
+def exponential_scratch(dtype: np.dtype, lengths: Mapping[str, Any], blocks: int = 1) -> Sequence[tuple[np.dtype, Any]]:
+    n = lowering.multiply(lengths["m"], lowering.literal(blocks))
+    return [(dtype, (exponential.MATRICES, n, n)), (INTEGER, (n,)), *[(dtype, (n, n))] * (2 if blocks > 1 else 0)]
+
+
+expm_frechet = core_op(
+    None,
+    "(m,m),(m,m)->(m,m)",
+    name="expm_frechet",
+    evaluate=reference("(m,m),(m,m)->(m,m)")(frechet_evaluate),
+    library=exponential.derivative,
+    frontend=lambda op, A, E: op.bind(*promoted(A, E, ranks=(2, 2))),
+    vjp=expm_frechet_vjp,
+    jnp=frechet_jnp,
+    scratch=lambda dtype, lengths: exponential_scratch(dtype, lengths, 2),
+    longest=LONGEST,
+    samples=samples.inexact(
+        lambda rng, dtype: [
+            tuple(samples.moderate(rng, dtype, shape) for _ in range(2)) for shape in ((3, 3), (2, 3, 3))
+        ]
+    ),
+    ulp=512,
+)
+"""The derivative of the exponential at a matrix, in a direction: Van Loan, Computing integrals involving the matrix
+exponential (1978)."""
+
+
+expm = core_op(
+    "scipy.linalg:expm",
+    "(m,m)->(m,m)",
+    evaluate=reference("(m,m)->(m,m)", stacks=True)(lazy("scipy.linalg:expm")),
+    library=exponential.exponential,
+    frontend=lambda op, A: op.bind(one_square(A)),
+    vjp=expm_vjp,
+    jnp=lazy("jax.scipy.linalg:expm"),
+    scratch=exponential_scratch,
+    longest=LONGEST,
+    samples=matrices(samples.moderate, (3, 3), (1, 1), (2, 5, 5)),
+    ulp=512,
+)
