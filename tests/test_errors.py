@@ -327,7 +327,7 @@ def test_while_on_a_traced_value():
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (lambda x: np.linalg.eig(x), "eig"),
+        (lambda x: np.linalg.tensorinv(x), "tensorinv"),
         (lambda x: np.interp(x, x, x), "interp"),
         (lambda x: np.fft.fft(x), "fft"),
         (lambda x: np.percentile(x, 50), "percentile"),

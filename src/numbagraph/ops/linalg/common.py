@@ -130,16 +130,23 @@ def or_nan(function: Callable[..., Any], attrs: dict[str, Any], *arrays: np.ndar
     try:
         return quiet(function, *arrays, **attrs)
     except np.linalg.LinAlgError:
-        found = quiet(function, *map(stand_in, arrays), **attrs)
+        found = quiet(function, *stand_ins(arrays), **attrs)
         filled = tuple(
             np.full_like(each, np.nan) if np.asarray(each).dtype.kind in "fc" else each for each in results(found)
         )
         return filled if isinstance(found, tuple) else filled[0]
 
 
-def stand_in(array: np.ndarray) -> np.ndarray:
-    """Something of the same shape that every factorisation and solution exists for."""
-    return np.eye(*array.shape, dtype=array.dtype) if array.ndim == 2 else np.arange(array.size, dtype=array.dtype)
+def stand_ins(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Something of the same shapes that every factorisation and solution exists for."""
+    rng = np.random.default_rng(0)
+    return [stand_in(each, rng) for each in arrays]
+
+
+def stand_in(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if array.ndim == 2:
+        return np.eye(*array.shape, dtype=array.dtype)
+    return (rng.random(array.shape) if array.dtype.kind in "fc" else np.arange(array.size)).astype(array.dtype)
 
 
 def stacked(function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple[int, ...]) -> Any:
@@ -147,7 +154,7 @@ def stacked(function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple
     if not batch:
         return function(*arrays)
     if 0 in batch:
-        found = [function(*[stand_in(np.empty(a.shape[len(batch) :], a.dtype)) for a in arrays])]
+        found = [function(*stand_ins([np.empty(a.shape[len(batch) :], a.dtype) for a in arrays]))]
     else:
         found = [function(*[a[place] for a in arrays]) for place in np.ndindex(batch)]
     columns = zip(*map(results, found), strict=True)

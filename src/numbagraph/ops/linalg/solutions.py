@@ -8,10 +8,10 @@ import numpy as np
 
 from numbagraph import shapes
 from numbagraph.blockwise.core import promoted, require_square
-from numbagraph.blockwise.kinds import composite, core_op
+from numbagraph.blockwise.kinds import composite, core_op, draw
 from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import general, triangular
-from numbagraph.op import Op, lazy, load
+from numbagraph.op import Op, lazy, load, registry
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     conj,
@@ -180,7 +180,7 @@ def inv(a: Any) -> Value:
 
 def cho_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     matrix = samples.dominant(rng, dtype, (3, 3))
-    vector, columns = (samples.draw(rng, dtype, shape) for shape in ((3,), (3, 2)))
+    vector, columns = (draw(rng, dtype, shape) for shape in ((3,), (3, 2)))
     return [((matrix, True), vector), ((matrix, False), vector), ((matrix, True), columns)]
 
 
@@ -194,3 +194,54 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     half = triangular_solution(factor, columns, trans=first, lower=bool(lower))
     solution = triangular_solution(factor, half, trans=second, lower=bool(lower))
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
+
+
+def tridiagonal_vjp(
+    g: Value, y: Value, lower: Value, diagonal: Value, upper: Value, b: Value, *, on_error: str
+) -> tuple[Value, ...]:
+    """That of a general system (Giles, 2008), on the three diagonals."""
+    right = solve_tridiagonal.bind(rolled(upper, 1), diagonal, rolled(lower, -1), g, on_error=on_error)
+    before, after = (rolled(y, step, axis=-2) for step in (1, -1))
+    products = [-registry["sum"](right * each, -1) for each in (before, y, after)]
+    inside = registry["greater"](registry["iota"](diagonal.shape[-1]), 0)
+    first = registry["where"](inside, products[0], 0 * products[0])
+    last = registry["where"](registry["flip"](inside), products[2], 0 * products[2])
+    return first, products[1], last, right
+
+
+def rolled(value: Value, step: int, axis: int = -1) -> Value:
+    return registry["roll"](value, step, axis)
+
+
+def tridiagonal_evaluate(lower: Any, diagonal: Any, upper: Any, b: Any) -> Any:
+    bands = np.stack([np.roll(upper, 1), diagonal, np.roll(lower, -1)])
+    return load("scipy.linalg:solve_banded")((1, 1), bands, b)
+
+
+def tridiagonal_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    calls = []
+    for batch, length, columns in (((), 5, 2), ((), 2, 1), ((3,), 4, 2)):
+        bands = [draw(rng, dtype, (*batch, length), (-0.5, 0.5)) for _ in range(3)]
+        bands[1] = bands[1] + np.asarray(2, dtype)
+        calls.append((*bands, draw(rng, dtype, (*batch, length, columns))))
+    return calls
+
+
+TRIDIAGONAL = "(m),(m),(m),(m,n)->(m,n)"
+
+solve_tridiagonal = core_op(
+    None,
+    TRIDIAGONAL,
+    name="solve_tridiagonal",
+    evaluate=reference(TRIDIAGONAL)(tridiagonal_evaluate),
+    library=general.tridiagonal_by_lapack,
+    frontend=lambda op, dl, d, du, b: op.bind(*promoted(dl, d, du, b, ranks=(1, 1, 1, 2)), on_error=errors.chosen()),
+    vjp=tridiagonal_vjp,
+    jnp=lambda lower, diagonal, upper, b, *, on_error: load("jax.lax.linalg:tridiagonal_solve")(
+        lower, diagonal, upper, b
+    ),
+    scratch=lambda dtype, lengths, **_: [(dtype, (3, lengths["m"])), (dtype, (lengths["m"], lengths["n"]))],
+    samples=samples.inexact(tridiagonal_samples),
+)
+"""The solution of a system with three diagonals, each of which has an element for each row: the first of the lower one
+and the last of the upper one are not read."""
