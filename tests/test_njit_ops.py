@@ -11,6 +11,7 @@ import pytest
 from numba import njit
 
 from numbagraph import intrinsics
+from numbagraph.blockwise.common import Keywords
 from numbagraph.op import Unsupported, registry
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
@@ -70,6 +71,8 @@ def test_arguments_of_ops_are_constants():
 
 def is_unwritable(argument):
     """Whether Numba has no literal for an argument: it does not tell the values in a tuple of tuples, for example."""
+    if isinstance(argument, Keywords):
+        return any(map(is_unwritable, argument.values()))
     inner = [each for each in argument if isinstance(each, (tuple, list))] if isinstance(argument, tuple) else []
     nested = any(isinstance(number, int) for each in inner for number in each)
     return nested or argument is np._NoValue or (isinstance(argument, float) and not math.isfinite(argument))
@@ -84,6 +87,8 @@ def caller_of(call):
             names.append(f"x{len(names)}")
             values.append(argument)
             return names[-1]
+        if isinstance(argument, Keywords):
+            return ", ".join(f"{name}={spell(each)}" for name, each in argument.items())
         if isinstance(argument, (tuple, list)):
             return f"({''.join(f'{spell(each)}, ' for each in argument)})"
         if isinstance(argument, (slice, np.dtype, type)):
