@@ -163,3 +163,16 @@ def test_results_that_nobody_wants_take_the_memory_of_one_element():
     compiled = graph_jit(lambda a: numbagraph.linalg.square_lu(a)[1])
     text = compiled.explain(positive(1000, 5, 5))
     assert "square_lu_unwanted: 200 bytes" in text
+
+
+def test_failures_in_njit_code():
+    numba = pytest.importorskip("numba")
+    factor = graph_jit(lambda x: np.linalg.cholesky(x))
+
+    @numba.njit
+    def caller(x):
+        return factor(x)
+
+    np.testing.assert_allclose(caller(positive(3, 3)), np.linalg.cholesky(positive(3, 3)))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        caller(np.zeros((3, 3)))

@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 from numbagraph import intrinsics
-from numbagraph.blockwise.common import Keywords
+from numbagraph.blockwise.kinds import Keywords
 from numbagraph.op import Unsupported, registry
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
@@ -71,8 +71,6 @@ def test_arguments_of_ops_are_constants():
 
 def is_unwritable(argument):
     """Whether Numba has no literal for an argument: it does not tell the values in a tuple of tuples, for example."""
-    if isinstance(argument, Keywords):
-        return any(map(is_unwritable, argument.values()))
     inner = [each for each in argument if isinstance(each, (tuple, list))] if isinstance(argument, tuple) else []
     nested = any(isinstance(number, int) for each in inner for number in each)
     return nested or argument is np._NoValue or (isinstance(argument, float) and not math.isfinite(argument))
@@ -87,8 +85,6 @@ def caller_of(call):
             names.append(f"x{len(names)}")
             values.append(argument)
             return names[-1]
-        if isinstance(argument, Keywords):
-            return ", ".join(f"{name}={spell(each)}" for name, each in argument.items())
         if isinstance(argument, (tuple, list)):
             return f"({''.join(f'{spell(each)}, ' for each in argument)})"
         if isinstance(argument, (slice, np.dtype, type)):
@@ -100,9 +96,10 @@ def caller_of(call):
     arguments = list(call.arguments)
     while arguments and arguments[-1] is np._NoValue:
         arguments.pop()
-    if any(map(is_unwritable, arguments)):
+    options = arguments.pop() if arguments and isinstance(arguments[-1], Keywords) else {}
+    if any(map(is_unwritable, [*arguments, *options.values()])):
         return None
-    spelled = ", ".join([spell(each) for each in arguments])
+    spelled = ", ".join([*map(spell, arguments), *(f"{name}={spell(each)}" for name, each in options.items())])
     exec(f"def caller({', '.join(names)}):\n    return intrinsics.{call.op.name}({spelled})", scope)
     return njit(scope["caller"]), values
 

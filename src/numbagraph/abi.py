@@ -7,8 +7,9 @@ A compiled graph is three C functions in one LLVM module:
     Writes the extents of all results, flattened in order, then one last entry: an estimate of the work
     (loop iterations of the whole program), by which a caller decides whether to release the GIL.
 ``i32 program(i8** data, i64* meta, i8** results)``
-    Runs. Returns 0, or a non-zero code when a check inside a loop failed (an index out of bounds) or
-    memory ran out (``OUT_OF_MEMORY``). It never touches Python, so it may run without the GIL.
+    Runs. Returns 0, or a non-zero code when a check inside a loop failed (an index out of bounds), memory ran out
+    (``OUT_OF_MEMORY``), or a system has no solution (``NO_SOLUTION``). It never touches Python, so it may run without
+    the GIL.
 ``PyObject* entry(PyObject* bound, PyObject** args, Py_ssize_t nargs)``
     The native Python entry (``METH_FASTCALL``), which knows nothing of the graph but its `Signature`.
 
@@ -26,6 +27,8 @@ from functools import cached_property
 import numpy as np
 
 OUT_OF_MEMORY = -1
+NO_SOLUTION = 2
+"""A matrix is singular, or not positive definite."""
 
 PYTHON_SCALARS: dict[type, np.dtype] = {
     bool: np.dtype(np.bool_),

@@ -331,7 +331,7 @@ class GraphFunction:
             ``uint8_t``, a complex number as two numbers); an array as the address of its elements in C order,
             followed by its lengths as ``int64_t``. Then for each result the address of memory for it, which overlaps
             no argument. It returns 0; or 1 when the arguments do not fit each other, 2 when an index is out of
-            bounds, -1 when there is no memory for temporaries.
+            bounds or a system has no solution, -1 when there is no memory for temporaries.
 
         Examples
         --------

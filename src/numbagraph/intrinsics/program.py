@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from llvmlite import ir
 
-from numbagraph.abi import OUT_OF_MEMORY, Signature
+from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
 from numbagraph.graph import Dim, Input
 from numbagraph.intrinsics.chunks import RowsEmitter, work_of
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
@@ -302,7 +302,7 @@ class ProgramEmitter(StraightLine):
         dtypes = [buffer.dtype for buffer in call.buffers]
         failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
         if failed is not None:
-            self.check(self.code, failed)
+            self.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
 
 
 def emit_program(

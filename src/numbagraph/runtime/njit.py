@@ -36,7 +36,7 @@ from numba.extending import register_model
 from numba.np.arrayobj import _empty_nd_impl, make_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from numbagraph.abi import OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
+from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
 from numbagraph.intrinsics.call import ProgramCall
 from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
 from numbagraph.runtime.arguments import Placeholder
@@ -316,6 +316,10 @@ class Lowering:
             no_memory = self.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
             with self.builder.if_then(no_memory):
                 self._raise(MemoryError, f"{self.embedding.described}: no memory for temporaries")
+            no_solution = self.builder.icmp_signed("==", code, ir.Constant(I32, NO_SOLUTION))
+            with self.builder.if_then(no_solution):
+                text = "a matrix is singular, or not positive definite"
+                self._raise(np.linalg.LinAlgError, f"{self.embedding.described}: {text}")
             self._raise(IndexError, f"{self.embedding.described}: an index is out of bounds")
 
     def _rebuild(self, results: Sequence[tuple[ir.Value, ir.Value | None]]) -> ir.Value:
