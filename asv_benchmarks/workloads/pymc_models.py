@@ -1,0 +1,80 @@
+"""PyMC models of the sizes that users have. Imported where PyMC is installed only."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from .base import generator
+
+
+def eight_schools() -> pm.Model:
+    y = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
+    sigma = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
+    with pm.Model(coords={"school": range(8)}) as model:
+        mu, tau = pm.Normal("mu", 0.0, 5.0), pm.HalfCauchy("tau", 5.0)
+        eta = pm.Normal("eta", dims="school")
+        pm.Normal("y", pm.Deterministic("theta", mu + tau * eta, dims="school"), sigma, observed=y, dims="school")
+    return model
+
+
+def radon() -> pm.Model:
+    rng = generator(919)
+    county, floor, y = rng.integers(0, 85, 919), rng.integers(0, 2, 919).astype(float), rng.normal(size=919)
+    with pm.Model(coords={"county": range(85)}) as model:
+        a0, b0 = pm.Normal("a0", 0.0, 10.0), pm.Normal("b0", 0.0, 10.0)
+        sa, sb = pm.HalfNormal("sa", 1.0), pm.HalfNormal("sb", 1.0)
+        za, zb = pm.Normal("za", dims="county"), pm.Normal("zb", dims="county")
+        a = pm.Deterministic("a", a0 + sa * za, dims="county")
+        b = pm.Deterministic("b", b0 + sb * zb, dims="county")
+        pm.Normal("y", a[county] + b[county] * floor, pm.Exponential("sd", 1.0), observed=y)
+    return model
+
+
+def logistic() -> pm.Model:
+    rng = generator(20)
+    x = rng.normal(size=(1000, 20))
+    y = (x @ rng.normal(size=20) + rng.logistic(size=1000) > 0).astype(int)
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 2.0, shape=20)
+        pm.Bernoulli("y", logit_p=pm.Normal("intercept", 0.0, 5.0) + x @ beta, observed=y)
+    return model
+
+
+def stochastic_volatility() -> pm.Model:
+    returns = generator(1000).standard_t(5, 1000) * 0.02
+    with pm.Model() as model:
+        step, nu = pm.Exponential("step", 10.0), pm.Exponential("nu", 0.1)
+        volatility = pm.GaussianRandomWalk("volatility", sigma=step, init_dist=pm.Normal.dist(0, 100), shape=1000)
+        pm.StudentT("returns", nu=nu, lam=pt.exp(-2 * volatility), observed=returns)
+    return model
+
+
+def mixture() -> pm.Model:
+    rng = generator(1000)
+    y = np.concatenate([rng.normal(centre, 0.7, count) for centre, count in ((-3, 300), (0, 300), (3, 400))])
+    with pm.Model() as model:
+        w = pm.Dirichlet("w", np.ones(3))
+        mu = pm.Normal("mu", [-3.0, 0.0, 3.0], 2.0)
+        pm.NormalMixture("y", w, mu, pm.HalfNormal("sigma", shape=3), observed=y)
+    return model
+
+
+def gaussian_process() -> pm.Model:
+    x = np.linspace(0.0, 10.0, 100)[:, None]
+    y = np.sin(x[:, 0]) + 0.2 * generator(100).normal(size=100)
+    with pm.Model() as model:
+        kernel = pm.HalfNormal("eta") ** 2 * pm.gp.cov.Matern52(1, pm.Gamma("scale", 2.0, 1.0))
+        pm.gp.Marginal(cov_func=kernel).marginal_likelihood("y", X=x, y=y, sigma=pm.HalfNormal("sigma"))
+    return model
+
+
+MODELS: dict[str, Callable[[], pm.Model]] = {
+    "eight-schools": eight_schools,
+    "radon": radon,
+    "logistic": logistic,
+    "stochastic-volatility": stochastic_volatility,
+    "mixture": mixture,
+    "gaussian-process": gaussian_process,
+}
