@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import doctest
 import threading
 
 import numpy as np
@@ -15,7 +16,15 @@ import pytensor.tensor as pt  # noqa: E402
 from nutpie import compile_pymc  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 
-from numbagraph.pymc_bridge import compile_logp, compile_model, sample  # noqa: E402
+from numbagraph.pymc_bridge import (  # noqa: E402
+    compile_logp,
+    compile_model,
+    importer,
+    logp,
+    model,
+    sample,
+    sampling,
+)
 
 rng = np.random.default_rng(7)
 Y = rng.normal(1.0, 2.0, size=30)
@@ -206,6 +215,13 @@ def test_the_density_is_that_of_compile_logp():
     compiled = compile_model(model)
     x = rng.normal(size=3)
     assert compiled.logp_func.entry(x)[0] == compile_logp(model)(x)[0]
+
+
+@pytest.mark.parametrize("module", [importer, logp, model, sampling])
+def test_examples_of_docstrings(module):
+    results = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert results.attempted
+    assert not results.failed
 
 
 def test_deterministic_functions_of_data_alone():

@@ -68,5 +68,7 @@ def add_data_groups(trace: Any, model: Any, attributes: dict[str, Any]) -> Any:
         for name, find in (("constant_data", find_constants), ("observed_data", find_observations))
     }
     trace.posterior.attrs.update(make_attrs(attributes, library=nutpie))
-    trace.add_groups({name: group for name, group in groups.items() if group})
+    found = {name: group for name, group in groups.items() if group}
+    if found:
+        trace.add_groups(found)
     return trace
