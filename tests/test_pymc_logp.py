@@ -245,8 +245,9 @@ def test_single_precision():
     np.testing.assert_allclose(gradient, [0.0, -1.0, -3.0], atol=1e-6)
 
 
-def test_found_on_disk(monkeypatch):
+def test_found_on_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("NUMBAGRAPH_CACHE", "1")
+    monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
     x = rng.normal(size=6)
     first, second = compile_logp(hierarchical()), compile_logp(hierarchical())
     assert first(x)[0] == second(x)[0]

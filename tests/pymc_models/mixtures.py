@@ -147,7 +147,7 @@ def several_simplexes() -> pm.Model:
     return model
 
 
-@zoo("multivariate", unsupported="cholesky")
+@zoo("multivariate")
 def multivariate_normal() -> pm.Model:
     """A normal vector with a known covariance"""
     with pm.Model() as model:
@@ -155,7 +155,7 @@ def multivariate_normal() -> pm.Model:
     return model
 
 
-@zoo("multivariate", unsupported="cholesky")
+@zoo("multivariate")
 def correlated_effects() -> pm.Model:
     """A normal vector with a free correlation matrix"""
     with pm.Model() as model:

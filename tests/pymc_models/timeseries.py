@@ -111,7 +111,7 @@ def spectral_gaussian_process() -> pm.Model:
     return model
 
 
-@zoo("time series", unsupported="cholesky")
+@zoo("time series")
 def latent_gaussian_process() -> pm.Model:
     """A Gaussian process with a free length scale"""
     x = np.linspace(-1.0, 1.0, 10)[:, None]
