@@ -151,15 +151,9 @@ def located(error: Exception, function: Callable[..., Any], args: tuple[Any, ...
     name = getattr(function, "name", getattr(function, "__name__", str(function)))
     operands = ", ".join(str(each.value.type) for each in args if isinstance(each, Tracer))
     message = f"{text}\n  in {name}({operands})\n  at {source}"
-    kinds = (TypeError, ValueError, IndexError, OverflowError)
-    kind = next((each for each in kinds if isinstance(error, each)), ValueError)
-    if isinstance(error, NotImplementedError):
-        kind = NotImplementedError
-    if isinstance(error, np.linalg.LinAlgError):
-        return np.linalg.LinAlgError(message)
-    if isinstance(error, np.exceptions.AxisError):
-        return np.exceptions.AxisError(message)
-    return shapes.ShapeError(message) if isinstance(error, shapes.ShapeError) else kind(message)
+    special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)
+    kinds = (*special, TypeError, ValueError, IndexError, OverflowError)
+    return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
 
 
 _CONTROL = (

@@ -167,8 +167,7 @@ def solve_factored_by_blas(element: Element) -> ir.Value:
     def exchange(k: Index) -> None:
         other = pivots[k]
         with element.builder.if_then(k.compare("!=", other)):
-            first, second = (rows.address(each, code.index(0)) for each in (k, other))
-            element.fortran.blas("swap", n, first, code.index(1), second, code.index(1))
+            code.loop(0, n, lambda j: swap(element, rows.address(k, j), rows.address(other, j)))
 
     def lower() -> None:
         triangular_by_blas(element, factors, result, lower=True, trans=trans, unit=True)
@@ -185,6 +184,13 @@ def solve_factored_by_blas(element: Element) -> ir.Value:
         lower()
         upper()
     return zero_on_diagonal(element, factors)
+
+
+def swap(element: Element, first: ir.Value, second: ir.Value) -> None:
+    """Exchange what is at two addresses."""
+    numbers = [element.builder.load(each) for each in (first, second)]
+    element.builder.store(numbers[1], first)
+    element.builder.store(numbers[0], second)
 
 
 def permutation_of_pivots(element: Element) -> None:
