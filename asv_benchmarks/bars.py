@@ -39,6 +39,15 @@ def among_ours(what: str, row: str, other: str, limit: float) -> Bar:
     return Bar(f"{what}: {row}, times {other}", limit, measure)
 
 
+def against_other(what: str, row: str, peer: str, other: str, limit: float) -> Bar:
+    """Our time over a peer's on another row, which is the same task by other means."""
+
+    def measure(results: Results) -> float | None:
+        return _ratio(results.seconds(what, row, OURS), results.seconds(what, other, peer))
+
+    return Bar(f"{what}: {row}, times {other} of {peer}", limit, measure)
+
+
 def within(what: str, row: str, limit: float) -> Bar:
     return Bar(f"{what}: {row}, seconds", limit, lambda results: results.seconds(what, row, OURS))
 
@@ -96,6 +105,9 @@ BARS = (
     *(against("run", row, "jax", 1 / 1.25) for row in FUNCTIONS),
     *(against("run", row, "numpy", limit_against_numpy(row)) for row in FUNCTIONS),
     *(against("run", f"chain-{size}", *bar) for size in (10_000, 1_000_000) for bar in CHAIN),
+    *(against("run", f"chain_float32-{size}", "jax", 1 / 2.4) for size in (10_000, 1_000_000)),
+    *(against("run", f"sum_exp-{size}", "jax", 1 / 1.8) for size in (10_000, 1_000_000)),
+    against_other("run", "sum_squares-10000000", "numpy", "dot-10000000", 1.1),
     *(against("run", f"{name}_rows-1000", "jax", 1 / 1.5) for name in ("softmax", "logsumexp")),
     against("run", "cholesky-3", "jax", 1 / 3),
     against("run", "cholesky-3", "numpy", 1 / 4),

@@ -73,9 +73,34 @@ def chain_loops(a: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> n
     return out
 
 
-def chain_problem(n: int) -> Problem:
-    args = tuple(generator(n).normal(size=(4, n)))
+def chain_problem(n: int, dtype: type = np.float64) -> Problem:
+    args = tuple(generator(n).normal(size=(4, n)).astype(dtype))
     return Problem(chain, args, loops=chain_loops, numexpr="a * exp(-x**2) + log1p(y**2) * tanh(z)")
+
+
+def sum_exponentials(x: np.ndarray) -> np.floating:
+    return np.sum(np.exp(x))
+
+
+def sum_exponentials_loops(x: np.ndarray) -> float:
+    total = 0.0
+    for i in range(x.size):
+        total += math.exp(x[i])
+    return total
+
+
+def sum_exponentials_problem(n: int) -> Problem:
+    x = generator(n).normal(size=n)
+    return Problem(sum_exponentials, (x,), loops=sum_exponentials_loops, numexpr="sum(exp(x))")
+
+
+def dot(x: np.ndarray) -> np.floating:
+    return np.dot(x, x)
+
+
+def dot_problem(n: int) -> Problem:
+    """What `sum_squares` is by BLAS, which reads memory as fast as can be."""
+    return Problem(dot, (generator(n).normal(size=n),), loops=sum_squares_loops)
 
 
 OVERHEAD = frozenset({"overhead"})
@@ -84,4 +109,7 @@ WORKLOADS = (
     Workload("five_arrays", (10,), five_arrays_problem, tags=OVERHEAD),
     Workload("sum_squares", (10**4, 10**6, 10**7), sum_squares_problem),
     Workload("chain", (10**4, 10**6), chain_problem),
+    Workload("chain_float32", (10**4, 10**6), lambda n: chain_problem(n, np.float32), rtol=1e-5),
+    Workload("sum_exp", (10**4, 10**6), sum_exponentials_problem),
+    Workload("dot", (10**7,), dot_problem),
 )
