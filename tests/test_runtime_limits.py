@@ -14,8 +14,10 @@ import weakref
 import numpy as np
 import pytest
 
+from numbagraph import graph_jit
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.runtime import objects
+from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.entry import Plan, make_callable
 from tests.native_programs import (
@@ -216,3 +218,33 @@ def test_an_unknown_layout_of_objects_is_noticed(monkeypatch):
     monkeypatch.setattr(objects, "DtypeFields", Shifted)
     with pytest.raises(RuntimeError, match="dtypes"):
         objects.check_layout()
+
+
+def test_the_collector_rests_while_a_function_is_compiled():
+    states = []
+
+    def noting(x):
+        states.append(gc.isenabled())
+        return graph_jit(lambda y: y + 1)(x)
+
+    for before in (True, False):
+        (gc.enable if before else gc.disable)()
+        try:
+            graph_jit(noting, cache=False)(np.ones(3))
+            with pytest.raises(ZeroDivisionError):
+                graph_jit(lambda x: x / (1 // 0), cache=False)(np.ones(3))
+            assert gc.isenabled() == before
+        finally:
+            gc.enable()
+    assert states == [False, False]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_the_collector_of_a_child_does_not_rest():
+    with collector_at_rest:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()

@@ -23,6 +23,7 @@ from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
 from numbagraph.runtime.arguments import Placeholder, describe
 from numbagraph.runtime.cache import default_cache
+from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
@@ -190,8 +191,9 @@ class GraphFunction:
             with self._lock:
                 traced = self._traced.get(key)
                 if traced is None:
-                    traced = self._trace(arguments, layouts)
-                    self._specialise(traced, arguments)
+                    with collector_at_rest:
+                        traced = self._trace(arguments, layouts)
+                        self._specialise(traced, arguments)
                     self._traced[key] = traced
         return traced, leaves
 
@@ -203,7 +205,8 @@ class GraphFunction:
         if traced.version is None:
             with self._lock:
                 if traced.version is None:
-                    traced.version = self._compile(traced)
+                    with collector_at_rest:
+                        traced.version = self._compile(traced)
                     self._refresh_versions()
         return traced.version
 
