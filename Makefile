@@ -14,12 +14,14 @@ demo := .venv/.installed-demo
 test := .venv/.installed-test
 # PyTensor holds Numba back. With an environment of their own, the benchmarks cannot change what the tests run on.
 bench := .venv-bench/.installed-bench
+# PyMC does, too.
+test_pymc := .venv-pymc/.installed-test-pymc
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-pymc lint format bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -32,6 +34,11 @@ test: export OMP_NUM_THREADS = 1
 test: export OPENBLAS_NUM_THREADS = 1
 test: $(test)  ## the whole test suite, on all cores
 	.venv/bin/python -m pytest -n auto $(ARGS)
+
+test-pymc: export OMP_NUM_THREADS = 1
+test-pymc: $(test_pymc)  ## the tests of the PyMC bridge
+	.venv-pymc/bin/python -m pytest -n auto tests/test_pymc_importer.py tests/test_pymc_logp.py tests/test_pymc_model.py \
+	    tests/test_pymc_zoo.py $(ARGS)
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.
@@ -50,10 +57,10 @@ bench: $(bench)  ## compare with NumPy, Numba, numexpr, JAX and PyTensor
 	.venv-bench/bin/python -m asv_benchmarks.compare $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .asv build dist .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .asv build dist .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/$(created) .venv-bench/$(created):
+.venv/$(created) .venv-bench/$(created) .venv-pymc/$(created):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'numbagraph needs Python 3.11 or newer: name one, as in `PYTHON=python3.13 make test`' >&2; exit 1; }
 	rm -rf $(@D)
@@ -62,7 +69,8 @@ clean:  ## remove the environments and what tools left behind
 
 $(dev) $(demo) $(test): .venv/$(created)
 $(bench): .venv-bench/$(created)
-$(dev) $(demo) $(test) $(bench): pyproject.toml
+$(test_pymc): .venv-pymc/$(created)
+$(dev) $(demo) $(test) $(bench) $(test_pymc): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	touch $@
