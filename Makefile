@@ -24,7 +24,7 @@ test_pymc := .venv-pymc/.installed-test-pymc
 .PHONY: help demo test test-pymc lint format bench clean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 demo: $(demo)  ## fit a logistic regression on real data, with times
 	.venv/bin/python examples/logistic_regression.py $(ARGS)

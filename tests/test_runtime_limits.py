@@ -239,6 +239,22 @@ def test_the_collector_rests_while_a_function_is_compiled():
     assert states == [False, False]
 
 
+def test_objects_that_someone_froze_stay_frozen():
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with collector_at_rest:
+            kept = [[] for _ in range(10_000)]
+        assert gc.get_freeze_count() >= count - 1000
+    finally:
+        gc.unfreeze()
+    with collector_at_rest:
+        kept += [[] for _ in range(10_000)]
+        assert gc.get_count()[0] > 10_000
+    assert gc.get_count()[0] < 1000
+    assert gc.get_freeze_count() == 0
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
 def test_the_collector_of_a_child_does_not_rest():

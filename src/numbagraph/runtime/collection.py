@@ -32,6 +32,10 @@ class CollectorAtRest:
         with self.lock:
             self.depth = max(0, self.depth - 1)
             if not self.depth and self.was_enabled:
+                if not gc.get_freeze_count():
+                    # What was made goes to the oldest objects. It would be looked at now, and all others with it.
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
     def _after_fork(self) -> None:
