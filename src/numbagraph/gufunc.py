@@ -141,12 +141,11 @@ class GUFunc:
     # ---- calls ----
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
-        if not options and len(operands) == len(self.cores.inputs):
-            for each in operands:
-                if type(each) is not np.ndarray:
-                    break
-            else:
-                return self._plain(*operands)
+        if not options:
+            for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
+                result = run(*operands)
+                if result is not NotImplemented:
+                    return result if rebuild is None else rebuild(result)
         return self._call(operands, options)
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

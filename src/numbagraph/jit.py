@@ -69,7 +69,7 @@ class GraphFunction:
         self._traced: dict[Key, Traced] = {}
         self._embedded: dict[Key, Embedding] = {}
         self._lock = threading.RLock()
-        self._flat: tuple[Version, ...] = ()
+        self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
@@ -95,7 +95,7 @@ class GraphFunction:
         if Blocks.count:  # this block of code may want another version than the usual
             return self._call_with_trees(args, kwargs)
         if not kwargs:
-            for run, rebuild in self._flat:
+            for run, rebuild in self.flat_versions:
                 result = run(*args)
                 if result is not NotImplemented:
                     return result if rebuild is None else rebuild(result)
@@ -245,7 +245,7 @@ class GraphFunction:
                 group = groups.setdefault(tuple(key), {})
                 group.setdefault(traced.outputs.alike, []).append(traced)
         self._versions = {key: tuple(map(self._together, group.values())) for key, group in groups.items()}
-        self._flat = tuple(
+        self.flat_versions = tuple(
             version for key, versions in self._versions.items() if self._is_flat(*key) for version in versions
         )
 
