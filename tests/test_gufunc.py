@@ -434,3 +434,58 @@ def test_declarations_of_loops_that_lack_something():
         gufunc("<n>->(n)")(loops)
     with pytest.raises(TypeError, match="core_shape gave 2 lengths for k"):
         gufunc("(n)->(k)", core_shape=lambda n: (n, n))(loops)(B)
+
+
+def test_loops_of_one_name():
+    """What is kept on disk for one must not be found for another."""
+
+    def make(factor):
+        @gufunc("(n)->(n)")
+        def scaled_loops(x, out):
+            for i in range(x.size):
+                out[i] = x[i] * factor
+
+        return scaled_loops
+
+    @gufunc("(n)->(n)")
+    def scaled_loops(x, out):
+        for i in range(x.size):
+            out[i] = x[i] - 1.0
+
+    for factor in (2.0, 3.0, 2.0):
+        np.testing.assert_array_equal(make(factor)(B), B * factor)
+    np.testing.assert_array_equal(scaled_loops(B), B - 1.0)
+
+
+def test_loops_that_numba_has_compiled_already():
+    f = gufunc("(n)->()")(numba.njit(sum_of_squares.core))
+    np.testing.assert_allclose(f(B), np.sum(B**2, axis=-1))
+
+
+def test_loops_do_not_change_their_operands():
+    def doubling(x, out):
+        x[0] *= 2.0
+        out[0] = x[0]
+
+    kept = B.copy()
+    with pytest.raises(numba.TypingError, match="readonly array"):
+        gufunc("(n)->()")(doubling)(B)
+    np.testing.assert_array_equal(B, kept)
+
+
+def test_indices_inside_loops_are_checked():
+    def beyond(x, out):
+        out[0] = x[x.size]
+
+    with pytest.raises(IndexError, match="out of bounds"):
+        gufunc("(n)->()")(beyond)(B)
+    with pytest.raises(IndexError, match="out of bounds"):
+        smoothed(B[:, :0])
+
+
+def test_loops_divide_as_numpy_does():
+    def inverse(x, out):
+        out[0] = 1.0 / x
+
+    f = gufunc("()->()")(inverse)
+    np.testing.assert_array_equal(f(np.array([0.0, -0.0, 4.0])), [np.inf, -np.inf, 0.25])

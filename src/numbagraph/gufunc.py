@@ -81,7 +81,7 @@ class GUFunc:
         **options: Any,
     ) -> None:
         self.__name__: str = getattr(core, "__name__", "gufunc")
-        self.core = plain(core)
+        self.core = plain(getattr(core, "py_func", core))  # of a function that Numba compiles
         self.cores = parse(signature)
         self.vjp = vjp
         self.loops = tuple(map(Loop.parse, dtypes or ()))

@@ -79,8 +79,7 @@ class LoopFunction:
             core = LoopCore(self.name, self.function, self.signature, dtypes, tuple(outputs), self.sizes)
             self.cores[*dtypes, *outputs] = core
             announce(core)
-        count = len(outputs)
-        return [core.op.bind(*arrays, **({"result": number} if count > 1 else {})) for number in range(count)]
+        return core.results(arrays)
 
     def sizes(self, lengths: Lengths) -> Lengths:
         """The lengths of which ``core_shape`` says what they are."""

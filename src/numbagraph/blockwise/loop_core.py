@@ -7,7 +7,7 @@ import itertools
 import marshal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.graph import Value
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
-from numbagraph.op import Op, Unsupported
+from numbagraph.op import Op, Unsupported, quiet
 from numbagraph.types import ArrayType
 
 LOOPS = "numbagraph.loops."
 """The prefix of external symbols that are such functions, compiled by Numba."""
 
 _numbers = itertools.count()
+_owners: dict[str, Callable[..., None]] = {}
+"""The function that each symbol stands for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +48,13 @@ class LoopCore:
 
     @cached_property
     def symbol(self) -> str:
-        """What the compiled function is called: the same in another process, unless it is a closure."""
-        code: Any = getattr(self.function, "__code__", None)
-        own = getattr(self.function, "__closure__", None) or code is None
-        content = next(_numbers) if own else marshal.dumps(code)
+        """What the compiled function is called. It follows from the code, so that programs which call it can be kept on
+        disk; of functions whose code is the same, but not what they find around it, all but the first have a number."""
         dtypes = [each.name for each in (*self.inputs, *self.outputs)]
+        content = marshal.dumps(getattr(self.function, "__code__", None))
         key = repr((self.name, content, str(self.signature), dtypes))
+        while _owners.setdefault(key, self.function) is not self.function:
+            key = f"{next(_numbers)} {key}"
         return LOOPS + hashlib.sha256(key.encode()).hexdigest()
 
     @property
@@ -73,10 +76,10 @@ class LoopCore:
         lengths = self.signature.bind(self.name, operands).lengths
         return {**lengths, **self.sizes(lengths)}
 
-    def infer(self, *operands: Value, result: int = 0) -> ArrayType:
+    def infer(self, *operands: Value, result: int = 0, **_: Any) -> ArrayType:
         return ArrayType(self.outputs[result], self.shape([each.shape for each in operands], result))
 
-    def evaluate(self, *arrays: Any, result: int = 0) -> Any:
+    def evaluate(self, *arrays: Any, result: int = 0, **_: Any) -> Any:
         """One result, element by element, in Python."""
         ranks = [len(core) for core in self.signature.inputs]
         given = [np.shape(each) for each in arrays]
@@ -90,7 +93,7 @@ class LoopCore:
         places = [... if core else np.newaxis for core in self.signature.outputs]
         for place in np.ndindex(*batch):
             numbers = [each[place].copy() if rank else each[place] for each, rank in zip(operands, ranks, strict=True)]
-            self.function(*numbers, *(each[*place, last] for each, last in zip(results, places, strict=True)))
+            quiet(self.function, *numbers, *(each[*place, last] for each, last in zip(results, places, strict=True)))
         return results[result]
 
     def emit(
@@ -127,7 +130,7 @@ class LoopCore:
             kind="loop core",
             reference=self.evaluate,
             infer=self.infer,
-            frontend=lambda op, *operands: op.bind(*operands),
+            frontend=lambda op, *operands: op.bind(*operands, symbol=self.symbol),
             lower=lowering.Core(self.emit, ranks[0], ranks[1]),
             vjp=Unsupported(f"{self.name} is written as loops: give gufunc its vjp"),
             batch=batch,
@@ -137,10 +140,15 @@ class LoopCore:
             zero_dim="array",
         )
 
-    def in_jax(self, *arrays: Any, result: int = 0) -> Any:
+    def results(self, operands: Sequence[Value]) -> list[Value]:
+        """All results. The symbol is an attribute, since names alone do not tell what a graph computes."""
+        numbers = [{"result": number} for number in range(len(self.outputs))] if self.op.joint else [{}]
+        return [self.op.bind(*operands, symbol=self.symbol, **each) for each in numbers]
+
+    def in_jax(self, *arrays: Any, result: int = 0, **_: Any) -> Any:
         """A call back to Python: JAX has no way to compile loops of Numba."""
         import jax
 
         shape = self.shape([each.shape for each in arrays], result)
         target = jax.ShapeDtypeStruct(shape, self.outputs[result])
-        return jax.pure_callback(lambda *each: self.evaluate(*each, result=result), target, *arrays)
+        return jax.pure_callback(partial(self.evaluate, result=result), target, *arrays)

@@ -92,13 +92,11 @@ def use_of_call(call: Call) -> Use | None:
     batch = max(batches[len(call.inputs) :], key=len)
     if not batch:
         return None
-    by_row, elsewhere = set(), set()
+    elsewhere = set()
     for buffer, own in zip((*call.inputs, *call.outputs), batches, strict=True):
         if len(own) < len(batch):
             elsewhere.add(buffer.home)
-        elif own[0] is batch[0]:
-            by_row.add(buffer.home)
-        else:
+        elif own[0] is not batch[0]:
             return None  # it may have one row for all, which only lengths will tell
     unwanted = {each.home for each in call.outputs} & elsewhere
     scratch = unwanted | {each.home for each in call.scratch}

@@ -18,7 +18,10 @@ def announce(core: LoopCore) -> None:
 
 
 def compiled(core: LoopCore) -> Any:
-    """A C function ``int32 f(addresses..., lengths...)`` that gives 1 where the loops raise an exception."""
+    """A C function ``int32 f(addresses..., lengths...)`` that gives 1 where the loops raise an exception.
+
+    Operands are read-only, since they are memory of the caller; indices are checked; numbers are divided as NumPy does.
+    """
     import numba  # noqa: PLC0415  only where someone writes loops
 
     labels = [f"n{number}" for number in range(len(core.labels))]
@@ -36,10 +39,27 @@ def call({", ".join([*pointers, *labels])}):
     return 0
 """
     dtypes = {f"t{number}": dtype for number, dtype in enumerate((*core.inputs, *core.outputs))}
-    scope = {"core": numba.njit(core.function), "carray": numba.carray, **dtypes}  # pyright: ignore[reportPrivateImportUsage]
+    loops = numba.njit(types_of(core), boundscheck=True, error_model="numpy")(core.function)
+    scope = {"core": loops, "carray": numba.carray, **dtypes}  # pyright: ignore[reportPrivateImportUsage]
     exec(source, scope)
     voids, lengths = [numba.types.voidptr] * len(pointers), [numba.types.int64] * len(labels)
     return numba.cfunc(numba.types.int32(*voids, *lengths))(scope["call"])
+
+
+def types_of(core: LoopCore) -> tuple[Any, ...]:
+    """Numba's types of what the loops are called with."""
+    import numba  # noqa: PLC0415  only where someone writes loops
+
+    scalars = [numba.from_dtype(dtype) for dtype in (*core.inputs, *core.outputs)]
+    inputs = [
+        numba.types.Array(scalar, len(each), "C", readonly=True) if len(each) else scalar
+        for scalar, each in zip(scalars, core.signature.inputs, strict=False)
+    ]
+    outputs = [
+        numba.types.Array(scalar, len(each) or 1, "C")
+        for scalar, each in zip(scalars[len(inputs) :], core.signature.outputs, strict=True)
+    ]
+    return (*inputs, *outputs)
 
 
 def argument(pointer: str, lengths: list[str], number: int, is_input: bool) -> str:
