@@ -126,6 +126,18 @@ def test_errors(call, error, message):
         call()
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: vmap(np.add)(x, y),
+        lambda x, y: vectorize(lambda a, b: np.sum(a * b), signature="(n),(n)->()")(x, y[:, :-1]),
+    ],
+)
+def test_errors_name_the_line(function):
+    with pytest.raises(ValueError, match=r"at .*test_mapping.py:\d+"):
+        graph_jit(function)(X, X[:3])
+
+
 # ---- vectorize ----
 
 

@@ -17,7 +17,7 @@ from numbagraph.differentiation import Function, plain
 from numbagraph.graph import Value, at_source
 from numbagraph.jit import GraphFunction, Pickled
 from numbagraph.loop_functions import LoopFunction, writes_results
-from numbagraph.mapping import Mapped
+from numbagraph.mapping import Mapped, pulled_back
 from numbagraph.op import registry
 from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.custom_rule import with_rule
@@ -273,10 +273,7 @@ class GUFunc:
         arguments = [Tracer(next(rest)) if isinstance(each, Tracer) else each for each in arguments]
         result = self.core(*arguments)
         g = tuple(map(Tracer, cotangents)) if self.nout > 1 else Tracer(cotangents[0])
-        found = self.vjp(g, result, *arguments)
-        found = found if isinstance(found, (tuple, list)) else (found,)
-        if len(found) != len(arguments):
-            raise TypeError(f"the vjp of {self.__name__} gave {len(found)} cotangents for {len(arguments)} operands")
+        found = pulled_back(self.vjp, self.__name__, g, result, arguments)
         pairs = zip(found, arguments, strict=True)
         return [None if each is None else as_value(to_value(each)) for each, one in pairs if isinstance(one, Tracer)]
 

@@ -14,7 +14,7 @@ from numbagraph.blockwise.loop_core import LoopCore
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.graph import Value
-from numbagraph.mapping import completed, over_batches, without_missing
+from numbagraph.mapping import completed, over_batches, pulled_back, without_missing
 from numbagraph.op import registry
 from numbagraph.runtime.numba_core import announce
 from numbagraph.tracing import Tracer, to_value
@@ -98,17 +98,16 @@ class LoopFunction:
         self, arrays: Sequence[Value], given: Sequence[Value], outputs: Sequence[np.dtype]
     ) -> list[Value | None]:
         """The rule that was given, for each element."""
-        assert self.vjp is not None
+        vjp = self.vjp
+        assert vjp is not None
         count, single = len(arrays), len(outputs) == 1
         known: list[int] = []
 
         def of_cores(values: list[Value]) -> list[Value]:
             tracers = [Tracer(each) for each in values]
             operands, y, g = tracers[:count], tracers[count : -len(given)], tracers[-len(given) :]
-            found = self.vjp(g[0] if single else tuple(g), y[0] if single else tuple(y), *operands)  # type: ignore[misc]
-            found = found if isinstance(found, (tuple, list)) else (found,)
-            if len(found) != count:
-                raise TypeError(f"the vjp of {self.name} gave {len(found)} cotangents for {count} operands")
+            of_results = (g[0], y[0]) if single else (tuple(g), tuple(y))
+            found = pulled_back(vjp, self.name, *of_results, operands)
             known[:] = [number for number, each in enumerate(found) if each is not None]
             return [as_value(to_value(found[number])) for number in known]
 

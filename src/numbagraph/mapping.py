@@ -15,10 +15,10 @@ from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, Core, Signature, parse
 from numbagraph.differentiation import Function, in_trace, plain
-from numbagraph.graph import Input, Value
+from numbagraph.graph import Input, Value, at_source
 from numbagraph.op import registry
 from numbagraph.runtime.arguments import NAMESPACE, flatten
-from numbagraph.tracing import Tracer, to_value
+from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.types import Extent
 
@@ -140,6 +140,10 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
     in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
+        with at_source(user_source()):
+            return of_batch(*args, **kwargs)
+
+    def of_batch(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = flatten((args, kwargs))
         axes = [*axes_of(in_axes, args, "in_axes"), *[0] * len(flatten(kwargs)[0])]
         elements = Batch(axis_size)
@@ -278,6 +282,15 @@ def completed(value: Value, core: Core, binding: Binding) -> Value:
     return registry["broadcast_to"](value, (*batch_shape, *whole)) if any(each.stretches for each in core) else value
 
 
+def pulled_back(vjp: Callable[..., Any], name: str, g: Any, y: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """The cotangent of each operand, by the rule that a user gave for the function of this name."""
+    found = vjp(g, y, *operands)
+    found = found if isinstance(found, (tuple, list)) else (found,)
+    if len(found) != len(operands):
+        raise TypeError(f"the vjp of {name} gave {len(found)} cotangents for {len(operands)} operands")
+    return found
+
+
 def without_missing(value: Value, core: Core, binding: Binding) -> Value:
     absent = tuple(axis for axis, each in enumerate(core, start=-len(core)) if each.label in binding.missing)
     return registry["squeeze"](value, axis=absent) if absent else value
@@ -317,6 +330,10 @@ def vectorize(
     name = getattr(inner, "__name__", "vectorize")
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
+        with at_source(user_source()):
+            return of_arrays(*args, **kwargs)
+
+    def of_arrays(*args: Any, **kwargs: Any) -> Any:
         places = [place for place in range(len(args)) if place not in kept]
         names = [each for each in kwargs if each not in kept]
         operands = [as_value(to_value(each)) for each in (*(args[k] for k in places), *(kwargs[k] for k in names))]
