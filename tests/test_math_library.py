@@ -8,12 +8,13 @@ import pytest
 from numba import njit
 from scipy import special
 
-from numbagraph import graph_jit
+from numbagraph import graph_jit, on_linalg_error
 from numbagraph.intrinsics import loops
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.op import numpy_function, registry
+from numbagraph.runtime import math_library
 from numbagraph.testing import samples
 
 pytestmark = pytest.mark.skipif(not current_target().has_fma, reason="the formulas need fused multiply-add")
@@ -107,3 +108,41 @@ print(numbagraph.graph_jit(lambda x: np.log(x))(0.5), len(compiled))
     ]
     assert runs[0][::2] == runs[1][::2]
     assert [each[1::2] for each in runs] == [["1", "2", "2"], ["0", "0", "0"]]
+
+
+def random_matrices(length):
+    rng = np.random.default_rng(length)
+    a = rng.normal(size=(5, length, length))
+    return a @ a.swapaxes(1, 2) + np.eye(length)
+
+
+@pytest.fixture
+def fresh_core_ops(monkeypatch):
+    """A process that has loaded none, and has no cache."""
+    monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
+    monkeypatch.setattr(math_library.core_ops, "libraries", {})
+    return math_library.core_ops
+
+
+def test_a_core_op_is_compiled_for_the_lengths_that_it_meets(fresh_core_ops):
+    factor = graph_jit(np.linalg.cholesky)
+    for length, kind in ((2, "unrolled2"), (3, "unrolled3"), (7, "loops"), (20, "library"), (8, "loops")):
+        a = random_matrices(length)
+        np.testing.assert_allclose(factor(a), np.linalg.cholesky(a), rtol=1e-10)
+        assert next(reversed(fresh_core_ops.libraries)).endswith(kind) or length == 8
+    assert len(fresh_core_ops.libraries) == 4
+
+
+@pytest.mark.parametrize("on_error", ["raise", "nan"])
+@pytest.mark.parametrize("trouble", [MemoryError, KeyboardInterrupt])
+def test_where_it_cannot_be_compiled_numpy_computes(fresh_core_ops, monkeypatch, trouble, on_error):
+    def fail(*args):
+        raise trouble
+
+    ignored = []
+    monkeypatch.setattr(math_library, "compile_module", fail)
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: ignored.append(each.exc_type))
+    a = random_matrices(3)
+    with on_linalg_error(on_error):
+        np.testing.assert_array_equal(graph_jit(np.linalg.cholesky)(a), np.linalg.cholesky(a))
+    assert ignored == [trouble]

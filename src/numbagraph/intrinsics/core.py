@@ -1,7 +1,9 @@
 """Core ops: one LLVM function for one element of a batch, and the loop over the batch that calls it.
 
 Such a function takes the addresses of the element's operands and results, which are contiguous, and of scratch memory.
-There are several for each op: for small matrices, whose loops are unrolled or short, and for large ones, by LAPACK.
+There are several ways to compute one: for small matrices, whose loops are unrolled or short, and for large ones, by
+LAPACK. A program finds out when it runs which of them the lengths ask for, and has that one compiled if no
+other program did so before: all of them together would take five times as long.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
-from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_constant, llvm_type
+from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.fortran import Fortran
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 
@@ -89,7 +91,22 @@ Algorithm = Callable[[Element], ir.Value | None]
 """What computes one element, and gives whether that has failed."""
 
 CORE = "numbagraph.core."
-"""The prefix of external symbols that are calls of core ops on batches."""
+"""The prefix of the names of functions that compute core ops on batches."""
+
+LOAD = "numbagraph.load."
+"""The prefix of the external function ``load.core(name, place)``, which compiles such a function if it has to, and puts
+its address into the place. Where that fails, nothing is put there."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to compute an element."""
+
+    name: str
+    algorithm: Algorithm
+    length: int | None = None
+    """The length for which its loops are unrolled."""
+
 
 emitters: dict[str, CoreEmitter] = {}
 """By the op's name."""
@@ -128,6 +145,24 @@ class CoreEmitter:
         """The names of all lengths."""
         return list(dict.fromkeys(label for names in self.operands for label in names))
 
+    def ways(self, dtype: np.dtype) -> list[Way]:
+        """The ways for operands of a dtype: that of large matrices, or it behind short loops and the unrolled ones."""
+        library = Way("library", self.library)
+        if self.small is None or dtype.kind != "f":
+            return [library]
+        unrolled = [Way(f"unrolled{length}", self.small, length) for length in range(1, self.unrolled + 1)]
+        return [Way("loops", self.small), *unrolled, library]
+
+    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: dict[str, ir.Value]) -> ir.Value:
+        """The number of the way that the lengths ask for."""
+        if len(ways) == 1:
+            return ir.Constant(I64, 0)
+        builder, size = emitter.builder, lengths[self.size]
+        unrolled = builder.icmp_signed("<=", size, ir.Constant(I64, self.unrolled))
+        few = builder.icmp_signed("<=", size, ir.Constant(I64, self.short))
+        many = builder.select(few, ir.Constant(I64, 0), ir.Constant(I64, len(ways) - 1))
+        return builder.select(unrolled, size, many)
+
     def __call__(
         self,
         emitter: Emitter,
@@ -136,13 +171,12 @@ class CoreEmitter:
         dtypes: Sequence[np.dtype],
         **attributes: Any,
     ) -> ir.Value:
-        """Call what stands in the library, which is compiled once a machine."""
+        """Call what is compiled once a machine; whether that has failed."""
         attributes.pop("result", None)
         lengths, batch, steps = laid_out(emitter, self.operands, len(self.inputs), extents, dtypes)
         numbers = [*(lengths[label] for label in self.labels), *batch, *(each for own in steps for each in own)]
         call = BatchedCall(self, tuple(dtypes), len(batch), attributes)
-        function = emitter.function(call.symbol, I1, call.argument_types, pure=False)
-        return emitter.builder.call(function, [*addresses, *numbers])
+        return emitter.builder.call(call.dispatcher(emitter.module), [*addresses, *numbers])
 
 
 @dataclass(frozen=True)
@@ -164,73 +198,80 @@ class BatchedCall:
     def symbol(self) -> str:
         return f"{CORE}{self.key}:{self.depth}"
 
-    @classmethod
-    def of(cls, symbol: str) -> BatchedCall:
-        """The call that has a symbol."""
-        name, dtypes, attributes, depth = symbol.removeprefix(CORE).split(":")
-        pairs = (each.split("=") for each in attributes.split(",") if each)
-        found = {key: attribute_of(text) for key, text in pairs}
-        return cls(emitters[name], tuple(map(np.dtype, dtypes.split(","))), int(depth), found)
+    def name_of(self, way: Way) -> str:
+        """The name of the function that computes in one way."""
+        return f"{self.symbol}:{way.name}"
 
     @property
-    def argument_types(self) -> list[ir.Type]:
-        count = len(self.dtypes)
-        return [POINTER] * count + [I64] * (len(self.op.labels) + self.depth * (1 + count))
+    def ways(self) -> list[Way]:
+        return self.op.ways(self.dtypes[0])
 
-    def emit(self, module: ir.Module) -> ir.Function:
-        """Loops over the batch: one for each way to compute an element, of which the lengths choose one."""
-        function = ir.Function(module, ir.FunctionType(I1, self.argument_types), self.symbol)
+    @classmethod
+    def define(cls, module: ir.Module, name: str) -> ir.Function:
+        """Emit the function of a name."""
+        op, dtypes, attributes, depth, kind = name.removeprefix(CORE).split(":")
+        pairs = (each.split("=") for each in attributes.split(",") if each)
+        found = {key: attribute_of(text) for key, text in pairs}
+        call = cls(emitters[op], tuple(map(np.dtype, dtypes.split(","))), int(depth), found)
+        return call.emit(module, next(way for way in call.ways if way.name == kind))
+
+    @property
+    def function_type(self) -> ir.FunctionType:
+        count = len(self.dtypes)
+        numbers = len(self.op.labels) + self.depth * (1 + count)
+        return ir.FunctionType(I1, [POINTER] * count + [I64] * numbers)
+
+    def dispatcher(self, module: ir.Module) -> ir.Function:
+        """The function of a program that goes on to the one that the lengths ask for, and loads it when it is first
+        needed. If that is impossible, it has failed."""
+        found = module.globals.get(self.symbol)
+        if isinstance(found, ir.Function):
+            return found
+        function = ir.Function(module, self.function_type, self.symbol)
+        function.linkage = "internal"
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        emitter, ways = Emitter(builder), self.ways
+        lengths = dict(zip(self.op.labels, function.args[len(self.dtypes) :], strict=False))
+        way = self.op.choose(emitter, ways, lengths)
+        known = table(module, f"{self.symbol}.known", [ir.Constant(POINTER, None)] * len(ways))
+        words = [text(module, self.name_of(each)) for each in ways]
+        names = table(module, f"{self.symbol}.names", words, constant=True)
+        target = loaded(emitter, *(builder.gep(each, [ir.Constant(I64, 0), way]) for each in (known, names)))
+        builder.ret(builder.call(builder.bitcast(target, self.function_type.as_pointer()), function.args))
+        return function
+
+    def emit(self, module: ir.Module, way: Way) -> ir.Function:
+        """A loop over the batch, which computes the elements in one way."""
+        function = ir.Function(module, self.function_type, self.name_of(way))
         count, op = len(self.dtypes), self.op
         pointers, numbers = list(function.args[:count]), list(function.args[count:])
         for argument in pointers:
             argument.add_attribute("noalias")
-        lengths = dict(zip(op.labels, numbers, strict=False))
+        lengths = numbers[: len(op.labels)]
         batch, rest = numbers[len(lengths) :][: self.depth], numbers[len(lengths) + self.depth :]
         steps = [rest[number * self.depth :][: self.depth] for number in range(count)]
         builder = ir.IRBuilder(function.append_basic_block("entry"))
+        body = self.element(module, way)
 
-        def run(kind: str, algorithm: Algorithm, length: int | None = None) -> None:
-            body = self.element(module, kind, algorithm, length)
+        def call(*addresses: ir.Value) -> ir.Value:
+            return builder.call(body, [*addresses, *lengths])
 
-            def call(*addresses: ir.Value) -> ir.Value:
-                return builder.call(body, [*addresses, *lengths.values()])
-
-            builder.ret(for_each(Emitter(builder), batch, steps, pointers, call))
-
-        if op.small is not None and self.dtypes[0].kind == "f":
-            few, many = function.append_basic_block("few"), function.append_basic_block("many")
-            size = lengths[op.size]
-            builder.cbranch(builder.icmp_signed("<=", size, ir.Constant(I64, op.short)), few, many)
-            builder.position_at_end(few)
-            loops = function.append_basic_block("loops")
-            switch = builder.switch(size, loops)
-            for length in range(1, op.unrolled + 1):
-                block = function.append_basic_block(f"length{length}")
-                switch.add_case(ir.Constant(I64, length), block)
-                builder.position_at_end(block)
-                run(f"unrolled{length}", op.small, length)
-            builder.position_at_end(loops)
-            run("loops", op.small)
-            builder.position_at_end(many)
-        run("library", op.library)
+        builder.ret(for_each(Emitter(builder), batch, steps, pointers, call))
         return function
 
-    def element(self, module: ir.Module, kind: str, algorithm: Algorithm, length: int | None) -> ir.Function:
-        """The function for one element; one for all calls that are alike."""
-        name = f"element.{self.key}.{kind}"
-        found = module.globals.get(name)
-        if found is not None:
-            return found
+    def element(self, module: ir.Module, way: Way) -> ir.Function:
+        """The function for one element."""
         count, labels = len(self.dtypes), self.op.labels
-        found = ir.Function(module, ir.FunctionType(I1, [POINTER] * count + [I64] * len(labels)), name)
+        type_ = ir.FunctionType(I1, [POINTER] * count + [I64] * len(labels))
+        found = ir.Function(module, type_, module.get_unique_name("element"))
         found.linkage = "internal"
         found.attributes.add("nounwind")
-        found.attributes.add("alwaysinline" if length is not None else "noinline")
+        found.attributes.add("alwaysinline" if way.length is not None else "noinline")
         for argument in found.args[:count]:
             argument.add_attribute("noalias")
         emitter = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
         lengths = {
-            label: Index(emitter, length if label == self.op.size and length is not None else register)
+            label: Index(emitter, way.length if label == self.op.size and way.length is not None else register)
             for label, register in zip(labels, found.args[count:], strict=True)
         }
         first, second = len(self.op.inputs), len(self.op.operands)
@@ -246,7 +287,7 @@ class BatchedCall:
             self.dtypes,
             (self.op.inputs, self.op.outputs),
         )
-        failed = algorithm(element)
+        failed = way.algorithm(element)
         if failed is not None and on_error == "nan":
             with emitter.builder.if_then(failed, likely=False):
                 fill_with_nan(element)
@@ -254,6 +295,34 @@ class BatchedCall:
             failed = None
         emitter.builder.ret(ir.Constant(I1, 0) if failed is None else failed)
         return found
+
+
+def loaded(emitter: Emitter, known: ir.Value, name: ir.Value) -> ir.Value:
+    """The address of a function, from its place or by its name; the function that asks returns where there is none."""
+    builder, none = emitter.builder, ir.Constant(POINTER, None)
+    missing = builder.icmp_unsigned("==", builder.load(known), none)
+    with builder.if_then(missing, likely=False):
+        load = emitter.function(f"{LOAD}core", ir.VoidType(), [POINTER, known.type], pure=False)
+        builder.call(load, [builder.load(name), known])
+        with builder.if_then(builder.icmp_unsigned("==", builder.load(known), none), likely=False):
+            builder.ret(ir.Constant(I1, 1))
+    return builder.load(known)
+
+
+def table(module: ir.Module, name: str, entries: Sequence[ir.Constant], *, constant: bool = False) -> ir.GlobalVariable:
+    """Entries of one type, as data of the module."""
+    type_ = ir.ArrayType(entries[0].type, len(entries))
+    variable = ir.GlobalVariable(module, type_, name)
+    variable.linkage, variable.global_constant = "internal", constant
+    variable.initializer = ir.Constant(type_, entries)
+    return variable
+
+
+def text(module: ir.Module, characters: str) -> ir.Constant:
+    """The address of a string that ends with 0."""
+    content = [ir.Constant(I8, each) for each in characters.encode() + b"\0"]
+    variable = table(module, module.get_unique_name("text"), content, constant=True)
+    return variable.gep([ir.Constant(I32, 0), ir.Constant(I32, 0)])
 
 
 def attribute_of(text: str) -> Any:

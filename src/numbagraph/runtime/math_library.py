@@ -3,6 +3,7 @@ asked for, and kept on disk."""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 from collections.abc import Callable
@@ -11,8 +12,8 @@ from functools import cache
 from llvmlite import ir
 
 from numbagraph.intrinsics.call import EXTERNAL
-from numbagraph.intrinsics.core import CORE, BatchedCall
-from numbagraph.intrinsics.external import FINDERS, external_symbols
+from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
+from numbagraph.intrinsics.external import FINDERS, external_symbols, one_by_one
 from numbagraph.intrinsics.vecmath.calls import MATH
 from numbagraph.intrinsics.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
@@ -74,4 +75,18 @@ def key_of(symbol: str) -> str:
 
 
 FINDERS[MATH] = Shelf(MATH, define).addresses_of
-FINDERS[CORE] = Shelf(CORE, lambda module, symbol: BatchedCall.of(symbol).emit(module)).addresses_of
+core_ops = Shelf(CORE, BatchedCall.define)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+def load_core(name: bytes, place: int) -> None:
+    """What native code calls when it first needs a core op, by its whole name; it may run without Python's lock.
+
+    Python prints an exception that is raised here, and goes on. As nothing was put into the place, the program then
+    ends with a code, and NumPy computes instead.
+    """
+    (address,) = core_ops.addresses_of([name.decode().removeprefix(CORE)])
+    ctypes.c_void_p.from_address(place).value = address
+
+
+FINDERS[LOAD] = one_by_one(lambda name: ctypes.cast(load_core, ctypes.c_void_p).value or 0)
