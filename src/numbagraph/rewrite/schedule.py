@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -61,8 +61,7 @@ def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = Fals
             producer[root if not root.ndim else memory.buffers[root]] = len(actions)
         actions.append(tuple(nest_steps(roots, memory)))
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
-    order = TopologicalSorter(needed)
-    steps = [step for number in order.static_order() for step in actions[number]]
+    steps = [step for number in in_order(actions, needed) for step in actions[number]]
     results = [memory.buffers[value] if value.ndim else puller.rank0(value) for value in graph.outputs]
     program = Program(
         steps=steps,
@@ -215,6 +214,44 @@ def dependencies(action: Action, producer: dict[object, int]) -> set[int]:
                 buffers.append(scalar.buffer)
         needed.update(producer.get(buffer, -1) for buffer in buffers)
     return needed - {-1}
+
+
+def in_order(actions: Sequence[Action], needed: Mapping[int, set[int]]) -> list[int]:
+    """An order in which each action follows what it needs.
+
+    Nests and calls stand as close together as possible, since neighbours may run together. Scalars among them stand
+    before the first that uses them, so that few are alive at a time: LLVM's register allocator takes quadratic time
+    where many are.
+    """
+    scalars = {number for number, action in enumerate(actions) if isinstance(action[0], Compute)}
+    others = [number for number in TopologicalSorter(needed).static_order() if number not in scalars]
+    position = {number: place for place, number in enumerate(others)}
+    after: list[list[int]] = [[] for _ in range(len(others) + 1)]
+    """The scalars that follow the first nests and calls, by their number."""
+    used = set().union(*needed.values())
+    for number in depth_first([*others, *sorted(scalars - used)], needed):
+        if number in scalars:
+            place = max((position[each] + (each not in scalars) for each in needed[number]), default=0)
+            position[number] = place
+            after[place].append(number)
+    return [
+        *after[0],
+        *(each for number, scalars in zip(others, after[1:], strict=True) for each in (number, *scalars)),
+    ]
+
+
+def depth_first(roots: Iterable[int], needed: Mapping[int, set[int]]) -> list[int]:
+    """All that the roots need, each behind what it needs itself, and as close to its first use as possible."""
+    found: dict[int, None] = {}
+    stack = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        number, complete = stack.pop()
+        if complete:
+            found[number] = None
+        elif number not in found:
+            stack.append((number, True))
+            stack += ((each, False) for each in sorted(needed[number], reverse=True) if each not in found)
+    return list(found)
 
 
 def prologue(program: Program) -> list[Compute]:
