@@ -31,6 +31,12 @@ def numbers(n, seed=0):
     return np.random.default_rng(seed).normal(size=n)
 
 
+def positive(count, n):
+    """Matrices that are positive definite."""
+    half = numbers(count * n * n).reshape(count, n, n)
+    return half @ half.swapaxes(1, 2) + np.eye(n)
+
+
 def call_model(n):
     return model(numbers(n))
 

@@ -10,8 +10,9 @@ import pytest
 import numbagraph as ng
 from numbagraph import grad, graph_jit, value_and_grad
 from numbagraph.op import registry
+from numbagraph.runtime import math_library
 from numbagraph.testing import assert_same, check_op, small_chunks
-from tests.parallel_functions import LONG, THREADS, at_most, chain, cut, model, numbers, summary
+from tests.parallel_functions import LONG, THREADS, at_most, chain, cut, model, numbers, positive, summary
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 needs_tasks = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the system does not list threads")
@@ -33,6 +34,12 @@ MAPS = {
     "two results": (lambda x: (x + 1, x * 2, x > 0), numbers(1000)),
     "boolean": (lambda x: (x > 0) & (x < 1), numbers(1000)),
     "complex": (lambda x: x * (1 + 2j), numbers(1000)),
+    "factors": (np.linalg.cholesky, positive(61, 3)),
+    "long factors": (np.linalg.cholesky, positive(9, 20)),
+    "results that nobody wants": (lambda x: np.linalg.slogdet(x)[1], positive(61, 6)),
+    "calls and nests": (lambda x: np.linalg.solve(2 * x, x.sum(-1, keepdims=True)) ** 2, positive(61, 4)),
+    "one of two": (lambda x: np.linalg.solve(x[0], x[:, 0, :, None] + 1), positive(31, 4)),
+    "several dimensions": (lambda x: np.linalg.inv(x.reshape(3, -1, 3, 3)), positive(60, 3)),
 }
 
 
@@ -163,6 +170,25 @@ def test_an_index_out_of_bounds():
         wrong[place] = 100
         with pytest.raises(IndexError, match="index 100 is out of bounds for axis 0 with size 100"):
             f(x, wrong)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("length", [3, 20])
+def test_a_singular_matrix(length):
+    f, matrices = cut(np.linalg.cholesky), positive(61, length)
+    matrices[57, 0, 0] = -1.0
+    for threads in THREADS:
+        with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+            at_most(threads, f, matrices)
+        assert_same(at_most(threads, f, matrices[:57]), graph_jit(np.linalg.cholesky)(matrices[:57]))
+
+
+@pytest.mark.usefixtures("many")
+def test_core_ops_are_loaded_by_any_thread(monkeypatch):
+    """The caller waits for helpers, of which each may need Python's lock to load code."""
+    monkeypatch.setattr(math_library.core_ops, "libraries", {})
+    f, matrices = cut(lambda x: np.linalg.inv(x) + np.linalg.cholesky(x)), positive(600, 5)
+    assert_same(at_most(8, f, matrices), graph_jit(lambda x: np.linalg.inv(x) + np.linalg.cholesky(x))(matrices))
 
 
 def test_donated_memory():

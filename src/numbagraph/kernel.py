@@ -335,6 +335,8 @@ class Call:
     """Memory that is needed while it runs."""
     cores: tuple[int, ...] = ()
     """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
+    work: Scalar | None = None
+    """What it costs, in additions, if several threads may compute parts of its batch."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from numbagraph.abi import ScalarLeaf
 from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
-from numbagraph.intrinsics.core import CoreEmitter
 from numbagraph.intrinsics.rows import Rows, in_rows
 from numbagraph.kernel import (
     Apply,
@@ -127,7 +126,7 @@ class Report:
         self.lines.append(f"program: {len(nests)} loop nests, {len(calls)} calls, {len(scalars)} scalar operations")
         number = 0
         for step in in_rows(self.program.steps):
-            if isinstance(step, Rows):
+            if isinstance(step, Rows) and len(step.members) > 1:
                 calls = len(step.members) - len(step.kernels)
                 what = f"{len(step.kernels)} nests" + (f" and {calls} calls" if calls else "")
                 self.lines.append(f"  {what}, together for as many rows at a time as stay in cache:")
@@ -140,8 +139,12 @@ class Report:
 
     def _call(self, call: Call) -> None:
         operands, results = (", ".join(each.name for each in part) for part in (call.inputs, call.outputs))
-        over = "for each element of a batch" if isinstance(call.emit, CoreEmitter) else "on whole arrays"
+        ranks = zip((*call.inputs, *call.outputs), call.cores, strict=False)
+        is_batched = any(len(buffer.extents) > rank for buffer, rank in ranks)
+        over = "for each element of a batch" if is_batched else "on whole arrays"
         self.lines.append(f"  call {call.name}({operands}) -> {results}, {over}")
+        if is_batched and call.work is not None:
+            self.lines.append("    note: several threads run parts of the batch, where it is long enough")
 
     def _nest(self, number: int, kernel: Kernel) -> None:
         loops = " x ".join(f"{loop.name} < {self._length(loop.extent)}" for loop in kernel.loops) or "no loop"

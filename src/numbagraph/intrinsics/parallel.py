@@ -70,7 +70,7 @@ class Region:
         """Runs the nest: 0, or 1 where a check has failed, or `OUT_OF_MEMORY`."""
         function, emitter = self.new_function(name, I32, self.argument_types.values())
         builder, values = emitter.builder, dict(zip(self.argument_types, function.args, strict=True))
-        values["step"], values["chunks"] = cut(builder, self.nest.kernels, values["length"], values["work"])
+        values["step"], values["chunks"] = cut(builder, self.nest, values["length"], values["work"])
         values |= numbered("slots", (builder.alloca(each, MOST_CHUNKS) for each in self.slot_types))
         failed = builder.alloca(I64)
         with builder.if_else(builder.icmp_signed("==", values["chunks"], ir.Constant(I64, 1))) as (alone, together):

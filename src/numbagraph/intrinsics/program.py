@@ -15,13 +15,13 @@ from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
 from numbagraph.intrinsics.parallel import Region, shared_buffer
 from numbagraph.intrinsics.ranges import RangeEmitter
 from numbagraph.intrinsics.rows import Rows, in_rows, run_rows
-from numbagraph.intrinsics.scalars import ScalarEmitter
+from numbagraph.intrinsics.scalars import StraightEmitter
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
 CHECK_FAILED = 1
 
 
-class StraightLine(ScalarEmitter):
+class StraightLine(StraightEmitter):
     """Scalars outside of any loop, in one function's straight-line code.
 
     Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
@@ -43,9 +43,6 @@ class StraightLine(ScalarEmitter):
                     self.positions.setdefault(extent, (position, axis))
                     if isinstance(extent.representative, Dim):
                         self.positions.setdefault(extent.representative, (position, axis))
-
-    def emitter(self, scalar: Scalar) -> Emitter:
-        return self.code
 
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
@@ -241,7 +238,7 @@ class ProgramEmitter(StraightLine):
         region = Region(nest, arguments, name)
         results = [slots.get(each) or self.place(each) for each in nest.slots]
         arguments = [
-            *(self.scalar(nest.length), work_of(self, nest.kernels), *arguments),
+            *(self.scalar(nest.length), work_of(self, nest.members), *arguments),
             *(self.code.builder.bitcast(each, POINTER) for each in results),
             *(self.slot_size([shared_buffer(each)]) for each in nest.shared),
         ]

@@ -20,7 +20,7 @@ class RangeEmitter(KernelEmitter):
 
     def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
         super().__init__(module, kernel, name)
-        self.kernels = [kernel]
+        self.members = [kernel]
         self.length = kernel.loops[0].extent
 
     def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
@@ -37,6 +37,11 @@ class RangeEmitter(KernelEmitter):
         """The nest that an output belongs to."""
         assert output in self.kernel.outputs
         return self
+
+    @property
+    def in_lines(self) -> bool:
+        """Whether chunks may begin in the middle of a line of cache, unless they are cut with care."""
+        return len(self.kernel.loops) == 1
 
     @property
     def shared(self) -> list[Reduction]:

@@ -12,6 +12,7 @@ from llvmlite import ir
 from numbagraph.graph import Value
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter
 from numbagraph.intrinsics.ranges import RangeEmitter
+from numbagraph.intrinsics.scalars import StraightEmitter
 from numbagraph.kernel import (
     Buffer,
     Call,
@@ -130,7 +131,7 @@ class Rows:
     @property
     def split(self) -> bool:
         """Whether the rows may be cut into chunks that run at the same time."""
-        return all(isinstance(each, Kernel) and each.split is not None for each in self.members)
+        return all(map(is_split, self.members))
 
     def take(self, step: Step) -> bool:
         """Add a step, if it can be one of them."""
@@ -144,7 +145,7 @@ class Rows:
             if self.awaited(step.scalars()):
                 return False
             self.later |= results_of(step)
-        if self.members and self.split != (isinstance(step, Kernel) and step.split is not None):
+        if self.members and self.split != is_split(step):
             return False
         self.members.append(step)
         self.uses.append(use)
@@ -176,12 +177,19 @@ class Rows:
         return touched.isdisjoint(homes_of(step)) and not any(conflict(step, each) for each in self.after)
 
     def steps(self) -> list[Step | Rows]:
-        """The members, together where that saves reading memory, and what follows from them."""
-        return [*([self] if len(self.members) > 1 and self.pays() else self.members), *self.after]
+        """The members, together where that saves reading memory, and what follows from them. A call is in chunks only
+        as a member."""
+        together = self.pays() if len(self.members) > 1 else self.split and self.members != self.kernels
+        return [*([self] if together else self.members), *self.after]
 
     def pays(self) -> bool:
         """Whether two of the members use the same memory."""
         return sum(len(use.homes) for use in self.uses) > len(set().union(*(use.homes for use in self.uses)))
+
+
+def is_split(step: Kernel | Call) -> bool:
+    """Whether a step may be cut into chunks."""
+    return (step.work if isinstance(step, Call) else step.split) is not None
 
 
 def homes_of(step: Step) -> set[Buffer]:
@@ -305,7 +313,7 @@ def nest_run(code: ProgramEmitter, nest: RangeEmitter, function: ir.Function, sl
     return lambda begin, end: code.code.builder.call(function, [begin, end, *arguments])
 
 
-def call_run(code: ProgramEmitter, call: Call) -> Run:
+def call_run(code: StraightEmitter, call: Call) -> Run:
     """A call on some elements of its batch: all but these are passed over."""
     use, builder = use_of_call(call), code.code.builder
     assert use is not None
@@ -341,15 +349,15 @@ def run_tiles(emitter: Emitter, runs: Iterable[Run], begin: ir.Value, end: ir.Va
     return failed
 
 
-def row_bytes(code: ProgramEmitter, buffer: Buffer) -> ir.Value:
-    """The size of a row."""
+def row_bytes(code: StraightEmitter, buffer: Buffer, *, first: int = 1) -> ir.Value:
+    """The size of a row, or from another dimension on."""
     width: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
-    for extent in buffer.extents[1:]:
+    for extent in buffer.extents[first:]:
         width = code.code.builder.mul(width, code.scalar(extent))
     return width
 
 
-def rows_of_tile(code: ProgramEmitter, rows: Rows) -> ir.Value:
+def rows_of_tile(code: StraightEmitter, rows: Rows) -> ir.Value:
     """How many rows run together: as many as fit into a tile, and one at least."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one

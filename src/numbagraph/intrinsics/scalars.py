@@ -96,3 +96,12 @@ class ScalarEmitter:
                 linear = builder.add(row, value, flags=("nsw",))
         assert linear is not None
         return linear
+
+
+class StraightEmitter(ScalarEmitter):
+    """Emits scalars outside of any loop: all of them at the same place."""
+
+    code: Emitter
+
+    def emitter(self, scalar: Scalar) -> Emitter:
+        return self.code

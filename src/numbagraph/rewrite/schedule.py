@@ -62,6 +62,8 @@ def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = Fals
         actions.append(tuple(nest_steps(roots, memory)))
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
     steps = [step for number in in_order(actions, needed) for step in actions[number]]
+    if parallel:
+        split_nests(steps)
     results = [memory.buffers[value] if value.ndim else puller.rank0(value) for value in graph.outputs]
     program = Program(
         steps=steps,
@@ -71,8 +73,6 @@ def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = Fals
         work=[estimate_work(steps)],
         name=graph.name,
     )
-    if parallel:
-        split_nests(steps)
     program.arena = plan_memory(steps)
     program.prologue = prologue(program)
     roots = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
@@ -285,6 +285,8 @@ def estimate_work(steps: list[Step]) -> Scalar:
             for loop in step.loops:
                 trips = lowering.multiply(trips, loop.extent)
             total = lowering.add(total, trips)
+        elif isinstance(step, Call) and step.work is not None:
+            total = lowering.add(total, step.work)
         elif isinstance(step, Call):
             for buffer in (*step.inputs, *step.outputs):
                 total = lowering.add(total, lowering.multiply(literal(CALL_WORK), element_count(buffer.extents)))

@@ -27,7 +27,7 @@ from numbagraph.rewrite.schedule import build_program
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
-from numbagraph.runtime.entry import Plan
+from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
 from numbagraph.version import __version__
 
 compiling = threading.RLock()
@@ -143,6 +143,8 @@ class Specialisation:
             program=library.address(f"{self.name}.program"),
             captured=self.captured,
             keepalive=library,
+            # a helper may need the GIL to load code, while the caller waits for it
+            gil_threshold=0 if self.parallel else GIL_THRESHOLD,
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,
             into=into,
         )
