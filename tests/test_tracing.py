@@ -1,9 +1,11 @@
 """What a traced function may do: NumPy code as it is, arrays of the enclosing scope, assignment."""
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import numbagraph
 from numbagraph import graph_jit
@@ -237,3 +239,38 @@ def test_elements_of_a_result_may_be_used_for_another():
     for n in (1, 4):
         first, second = graph_jit(lambda x: (x[..., None], x[..., None].reshape(-1)))(np.ones((1, n)))
         assert (first.shape, second.shape) == ((1, n, 1), (n,))
+
+
+def test_equal_short_arrays_are_captured_once():
+    f = graph_jit(lambda x: x @ np.eye(3) + np.ones(20) @ x @ np.eye(3) + np.eye(3, dtype=np.float32)[0])
+    x = np.arange(60.0).reshape(20, 3)
+    np.testing.assert_allclose(f(x), f.function(x))
+    assert len([each for each in f.graph(x).inputs if each.name.startswith("captured")]) <= 3
+
+
+def test_an_array_that_changes_while_a_function_is_traced_is_captured_as_it_was():
+    def f(x, length):
+        total = np.zeros(length)
+        found = []
+        for number in range(3):
+            found.append(x + total)
+            total += number
+            total[0] = np.nan
+        return found
+
+    for length in (3, 1000):
+        x = np.ones(length)
+        np.testing.assert_array_equal(graph_jit(f, static_argnames="length")(x, length), f(x, length))
+
+
+def test_short_lengths_of_captured_arrays_are_known():
+    short, long = np.arange(8.0), np.arange(9.0)
+    assert graph_jit(lambda x: x + short).graph(short).outputs[0].shape == (8,)
+    assert graph_jit(lambda x: x + long).graph(long).outputs[0].shape != (9,)
+    with pytest.raises(ValueError, match=r"8.*9|9.*8"):
+        graph_jit(lambda x: x + short)(long)
+
+
+def test_errors_name_the_line_that_called_a_library():
+    with pytest.raises(TypeError, match=Path(__file__).name):
+        graph_jit(lambda x: linalg.toeplitz(x))(np.ones(3))

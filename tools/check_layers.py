@@ -29,6 +29,7 @@ LAYERS = (
     "transforms",
     "rewrite",
     "runtime",
+    "captured",
     "tracing",
     "traced",
     "embed",

@@ -85,8 +85,8 @@ def trace(call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: S
     with tracing() as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]))
-        hidden = tuple(current.snapshots)
-        captured = tuple(current.snapshots.values())
+        hidden = tuple(current.captured.snapshots)
+        captured = tuple(current.captured.snapshots.values())
         guards = current.guards
         graph = Graph((*inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
     graph, captured = fold_captured(graph, captured)

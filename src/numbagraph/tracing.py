@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -15,11 +16,13 @@ from weakref import ref
 import numpy as np
 
 from numbagraph import ops, shapes
-from numbagraph.graph import Dim, Input, Node, Source, Value, at_source
+from numbagraph.captured import Captured
+from numbagraph.graph import Dim, Node, Source, Value, at_source
 from numbagraph.op import Op, registry
-from numbagraph.types import ArrayType, canonical_dtype
+from numbagraph.types import canonical_dtype
 
-_LIBRARIES = (str(Path(__file__).parent), str(Path(np.__file__).parent))
+_FOLDERS = (Path(__file__).parent, *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
+_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 _active = threading.local()
 
 
@@ -32,22 +35,8 @@ class Trace:
 
     def __init__(self, guards: shapes.GuardCollector) -> None:
         self.guards = guards
-        self.captured: dict[int, tuple[np.ndarray, Input]] = {}
-        self.snapshots: dict[Input, np.ndarray] = {}
+        self.captured = Captured()
         self.aliases = 0
-
-    def capture(self, array: np.ndarray) -> Input:
-        """The hidden argument for an array of the enclosing scope, which is kept as it is at this moment."""
-        if id(array) not in self.captured:
-            number = len(self.captured)
-            dtype = canonical_dtype(array.dtype)
-            snapshot = np.array(array, dtype=dtype, order="C", copy=True, subok=False)
-            snapshot.flags.writeable = False
-            name = f"captured{number}"
-            value = Input(ArrayType(dtype, input_shape(name, [length == 1 for length in snapshot.shape])), name)
-            self.captured[id(array)] = (array, value)
-            self.snapshots[value] = snapshot
-        return self.captured[id(array)][1]
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""
@@ -93,7 +82,7 @@ def to_value(operand: Any) -> Any:
     if isinstance(operand, np.ndarray) and operand.ndim:
         trace = current_trace()
         assert trace is not None
-        return trace.capture(operand)
+        return trace.captured.input_of(operand)
     if isinstance(operand, (tuple, list)):
         return type(operand)(to_value(each) for each in operand) if type(operand) in (tuple, list) else operand
     if isinstance(operand, slice):
