@@ -176,3 +176,55 @@ def test_failures_in_njit_code():
     np.testing.assert_allclose(caller(positive(3, 3)), np.linalg.cholesky(positive(3, 3)))
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         caller(np.zeros((3, 3)))
+
+
+def systems_of(length, dtype, *batch):
+    matrices, right = positive(*batch, length, length).astype(dtype), numbers(*batch, length, 1, seed=2).astype(dtype)
+    return np.roll(matrices, 1, axis=-2), matrices, right
+
+
+def of_one_or_more(shuffled, matrix, right):
+    """Every op that treats several small matrices at a time."""
+    lower = np.linalg.cholesky(matrix)
+    scaled = solve_triangular(lower, right, lower=True)
+    back = solve_triangular(lower, scaled, lower=True, trans=1)
+    inverse = np.linalg.inv(shuffled)
+    return lower, np.linalg.cholesky(matrix, upper=True), scaled, back, np.linalg.solve(shuffled, right), inverse
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_what_is_found_does_not_depend_on_the_place_in_the_batch(length, dtype):
+    """Several matrices are treated at a time; whether they fill the vectors, or not, makes no difference to a bit."""
+    compiled = graph_jit(of_one_or_more)
+    single = [compiled(*each) for each in zip(*systems_of(length, dtype, 37), strict=True)]
+    expected = [np.stack(each) for each in zip(*single, strict=True)]
+    whole = systems_of(length, dtype, 37)
+    for count in (0, 1, 2, 15, 16, 17, 37):
+        for found, wanted in zip(compiled(*[each[:count] for each in whole]), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted[:count], strict=True)
+
+
+@pytest.mark.parametrize("shapes", [((5, 7), (5, 7)), ((5, 1), (5, 1)), ((5, 7), (7,)), ((5, 1), (7,)), ((1,), (37,))])
+def test_batches_of_several_dimensions(shapes):
+    """They are one where the elements follow each other, for all operands."""
+    first, second = (systems_of(3, np.float64, *shape) for shape in shapes)
+    found = graph_jit(np.linalg.solve)(first[0], second[2])
+    np.testing.assert_allclose(found, np.linalg.solve(first[0], second[2]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 3, 36])
+def test_one_failure_among_many(place):
+    matrices = positive(37, 3, 3)
+    matrices[place, 1, 1] = -1.0
+    for function in (np.linalg.cholesky, lambda a: solve_triangular(a * np.tri(3), np.ones(3), lower=True)):
+        wrong = matrices.copy()
+        wrong[place, 1, 1] = -1.0 if function is np.linalg.cholesky else 0.0
+        compiled = graph_jit(function)
+        with pytest.raises(np.linalg.LinAlgError):
+            compiled(wrong)
+        with on_linalg_error("nan"):
+            found = compiled(wrong)
+        failed = np.isnan(found).reshape(37, -1)
+        np.testing.assert_array_equal(failed.any(1), np.arange(37) == place)
+        assert failed[place].all()

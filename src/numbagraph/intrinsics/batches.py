@@ -76,3 +76,58 @@ def for_each(
         return [builder.add(index, ir.Constant(I64, 1)), failed, *moved]
 
     return emitter.repeat([ir.Constant(I64, 0), ir.Constant(I1, 0), *addresses], goes_on, step)[1]
+
+
+def together(
+    emitter: Emitter, batch: Extents, steps: Sequence[Sequence[ir.Value]]
+) -> tuple[Extents, list[list[ir.Value]]]:
+    """The same batch with a last dimension that is as long as can be: it takes in those before, as far as the elements
+    of all operands follow each other at the same distance."""
+    builder, one = emitter.builder, ir.Constant(I64, 1)
+    *outer, length = batch
+    last = [own[-1] for own in steps]
+    merged: ir.Value = ir.Constant(I1, 1)
+    for axis in reversed(range(len(outer))):
+        single = builder.icmp_signed("==", length, one)
+        for number, own in enumerate(steps):
+            last[number] = builder.select(builder.and_(merged, single), own[axis], last[number])
+            follows = builder.icmp_signed("==", own[axis], builder.mul(last[number], length))
+            merged = builder.and_(merged, follows)
+        length = builder.select(merged, builder.mul(length, outer[axis]), length)
+        outer[axis] = builder.select(merged, one, outer[axis])
+    return [*outer, length], [[*own[:-1], step] for own, step in zip(steps, last, strict=True)]
+
+
+def for_each_block(
+    emitter: Emitter,
+    batch: Extents,
+    steps: Sequence[Sequence[ir.Value]],
+    addresses: Sequence[ir.Value],
+    width: int,
+    call: Callable[..., ir.Value],
+) -> ir.Value:
+    """Call for ``width`` elements at a time: on the address of the first of each operand, how far the others are
+    behind, and the number of the last one. What is left at the end is done together with some that were done before.
+    """
+    builder, length = emitter.builder, batch[-1]
+    last_steps = [own[-1] for own in steps]
+    rest = builder.sub(length, ir.Constant(I64, width))
+    fits = builder.icmp_signed(">=", rest, ir.Constant(I64, 0))
+    final = builder.select(fits, rest, ir.Constant(I64, 0))
+    last = builder.select(fits, ir.Constant(I64, width - 1), builder.sub(length, ir.Constant(I64, 1)))
+
+    def blocks(*current: ir.Value) -> ir.Value:
+        def step(begin: ir.Value, failed: ir.Value) -> list[ir.Value]:
+            first = builder.select(builder.icmp_signed("<", begin, final), begin, final)
+            moved = [
+                builder.gep(one, [builder.mul(first, each)]) for one, each in zip(current, last_steps, strict=True)
+            ]
+            failed = builder.or_(failed, call(*moved, *last_steps, last))
+            return [builder.add(begin, ir.Constant(I64, width)), failed]
+
+        def goes_on(begin: ir.Value, _: ir.Value) -> ir.Value:
+            return builder.icmp_signed("<", begin, length)
+
+        return emitter.repeat([ir.Constant(I64, 0), ir.Constant(I1, 0)], goes_on, step)[1]
+
+    return for_each(emitter, batch[:-1], [own[:-1] for own in steps], addresses, blocks)

@@ -9,16 +9,20 @@ other program did so before: all of them together would take five times as long.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.batches import Extents, for_each, laid_out
+from numbagraph.intrinsics.batches import Extents, for_each, for_each_block, laid_out, together
 from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
+from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.fortran import Fortran
+from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
+from numbagraph.types import BOOL
 
 Names = tuple[str, ...]
 """Of the core dimensions of an operand or result."""
@@ -85,6 +89,69 @@ class Element:
     def positive(self, info: ir.Value) -> ir.Value:
         """Whether LAPACK has failed: negative numbers are arguments that are no good, which does not happen."""
         return self.builder.icmp_signed(">", info, ir.Constant(info.type, 0))
+
+    def any(self, failed: ir.Value) -> ir.Value:
+        """Whether anything has failed."""
+        return failed
+
+    def finish(self) -> None:
+        """Leave nothing in registers that belongs into memory."""
+
+    def fill_with_nan(self, failed: ir.Value) -> None:
+        """What the results are where there are none."""
+        with self.builder.if_then(failed, likely=False):
+            for number, names in enumerate(self.shapes[1]):
+                dtype = self.dtypes[len(self.operands) + number]
+                if dtype.kind in "fc":
+                    pointer = self.builder.bitcast(self.results[number], llvm_type(dtype).as_pointer())
+                    nan = llvm_constant(np.nan if dtype.kind == "f" else complex(np.nan, np.nan), dtype)
+                    self.code.loop(
+                        0,
+                        self.size(names),
+                        lambda k, pointer=pointer, nan=nan: (
+                            self.builder.store(nan, self.builder.gep(pointer, [k.register])) and None
+                        ),
+                    )
+
+
+@dataclass
+class Block(Element):
+    """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
+
+    operands: Sequence[Sequence[ir.Value]]
+    results: Sequence[Sequence[ir.Value]]
+
+    memories: dict[ir.Value, LaneMemory] = field(default_factory=dict)
+    """By the address of the first lane."""
+
+    @property
+    def lanes(self) -> Lanes:
+        assert isinstance(self.emitter, Lanes)
+        return self.emitter
+
+    def _matrix(self, pointer: Sequence[ir.Value], names: Names, dtype: np.dtype) -> LaneMatrix:
+        if pointer[0] not in self.memories:
+            self.memories[pointer[0]] = LaneMemory(self.lanes, pointer, dtype, self.size(names).static)
+        return LaneMatrix(self.memories[pointer[0]], self.lengths[names[-1]], self.code.index(1))
+
+    def any(self, failed: ir.Value) -> ir.Value:
+        return self.lanes.any(failed)
+
+    def finish(self) -> None:
+        for memory in self.memories.values():
+            memory.flush()
+
+    def fill_with_nan(self, failed: ir.Value) -> None:
+        """In the lanes that have failed."""
+        choose, first = Number(self.emitter, failed, BOOL), self.code.index(0)
+        for number, names in enumerate(self.shapes[1]):
+            row = self.result(number)
+            if row.dtype.kind == "f":
+
+                def put(k: Index, row: Matrix = row) -> None:
+                    row[first, k] = choose.where(np.nan, row[first, k])
+
+                self.code.loop(0, self.size(names), put)
 
 
 Algorithm = Callable[[Element], ir.Value | None]
@@ -251,37 +318,67 @@ class BatchedCall:
         batch, rest = numbers[len(lengths) :][: self.depth], numbers[len(lengths) + self.depth :]
         steps = [rest[number * self.depth :][: self.depth] for number in range(count)]
         builder = ir.IRBuilder(function.append_basic_block("entry"))
-        body = self.element(module, way)
+        emitter = Emitter(builder)
 
-        def call(*addresses: ir.Value) -> ir.Value:
-            return builder.call(body, [*addresses, *lengths])
+        def call(body: ir.Function, *arguments: ir.Value) -> ir.Value:
+            return builder.call(body, [*arguments[:count], *lengths, *arguments[count:]])
 
-        builder.ret(for_each(Emitter(builder), batch, steps, pointers, call))
+        if way.length is not None and batch:
+            body, merged = self.block(module, way), together(emitter, batch, steps)
+            failed = for_each_block(emitter, *merged, pointers, lanes_of(self.dtypes[0]), partial(call, body))
+        else:
+            failed = for_each(emitter, batch, steps, pointers, partial(call, self.element(module, way)))
+        builder.ret(failed)
         return function
 
     def element(self, module: ir.Module, way: Way) -> ir.Function:
         """The function for one element."""
-        count, labels = len(self.dtypes), self.op.labels
-        type_ = ir.FunctionType(I1, [POINTER] * count + [I64] * len(labels))
-        found = ir.Function(module, type_, module.get_unique_name("element"))
+        count = len(self.dtypes)
+        found = self.inner(module, "element", len(self.op.labels), way)
+        emitter = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
+        self.compute(Element, emitter, way, found.args[:count], found.args[count:])
+        return found
+
+    def block(self, module: ir.Module, way: Way) -> ir.Function:
+        """The function for as many elements as there are lanes: of the addresses of the first element, the lengths,
+        how far elements are apart, and the number of the last one."""
+        count, labels = len(self.dtypes), len(self.op.labels)
+        found = self.inner(module, "block", labels + count + 1, way)
+        lanes = Lanes(ir.IRBuilder(found.append_basic_block("entry")), lanes_of(self.dtypes[0]))
+        *steps, last = found.args[count + labels :]
+        places = [lanes.addresses(first, step, last) for first, step in zip(found.args, steps, strict=False)]
+        self.compute(Block, lanes, way, places, found.args[count:][:labels])
+        return found
+
+    def inner(self, module: ir.Module, name: str, numbers: int, way: Way) -> ir.Function:
+        """A function of the addresses, and of numbers."""
+        count = len(self.dtypes)
+        found = ir.Function(
+            module, ir.FunctionType(I1, [POINTER] * count + [I64] * numbers), module.get_unique_name(name)
+        )
         found.linkage = "internal"
         found.attributes.add("nounwind")
         found.attributes.add("alwaysinline" if way.length is not None else "noinline")
         for argument in found.args[:count]:
             argument.add_attribute("noalias")
-        emitter = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
+        return found
+
+    def compute(
+        self, kind: type[Element], emitter: Emitter, way: Way, places: Sequence[Any], registers: Sequence[ir.Value]
+    ) -> None:
+        """The body of such a function."""
         lengths = {
             label: Index(emitter, way.length if label == self.op.size and way.length is not None else register)
-            for label, register in zip(labels, found.args[count:], strict=True)
+            for label, register in zip(self.op.labels, registers, strict=True)
         }
         first, second = len(self.op.inputs), len(self.op.operands)
         attributes = dict(self.attributes)
         on_error = attributes.pop("on_error", None)
-        element = Element(
+        element = kind(
             Code(emitter, self.dtypes[0]),
-            found.args[:first],
-            found.args[first:second],
-            found.args[second:count],
+            places[:first],
+            places[first:second],
+            places[second:],
             lengths,
             attributes,
             self.dtypes,
@@ -289,12 +386,10 @@ class BatchedCall:
         )
         failed = way.algorithm(element)
         if failed is not None and on_error == "nan":
-            with emitter.builder.if_then(failed, likely=False):
-                fill_with_nan(element)
-        if on_error != "raise":
-            failed = None
-        emitter.builder.ret(ir.Constant(I1, 0) if failed is None else failed)
-        return found
+            element.fill_with_nan(failed)
+        element.finish()
+        raises = failed is not None and on_error == "raise"
+        emitter.builder.ret(element.any(failed) if raises else ir.Constant(I1, 0))
 
 
 def loaded(emitter: Emitter, known: ir.Value, name: ir.Value) -> ir.Value:
@@ -328,19 +423,3 @@ def text(module: ir.Module, characters: str) -> ir.Constant:
 def attribute_of(text: str) -> Any:
     """The number, truth value or string that an attribute is."""
     return text == "True" if text in ("True", "False") else int(text) if text.isdigit() else text
-
-
-def fill_with_nan(element: Element) -> None:
-    """What the results are where there are none."""
-    for number, names in enumerate(element.shapes[1]):
-        dtype = element.dtypes[len(element.operands) + number]
-        if dtype.kind in "fc":
-            pointer = element.builder.bitcast(element.results[number], llvm_type(dtype).as_pointer())
-            nan = llvm_constant(np.nan if dtype.kind == "f" else complex(np.nan, np.nan), dtype)
-            element.code.loop(
-                0,
-                element.size(names),
-                lambda k, pointer=pointer, nan=nan: (
-                    element.builder.store(nan, element.builder.gep(pointer, [k.register])) and None
-                ),
-            )

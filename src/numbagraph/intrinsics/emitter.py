@@ -66,6 +66,13 @@ def llvm_constant(value: Any, dtype: np.dtype) -> ir.Constant:
     return ir.Constant(type_, float(number) if dtype.kind == "f" else int(number))
 
 
+def type_name(type_: ir.Type) -> str:
+    """What LLVM calls a type in the names of its intrinsics."""
+    if isinstance(type_, ir.VectorType):
+        return f"v{type_.count}{type_name(type_.element)}"
+    return f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
+
+
 class Emitter:
     """Emits scalar operations at the builder's position."""
 
@@ -94,8 +101,8 @@ class Emitter:
     def intrinsic(self, name: str, *arguments: ir.Value, flags: tuple[str, ...] = ()) -> ir.Value:
         """Call ``llvm.<name>.<type>``, overloaded on the type of its first argument."""
         type_ = arguments[0].type
-        suffix = f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
-        function = self.function(f"llvm.{name}.{suffix}", type_, [argument.type for argument in arguments], pure=False)
+        types = [argument.type for argument in arguments]
+        function = self.function(f"llvm.{name}.{type_name(type_)}", type_, types, pure=False)
         return self.builder.call(function, arguments, fastmath=flags)
 
     def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:

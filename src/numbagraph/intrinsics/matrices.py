@@ -12,7 +12,8 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, llvm_type
-from numbagraph.intrinsics.formula import Number
+from numbagraph.intrinsics.formula import Bits, Number, Register
+from numbagraph.types import BOOL
 
 
 class Index:
@@ -111,15 +112,22 @@ class Matrix:
     def transposed(self) -> Matrix:
         return Matrix(self.emitter, self.pointer, self.dtype, self.column, self.row)
 
+    def offset(self, i: Index, j: Index) -> Index:
+        return i * self.row + j * self.column
+
     def address(self, i: Index, j: Index) -> ir.Value:
-        offset = i * self.row + j * self.column
-        return self.emitter.builder.gep(self.pointer, [offset.register], inbounds=True)
+        return self.emitter.builder.gep(self.pointer, [self.offset(i, j).register], inbounds=True)
 
-    def __getitem__(self, place: tuple[Index, Index]) -> Number:
-        return Number(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
+    def __getitem__(self, place: tuple[Index, Index]) -> Any:
+        return register(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Number) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Register) -> None:
         self.emitter.builder.store(number.value, self.address(*place))
+
+
+def register(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Register:
+    """A floating-point number or an integer."""
+    return (Number if dtype.kind == "f" else Bits)(emitter, value, dtype)
 
 
 class Registers(dict[tuple[int, int], Any]):
@@ -154,6 +162,10 @@ class Code:
 
     def number(self, value: float) -> Number:
         return Number(self.emitter, self.emitter.constant(value, self.dtype), self.dtype)
+
+    @property
+    def false(self) -> ir.Constant:
+        return self.emitter.constant(False, BOOL)
 
     def loop(self, start: int | Index, stop: Index, body: Body) -> None:
         """``for k in range(start, stop): body(k)``; unrolled where both are static."""

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 TILE_BYTES = 2**17
 """Memory of the rows that run together, which fits into any second-level cache."""
 
+MOST_LANES = 16
+"""Numbers in the longest vectors: calls on small matrices take as many elements at a time."""
+
 MOST_MEMBERS = 16
 """Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""
 
@@ -358,11 +361,13 @@ def row_bytes(code: StraightEmitter, buffer: Buffer, *, first: int = 1) -> ir.Va
 
 
 def rows_of_tile(code: StraightEmitter, rows: Rows) -> ir.Value:
-    """How many rows run together: as many as fit into a tile, and one at least."""
+    """How many rows run together: as many as fit into a tile and fill vectors, and one at least."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one
     for home in dict.fromkeys(home for use in rows.uses for home in sorted(use.homes, key=lambda each: each.name)):
         if home.extents and home.extents[0] is rows.length:
             size = builder.add(size, row_bytes(code, home))
     count = builder.sdiv(ir.Constant(I64, TILE_BYTES), size)
+    full = builder.and_(count, ir.Constant(I64, -MOST_LANES))
+    count = builder.select(builder.icmp_signed(">", full, ir.Constant(I64, 0)), full, count)
     return builder.select(builder.icmp_signed(">", count, one), count, one)

@@ -6,39 +6,41 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I32, I64
-from numbagraph.intrinsics.formula import Number, absolute
+from numbagraph.intrinsics.formula import INT32, Bits, Number, absolute
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
 from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
-from numbagraph.intrinsics.matrices import Grid, Index, Registers, Variable
-from numbagraph.types import BOOL
-
-
-def is_equal(index: Index, other: Index) -> Number:
-    return Number(index.emitter, index.compare("==", other), BOOL)
+from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
 
 
 class Pivots:
     """The row that each row is exchanged with, in order, as 32-bit integers in memory."""
 
-    def __init__(self, element: Element, pointer: ir.Value) -> None:
+    def __init__(self, element: Element, rows: Matrix) -> None:
         self.element = element
-        self.pointer = element.builder.bitcast(pointer, I32.as_pointer())
+        self.rows = rows
+
+    def number(self, k: Index) -> Bits:
+        return self.rows[self.element.code.index(0), k]
 
     def __getitem__(self, k: Index) -> Index:
-        builder = self.element.builder
-        number = builder.load(builder.gep(self.pointer, [k.register], inbounds=True))
-        return self.element.code.index(builder.sext(number, I64))
+        return self.element.code.index(self.element.builder.sext(self.number(k).value, I64))
 
-    def __setitem__(self, k: Index, row: Index) -> None:
-        builder = self.element.builder
-        number = builder.trunc(row.register, I32)
-        builder.store(number, builder.gep(self.pointer, [k.register], inbounds=True))
+    def __setitem__(self, k: Index, row: Index | Bits) -> None:
+        number = row if isinstance(row, Bits) else as_number(self.element, row)
+        self.rows[self.element.code.index(0), k] = number
+
+
+def as_number(element: Element, index: Index) -> Bits:
+    """An index as pivots have it."""
+    if index.static is not None:
+        return Bits(element.emitter, element.emitter.constant(index.static, INT32), INT32)
+    return Bits(element.emitter, element.builder.trunc(index.register, I32), INT32)
 
 
 def lu_loops(element: Element) -> None:
     """Row by row, the largest element of what is left of each column being its pivot."""
     code, n = element.code, element["m"]
-    source, target, pivots = element.operand(0), element.result(0), Pivots(element, element.results[1])
+    source, target, pivots = element.operand(0), element.result(0), Pivots(element, element.result(1))
     factors = code.grid(source, n, n) if n.static is not None else target
     if n.static is None:
         element.copy(element.results[0], element.operands[0], n * n)
@@ -62,23 +64,23 @@ def lu_loops(element: Element) -> None:
         code.each(n, n, lambda i, j: target.__setitem__((i, j), factors[i, j]))
 
 
-def find_pivot(element: Element, factors: Grid, k: Index) -> Index:
+def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
     """The first row, from row k on, with the largest element in column k."""
     code, builder = element.code, element.builder
     largest = Variable(code.emitter, absolute(factors[k, k]).value)
-    place = Variable(code.emitter, k.register)
+    place = Variable(code.emitter, as_number(element, k).value)
 
     def look(i: Index) -> None:
         size = absolute(factors[i, k])
         better = (size > Number(code.emitter, largest.value, code.dtype)).value
         largest.value = builder.select(better, size.value, largest.value)
-        place.value = builder.select(better, i.register, place.value)
+        place.value = builder.select(better, as_number(element, i).value, place.value)
 
     code.loop(k + 1, element["m"], look)
-    return code.index(place.value)
+    return Bits(code.emitter, place.value, INT32)
 
 
-def exchange_rows(element: Element, factors: Grid, k: Index, other: Index) -> None:
+def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> None:
     """In registers by choosing, for the number of the other row is known at run time only."""
     code, n = element.code, element["m"]
 
@@ -88,9 +90,11 @@ def exchange_rows(element: Element, factors: Grid, k: Index, other: Index) -> No
 
     if isinstance(factors, Registers):
         for i in map(code.index, range((k + 1).static or 0, n.static or 0)):
-            chosen = is_equal(other, i)
+            chosen = pivot.compare("==", i.static)
             code.loop(0, n, lambda j, i=i, chosen=chosen: exchange(i, chosen, j))
         return
+
+    other = code.index(element.builder.sext(pivot.value, I64))
 
     def swap(j: Index) -> None:
         first, second = factors[k, j], factors[other, j]
@@ -107,7 +111,7 @@ def lu_by_lapack(element: Element) -> None:
     columns_of(element, element.operand(0), columns, n, n)
     fortran.lapack("getrf", n, n, columns, fortran.width(n.register), element.results[1])
     rows_of(element, columns, element.result(0), n, n)
-    pivots = Pivots(element, element.results[1])
+    pivots = Pivots(element, element.result(1))
     code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
 
 
@@ -118,13 +122,13 @@ def solve_factored_loops(element: Element) -> ir.Value:
     factors, source, target = element.operand(1), element.operand(3), element.result()
     matrix = factors.transposed if trans else factors
     systems = [Triangle(element, matrix, lower=True, unit=not trans), Triangle(element, matrix, False, bool(trans))]
-    pivots = Pivots(element, element.operands[2])
+    pivots = Pivots(element, element.operand(2))
     n = element["m"]
-    known = [pivots[k] for k in map(code.index, range(n.static))] if n.static is not None else None
+    known = [pivots.number(k) for k in map(code.index, range(n.static))] if n.static is not None else None
 
     def permute(x: Grid) -> None:
         def exchange(k: Index) -> None:
-            exchange_elements(element, x, k, known[k.static or 0] if known is not None else pivots[k])
+            exchange_elements(element, x, k, known[k.static or 0] if known is not None else pivots.number(k))
 
         if trans:
             code.backwards(n, exchange)
@@ -147,13 +151,14 @@ def solve_factored_loops(element: Element) -> ir.Value:
     return systems[0 if trans else 1].singular
 
 
-def exchange_elements(element: Element, x: Grid, k: Index, other: Index) -> None:
+def exchange_elements(element: Element, x: Grid, k: Index, pivot: Bits) -> None:
     code, zero = element.code, element.code.index(0)
     if isinstance(x, Registers):
         for i in map(code.index, range((k + 1).static or 0, element["m"].static or 0)):
-            chosen, first, second = is_equal(other, i), x[k, zero], x[i, zero]
+            chosen, first, second = pivot.compare("==", i.static), x[k, zero], x[i, zero]
             x[k, zero], x[i, zero] = chosen.where(second, first), chosen.where(first, second)
         return
+    other = code.index(element.builder.sext(pivot.value, I64))
     first, second = x[k, zero], x[other, zero]
     x[k, zero], x[other, zero] = second, first
 
@@ -162,7 +167,7 @@ def solve_factored_by_blas(element: Element) -> ir.Value:
     m, n, trans = element["m"], element["n"], element.attributes["trans"]
     code, result, factors = element.code, element.results[0], element.operands[1]
     element.copy(result, element.operands[3], m * n)
-    pivots, rows = Pivots(element, element.operands[2]), element.result()
+    pivots, rows = Pivots(element, element.operand(2)), element.result()
 
     def exchange(k: Index) -> None:
         other = pivots[k]
@@ -196,7 +201,7 @@ def swap(element: Element, first: ir.Value, second: ir.Value) -> None:
 def permutation_of_pivots(element: Element) -> None:
     """Exchange the numbers of the rows as the rows were exchanged."""
     code, n = element.code, element["m"]
-    rows, pivots = Pivots(element, element.results[0]), Pivots(element, element.operands[0])
+    rows, pivots = Pivots(element, element.result()), Pivots(element, element.operand(0))
     code.loop(0, n, lambda k: rows.__setitem__(k, k))
 
     def exchange(k: Index) -> None:

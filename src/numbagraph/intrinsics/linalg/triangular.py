@@ -21,7 +21,7 @@ def cholesky_loops(element: Element) -> ir.Value:
     if element.attributes["upper"]:
         source, target = source.transposed, target.transposed
     factor = code.grid(target, n, n, read=False)
-    failed = Variable(code.emitter, ir.Constant(I1, 0))
+    failed = Variable(code.emitter, code.false)
 
     def put(i: Index, j: Index, number: Number) -> None:
         factor[i, j] = number
@@ -128,7 +128,7 @@ class Triangle:
     def find_zero(self) -> ir.Value:
         """Whether there is a zero on the diagonal."""
         builder = self.code.emitter.builder
-        found = Variable(self.code.emitter, ir.Constant(I1, 0))
+        found = Variable(self.code.emitter, self.code.false)
         if not self.unit:
 
             def look(i: Index) -> None:
