@@ -8,7 +8,7 @@ other program did so before: all of them together would take five times as long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from numbagraph.intrinsics.batches import Extents, for_each, for_each_block, lai
 from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.fortran import Fortran
-from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, lanes_of
+from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.types import BOOL
 
@@ -66,8 +66,8 @@ class Element:
         return self._matrix(self.results[number], self.shapes[1][number], self.dtypes[len(self.operands) + number])
 
     def _matrix(self, pointer: ir.Value, names: Names, dtype: np.dtype) -> Matrix:
-        """A vector is a matrix of one row."""
-        return self.matrix(pointer, self.lengths[names[-1]], dtype)
+        """A vector is a matrix of one row, and a number a vector of one element."""
+        return self.matrix(pointer, self.size(names[-1:]), dtype)
 
     def matrix(self, pointer: ir.Value, width: Index, dtype: np.dtype | None = None) -> Matrix:
         """A matrix whose rows, of a width, follow each other."""
@@ -118,8 +118,8 @@ class Element:
 class Block(Element):
     """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
 
-    operands: Sequence[Sequence[ir.Value]]
-    results: Sequence[Sequence[ir.Value]]
+    operands: Sequence[Places]
+    results: Sequence[Places]
 
     memories: dict[ir.Value, LaneMemory] = field(default_factory=dict)
     """By the address of the first lane."""
@@ -129,10 +129,11 @@ class Block(Element):
         assert isinstance(self.emitter, Lanes)
         return self.emitter
 
-    def _matrix(self, pointer: Sequence[ir.Value], names: Names, dtype: np.dtype) -> LaneMatrix:
-        if pointer[0] not in self.memories:
-            self.memories[pointer[0]] = LaneMemory(self.lanes, pointer, dtype, self.size(names).static)
-        return LaneMatrix(self.memories[pointer[0]], self.lengths[names[-1]], self.code.index(1))
+    def _matrix(self, places: Places, names: Names, dtype: np.dtype) -> LaneMatrix:
+        first = places.addresses[0]
+        if first not in self.memories:
+            self.memories[first] = LaneMemory(self.lanes, places, dtype, self.size(names).static)
+        return LaneMatrix(self.memories[first], self.size(names[-1:]), self.code.index(1))
 
     def any(self, failed: ir.Value) -> ir.Value:
         return self.lanes.any(failed)
@@ -171,8 +172,8 @@ class Way:
 
     name: str
     algorithm: Algorithm
-    length: int | None = None
-    """The length for which its loops are unrolled."""
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    """Those that it is for. If there are any, its loops are unrolled."""
 
 
 emitters: dict[str, CoreEmitter] = {}
@@ -217,7 +218,8 @@ class CoreEmitter:
         library = Way("library", self.library)
         if self.small is None or dtype.kind != "f":
             return [library]
-        unrolled = [Way(f"unrolled{length}", self.small, length) for length in range(1, self.unrolled + 1)]
+        lengths = range(1, self.unrolled + 1)
+        unrolled = [Way(f"unrolled{length}", self.small, {self.size: length}) for length in lengths]
         return [Way("loops", self.small), *unrolled, library]
 
     def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: dict[str, ir.Value]) -> ir.Value:
@@ -323,7 +325,7 @@ class BatchedCall:
         def call(body: ir.Function, *arguments: ir.Value) -> ir.Value:
             return builder.call(body, [*arguments[:count], *lengths, *arguments[count:]])
 
-        if way.length is not None and batch:
+        if way.lengths and batch:
             body, merged = self.block(module, way), together(emitter, batch, steps)
             failed = for_each_block(emitter, *merged, pointers, lanes_of(self.dtypes[0]), partial(call, body))
         else:
@@ -346,7 +348,7 @@ class BatchedCall:
         found = self.inner(module, "block", labels + count + 1, way)
         lanes = Lanes(ir.IRBuilder(found.append_basic_block("entry")), lanes_of(self.dtypes[0]))
         *steps, last = found.args[count + labels :]
-        places = [lanes.addresses(first, step, last) for first, step in zip(found.args, steps, strict=False)]
+        places = [lanes.places(first, step, last) for first, step in zip(found.args, steps, strict=False)]
         self.compute(Block, lanes, way, places, found.args[count:][:labels])
         return found
 
@@ -358,7 +360,7 @@ class BatchedCall:
         )
         found.linkage = "internal"
         found.attributes.add("nounwind")
-        found.attributes.add("alwaysinline" if way.length is not None else "noinline")
+        found.attributes.add("alwaysinline" if way.lengths else "noinline")
         for argument in found.args[:count]:
             argument.add_attribute("noalias")
         return found
@@ -367,8 +369,9 @@ class BatchedCall:
         self, kind: type[Element], emitter: Emitter, way: Way, places: Sequence[Any], registers: Sequence[ir.Value]
     ) -> None:
         """The body of such a function."""
+        known = {label: int(label) for label in self.op.labels if label.isdigit()} | dict(way.lengths)
         lengths = {
-            label: Index(emitter, way.length if label == self.op.size and way.length is not None else register)
+            label: Index(emitter, known.get(label, register))
             for label, register in zip(self.op.labels, registers, strict=True)
         }
         first, second = len(self.op.inputs), len(self.op.operands)

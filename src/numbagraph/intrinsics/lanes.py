@@ -7,14 +7,13 @@ An element's numbers follow each other in memory, so vectors are loaded along th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, llvm_constant, llvm_type
-from numbagraph.intrinsics.formula import Register
-from numbagraph.intrinsics.matrices import Index, Matrix, register
+from numbagraph.intrinsics.matrices import Index, Matrix, number_of
 from numbagraph.intrinsics.target import current_target
 
 LEAST_BYTES = 16
@@ -24,6 +23,14 @@ LEAST_BYTES = 16
 def lanes_of(dtype: np.dtype) -> int:
     """How many numbers a vector register holds."""
     return (current_target().vector_bytes or LEAST_BYTES) // dtype.itemsize
+
+
+class Places(NamedTuple):
+    """Where the elements in the lanes are."""
+
+    addresses: Sequence[ir.Value]
+    apart: ir.Value
+    """Whether they have memory of their own; results that nobody reads have not."""
 
 
 class Lanes(Emitter):
@@ -43,15 +50,15 @@ class Lanes(Emitter):
         bits = ir.IntType(self.count)
         return self.builder.icmp_unsigned("!=", self.builder.bitcast(truths, bits), ir.Constant(bits, 0))
 
-    def addresses(self, first: ir.Value, step: ir.Value, last: ir.Value) -> list[ir.Value]:
-        """Where each lane's element is, ``step`` bytes behind the one before; all lanes behind the last have that."""
-        places = []
+    def places(self, first: ir.Value, step: ir.Value, last: ir.Value) -> Places:
+        """Elements ``step`` bytes apart, from the first to the last, which all lanes behind it have, too."""
+        builder, zero, addresses = self.builder, ir.Constant(I64, 0), []
         for lane in range(self.count):
             number = ir.Constant(I64, lane)
-            inside = self.builder.icmp_signed("<", number, last)
-            offset = self.builder.mul(self.builder.select(inside, number, last), step)
-            places.append(self.builder.gep(first, [offset]))
-        return places
+            place = builder.select(builder.icmp_signed("<", number, last), number, last)
+            addresses.append(builder.gep(first, [builder.mul(place, step)]))
+        single = builder.icmp_signed("==", last, zero)
+        return Places(addresses, builder.or_(single, builder.icmp_signed("!=", step, zero)))
 
     def gather(self, places: Sequence[ir.Value]) -> ir.Value:
         """The vector of what is at an address for each lane."""
@@ -94,9 +101,10 @@ class LaneMemory:
     """Numbers that follow each other, of each lane. Where it is known how many there are, they are loaded together when
     the first of them is read, and stored together in the end."""
 
-    def __init__(self, lanes: Lanes, pointers: Sequence[ir.Value], dtype: np.dtype, size: int | None) -> None:
+    def __init__(self, lanes: Lanes, places: Places, dtype: np.dtype, size: int | None) -> None:
         self.lanes = lanes
-        self.pointers = [lanes.builder.bitcast(each, llvm_type(dtype).as_pointer()) for each in pointers]
+        self.pointers = [lanes.builder.bitcast(each, llvm_type(dtype).as_pointer()) for each in places.addresses]
+        self.apart = places.apart
         self.dtype = dtype
         self.size = size
         self.known: dict[int, ir.Value] = {}
@@ -142,17 +150,20 @@ class LaneMemory:
 
     def flush(self) -> None:
         """Store what was written."""
-        for begin, count in self.parts() if self.written else ():
-            values = [self.known[begin + place] for place in range(count)]
-            if count == 1:
-                self.lanes.scatter(values[0], self.places(ir.Constant(I64, begin)))
-                continue
-            found = self.lanes.transposed(values)
-            for lane, place in enumerate(self.vectors(begin, count)):
-                number, first = divmod(lane * count, self.lanes.count)
-                order = range(first, first + count)
-                row = self.lanes.shuffled(found[number], found[number], order)
-                self.lanes.builder.store(row, place, align=self.dtype.itemsize)
+        if self.written:
+            with self.lanes.builder.if_then(self.apart, likely=True):
+                for begin, count in self.parts():
+                    self.store(begin, [self.known[begin + place] for place in range(count)])
+
+    def store(self, begin: int, values: Sequence[ir.Value]) -> None:
+        if len(values) == 1:
+            self.lanes.scatter(values[0], self.places(ir.Constant(I64, begin)))
+            return
+        found, count = self.lanes.transposed(values), len(values)
+        for lane, place in enumerate(self.vectors(begin, count)):
+            number, first = divmod(lane * count, self.lanes.count)
+            row = self.lanes.shuffled(found[number], found[number], range(first, first + count))
+            self.lanes.builder.store(row, place, align=self.dtype.itemsize)
 
 
 class LaneMatrix(Matrix):
@@ -167,7 +178,7 @@ class LaneMatrix(Matrix):
         return LaneMatrix(self.memory, self.column, self.row)
 
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
-        return register(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
+        return number_of(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Register) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
         self.memory.write(self.offset(*place), number.value)

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I64, Emitter, llvm_type
-from numbagraph.intrinsics.formula import Bits, Number, Register
+from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.formula import Bits, Number, unwrap, wrap
 from numbagraph.types import BOOL
 
 
@@ -119,15 +119,15 @@ class Matrix:
         return self.emitter.builder.gep(self.pointer, [self.offset(i, j).register], inbounds=True)
 
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
-        return register(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
+        return number_of(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Register) -> None:
-        self.emitter.builder.store(number.value, self.address(*place))
+    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
+        self.emitter.builder.store(unwrap(self.emitter, number), self.address(*place))
 
 
-def register(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Register:
-    """A floating-point number or an integer."""
-    return (Number if dtype.kind == "f" else Bits)(emitter, value, dtype)
+def number_of(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Any:
+    """A floating-point number, a complex one, or an integer."""
+    return Bits(emitter, value, dtype) if dtype.kind == "i" else wrap(emitter, Operand(value, dtype))
 
 
 class Registers(dict[tuple[int, int], Any]):

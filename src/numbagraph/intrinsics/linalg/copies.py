@@ -2,24 +2,78 @@
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import llvm_constant
+from numbagraph.intrinsics.emitter import I64, llvm_constant, llvm_type
+from numbagraph.intrinsics.lanes import Lanes, lanes_of
 from numbagraph.intrinsics.matrices import Index, Matrix
+from numbagraph.types import FLOAT32, FLOAT64
 
 ROWS = 4
-"""Rows that are copied together, so that neither the rows nor the columns are written to one by one."""
+"""Rows that are copied together where there are no vectors, so that not each row or column is written to one by one."""
+MOST_LANES = 8
+"""The length of the squares that are transposed in registers, at most."""
+MOVED_AS = {4: FLOAT32, 8: FLOAT64}
+"""What numbers are copied as, by their size."""
 
 
 def columns_of(element: Element, source: Matrix, target: ir.Value, rows: Index, columns: Index) -> None:
     """Copy a matrix in C order to one in Fortran's order."""
-    move(element, source, element.matrix(target, rows, source.dtype).transposed, rows, columns)
+    transpose(element, source, element.matrix(target, rows, source.dtype), rows, columns)
 
 
 def rows_of(element: Element, source: ir.Value, target: Matrix, rows: Index, columns: Index) -> None:
     """Copy a matrix in Fortran's order to one in C order."""
-    move(element, element.matrix(source, rows, target.dtype).transposed, target, rows, columns)
+    transpose(element, element.matrix(source, rows, target.dtype), target, columns, rows)
+
+
+def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:
+    """Copy the transpose of a matrix; in squares where it is large enough, of which the last ones overlap others."""
+    dtype = MOVED_AS.get(source.dtype.itemsize)
+    if dtype is None:
+        move(element, source, target.transposed, rows, columns)
+        return
+    length = min(MOST_LANES, lanes_of(dtype))
+    small = rows.least(columns).compare("<", length)
+    with element.builder.if_else(small) as (one_by_one, in_squares):
+        with one_by_one:
+            move(element, source, target.transposed, rows, columns)
+        with in_squares:
+            squares = Squares(element, dtype, length)
+            blocks = [squares.count(each) for each in (rows, columns)]
+            element.code.each(
+                *blocks,
+                lambda i, j: squares.transpose(source, target, squares.begin(i, rows), squares.begin(j, columns)),
+            )
+
+
+class Squares:
+    """Parts of a matrix that are transposed in registers."""
+
+    def __init__(self, element: Element, dtype: np.dtype, length: int) -> None:
+        self.element = element
+        self.length = length
+        self.lanes = Lanes(element.builder, length)
+        self.pointer = ir.VectorType(llvm_type(dtype), length).as_pointer()
+        self.align = dtype.itemsize
+
+    def count(self, extent: Index) -> Index:
+        """How many there are along a dimension."""
+        length = ir.Constant(I64, self.length)
+        return self.element.code.index(self.element.builder.udiv((extent + (self.length - 1)).register, length))
+
+    def begin(self, number: Index, extent: Index) -> Index:
+        return (number * self.length).least(extent - self.length)
+
+    def transpose(self, source: Matrix, target: Matrix, i: Index, j: Index) -> None:
+        builder = self.element.builder
+        places = [builder.bitcast(source.address(i + row, j), self.pointer) for row in range(self.length)]
+        found = self.lanes.transposed([builder.load(place, align=self.align) for place in places])
+        for column, values in enumerate(found):
+            place = builder.bitcast(target.address(j + column, i), self.pointer)
+            builder.store(values, place, align=self.align)
 
 
 def move(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:

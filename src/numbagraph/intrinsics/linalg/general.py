@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I32, I64
-from numbagraph.intrinsics.formula import INT32, Bits, Number, absolute
+from numbagraph.intrinsics.emitter import I32, I64, Operand
+from numbagraph.intrinsics.formula import INT32, Bits, Number, absolute, unwrap
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
 from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
-from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
+from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable, number_of
 
 
 class Pivots:
@@ -38,12 +39,13 @@ def as_number(element: Element, index: Index) -> Bits:
 
 
 def lu_loops(element: Element) -> None:
-    """Row by row, the largest element of what is left of each column being its pivot."""
+    """Column by column, the largest element of what is left of each being its pivot. The factors stand in memory as in
+    LAPACK: column by column."""
     code, n = element.code, element["m"]
-    source, target, pivots = element.operand(0), element.result(0), Pivots(element, element.result(1))
+    source, target, pivots = element.operand(0), element.result(0).transposed, Pivots(element, element.result(1))
     factors = code.grid(source, n, n) if n.static is not None else target
     if n.static is None:
-        element.copy(element.results[0], element.operands[0], n * n)
+        code.each(n, n, lambda j, i: target.__setitem__((i, j), source[i, j]))
 
     def eliminate(k: Index) -> None:
         pivot = find_pivot(element, factors, k)
@@ -51,17 +53,34 @@ def lu_loops(element: Element) -> None:
         exchange_rows(element, factors, k, pivot)
         diagonal = factors[k, k]
         inverse = diagonal.equals(0.0).where(diagonal.constant(0.0), 1.0 / diagonal)
+        code.loop(k + 1, n, lambda i: factors.__setitem__((i, k), factors[i, k] * inverse))
 
-        def row(i: Index) -> None:
-            factor = factors[i, k] * inverse
-            factors[i, k] = factor
-            code.loop(k + 1, n, lambda j: factors.__setitem__((i, j), factors[i, j] - factor * factors[k, j]))
+        def column(j: Index) -> None:
+            number = factors[k, j]
+            code.loop(k + 1, n, lambda i: factors.__setitem__((i, j), factors[i, j] - factors[i, k] * number))
 
-        code.loop(k + 1, n, row)
+        code.loop(k + 1, n, column)
 
     code.loop(0, n, eliminate)
     if isinstance(factors, Registers):
         code.each(n, n, lambda i, j: target.__setitem__((i, j), factors[i, j]))
+    write_determinant(element, factors, pivots)
+
+
+def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
+    """The product of the diagonal, whose sign every exchange of rows turns."""
+    code = element.code
+    product = Variable(code.emitter, code.emitter.constant(1, code.dtype))
+
+    def take(k: Index) -> None:
+        diagonal = unwrap(code.emitter, factors[k, k])
+        value = scalar.multiply(code.emitter, Operand(product.value, code.dtype), Operand(diagonal, code.dtype))
+        turned = scalar.negative(code.emitter, Operand(value, code.dtype))
+        stays = pivots.number(k).compare("==", as_number(element, k))
+        product.value = element.builder.select(stays.value, value, turned)
+
+    code.loop(0, element["m"], take)
+    element.result(2)[code.index(0), code.index(0)] = number_of(code.emitter, product.value, code.dtype)
 
 
 def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
@@ -107,19 +126,18 @@ def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> Non
 def lu_by_lapack(element: Element) -> None:
     """Of the matrix column by column, and not of its transpose: NumPy's pivots are to be found."""
     code, n, fortran = element.code, element["m"], element.fortran
-    columns = element.scratch[0]
+    columns, pivots = element.results[0], Pivots(element, element.result(1))
     columns_of(element, element.operand(0), columns, n, n)
     fortran.lapack("getrf", n, n, columns, fortran.width(n.register), element.results[1])
-    rows_of(element, columns, element.result(0), n, n)
-    pivots = Pivots(element, element.result(1))
     code.loop(0, n, lambda k: pivots.__setitem__(k, pivots[k] - 1))
+    write_determinant(element, element.result(0), pivots)
 
 
 def solve_factored_loops(element: Element) -> ir.Value:
     """Substitution with both factors; the rows of the right-hand side are exchanged first, or for the transposed
     matrix those of the solution last."""
     code, trans = element.code, element.attributes["trans"]
-    factors, source, target = element.operand(1), element.operand(3), element.result()
+    factors, source, target = element.operand(1).transposed, element.operand(3), element.result()
     matrix = factors.transposed if trans else factors
     systems = [Triangle(element, matrix, lower=True, unit=not trans), Triangle(element, matrix, False, bool(trans))]
     pivots = Pivots(element, element.operand(2))
@@ -175,10 +193,10 @@ def solve_factored_by_blas(element: Element) -> ir.Value:
             code.loop(0, n, lambda j: swap(element, rows.address(k, j), rows.address(other, j)))
 
     def lower() -> None:
-        triangular_by_blas(element, factors, result, lower=True, trans=trans, unit=True)
+        triangular_by_blas(element, factors, result, lower=True, trans=trans, unit=True, by_columns=True)
 
     def upper() -> None:
-        triangular_by_blas(element, factors, result, lower=False, trans=trans, unit=False)
+        triangular_by_blas(element, factors, result, lower=False, trans=trans, unit=False, by_columns=True)
 
     if trans:
         upper()

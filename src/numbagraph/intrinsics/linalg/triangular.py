@@ -171,23 +171,33 @@ def solve_by_blas(element: Element) -> ir.Value:
 
 
 def triangular_by_blas(
-    element: Element, matrix: ir.Value, target: ir.Value, *, lower: bool, trans: int, unit: bool
+    element: Element,
+    matrix: ir.Value,
+    target: ir.Value,
+    *,
+    lower: bool,
+    trans: int,
+    unit: bool,
+    by_columns: bool = False,
 ) -> None:
+    """``by_columns`` says whether the matrix stands in memory as BLAS wants it, rather than transposed."""
     m, n, fortran = element["m"], element["n"], element.fortran
-    triangle, diagonal = FLIPPED["L" if lower else "U"], "U" if unit else "N"
+    name, diagonal = "L" if lower else "U", "U" if unit else "N"
+    triangle = name if by_columns else FLIPPED[name]
+    several, one = ("TN", "NT") if by_columns else ("NTC", "TN")
     width = fortran.width(m.register)
 
     def columns() -> None:
-        one, apart = fortran.number(1), fortran.width(n.register)
-        fortran.blas("trsm", "R", triangle, "NTC"[trans], diagonal, n, m, one, matrix, width, target, apart)
+        factor, apart = fortran.number(1), fortran.width(n.register)
+        fortran.blas("trsm", "R", triangle, several[trans], diagonal, n, m, factor, matrix, width, target, apart)
 
     if trans == 2:  # of a single column, BLAS has no such system
         columns()
         return
-    with element.builder.if_else(n.compare("==", 1)) as (single, several):
+    with element.builder.if_else(n.compare("==", 1)) as (single, more):
         with single:
-            fortran.blas("trsv", triangle, "TN"[trans], diagonal, m, matrix, width, target, element.code.index(1))
-        with several:
+            fortran.blas("trsv", triangle, one[trans], diagonal, m, matrix, width, target, element.code.index(1))
+        with more:
             columns()
 
 

@@ -22,7 +22,7 @@ from numbagraph.ops.linalg.common import computed, factored_solution, number, un
 from numbagraph.ops.linalg.factorisations import one_square, square_lu
 from numbagraph.ops.reduction import prod, sum
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import expand_dims
+from numbagraph.ops.shape import expand_dims, squeeze
 from numbagraph.types import real_dtype
 
 SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
@@ -66,8 +66,8 @@ def parity(pivots: Value, like: Value) -> Value:
 
 @composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
 def det(a: Any) -> Value:
-    elements, (matrix, factors, pivots) = factored(a)
-    value = prod(elements, -1) * parity(pivots, elements)
+    _, (matrix, factors, pivots) = factored(a)
+    value = stop_gradient(squeeze.bind(square_lu.bind(matrix, result=2), axes=(-1,)))
     return determinant_of.bind(value, matrix, factors, pivots, logarithm=False)
 
 

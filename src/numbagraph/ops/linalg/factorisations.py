@@ -78,10 +78,11 @@ cholesky = core_op(
 )
 
 
-def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     getrf = load("scipy.linalg.lapack:get_lapack_funcs")("getrf", (a,))
     factors, pivots, _ = getrf(a)
-    return np.ascontiguousarray(factors), pivots.astype(np.int32)
+    determinant = np.prod(np.diagonal(factors)) * (-1) ** np.sum(pivots != np.arange(len(pivots)))
+    return np.ascontiguousarray(factors.T), pivots.astype(np.int32), np.asarray([determinant], factors.dtype)
 
 
 def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
@@ -89,37 +90,40 @@ def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
 
     De Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular factorization (2011).
     """
-    g, factors, pivots = given[0], y.op.bind(a, result=0), y.op.bind(a, result=1)  # type: ignore[attr-defined]
+    g, factors = map(transposed_matrix, (given[0], y.op.bind(a, result=0)))  # type: ignore[attr-defined]
     below, upper = masked(factors, -1), masked(factors, upper=True)
     lower_part = masked(g, -1) + product(transposed_matrix(below), masked(g, -1))
     inner = masked(lower_part, -1) + masked(product(masked(g, upper=True), transposed_matrix(upper)), upper=True)
     inner = product(transposed_matrix(upper), inner)
     turned = triangular_solution(upper, transposed_matrix(inner), lower=False)
-    return (factored_solution(a, factors, pivots, transposed_matrix(turned), trans=1),)
+    by_columns, pivots = (y.op.bind(a, result=result) for result in (0, 1))  # type: ignore[attr-defined]
+    return (factored_solution(a, by_columns, pivots, transposed_matrix(turned), trans=1),)
 
 
 def lu_jnp(a: Any) -> Any:
     factors, pivots, _ = load("jax.lax.linalg:lu")(a)
-    return factors, pivots
+    return load("jax.numpy:swapaxes")(factors, -1, -2), pivots, load("jax.numpy.linalg:det")(a)[..., None]
 
 
 def lu_frontend(op: Op, a: Any) -> tuple[Value, Value]:
-    """The triangles of a square matrix, in one, and the row that each row was exchanged with, in order."""
+    """The triangles of a square matrix, in one that is transposed, and the row that each row was exchanged with."""
     value = one_square(a)
     return op.bind(value, result=0), op.bind(value, result=1)
 
 
 square_lu = core_op(
     None,
-    "(m,m)->(m,m),(m)",
+    "(m,m)->(m,m),(m),(1)",
     name="square_lu",
-    evaluate=reference("(m,m)->(m,m),(m)")(lu_evaluate),
+    evaluate=reference("(m,m)->(m,m),(m),(1)")(lu_evaluate),
     library=general.lu_by_lapack,
     small=general.lu_loops,
     frontend=lu_frontend,
     vjp=lu_vjp,
     jnp=lu_jnp,
-    dtypes=lambda dtype: (dtype, np.dtype(np.int32)),
-    scratch=lambda dtype, lengths: [(dtype, (lengths["m"], lengths["m"]))],
+    dtypes=lambda dtype: (dtype, np.dtype(np.int32), dtype),
+    sizes=lambda lengths: {"1": 1},
     samples=samples.of(samples.regular),
 )
+"""The triangles of a square matrix, in one which is transposed, as LAPACK makes them and wants them again; the row that
+each row was exchanged with, in order; and the determinant. What nobody reads is not stored."""

@@ -70,7 +70,8 @@ permutation_of = core_op(
 
 @composite("scipy.linalg:lu_factor", samples=matrices(samples.regular, (3, 3), (20, 20)), ulp=64)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Value, Value]:
-    return square_lu(one_square(a))  # type: ignore[return-value]
+    factors, pivots = square_lu(one_square(a))  # type: ignore[misc]
+    return transposed_matrix(factors), pivots
 
 
 def lu_solve_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -112,7 +113,7 @@ def inverse_of(rows: Value) -> Value:
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
 ) -> tuple[Value, ...]:
-    factors, pivots = square_lu(one_square(a))  # type: ignore[misc]
+    factors, pivots = lu_factor(a)  # type: ignore[misc]
     rows = permutation_of(pivots)
     lower, upper = masked(factors, -1) + unit(factors), masked(factors, upper=True)
     back = inverse_of(rows)
