@@ -1,4 +1,4 @@
-"""Products of matrices, by SciPy's BLAS."""
+"""Products of matrices: of large ones by SciPy's BLAS."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
-from numbagraph.intrinsics.emitter import I64, Emitter
+from numbagraph.intrinsics.emitter import I1, I64, Emitter
 from numbagraph.intrinsics.fortran import Fortran
+from numbagraph.intrinsics.products import SmallProduct, small_products
 
 
 def matmul(
@@ -19,8 +20,37 @@ def matmul(
     dtypes: Sequence[np.dtype],
     *,
     transposed: tuple[bool, bool],
-) -> None:
+) -> ir.Value:
     """``(..., m, k), (..., k, n) -> (..., m, n)``; ``transposed`` says whose last two dimensions stand in reverse.
+
+    Gives whether that has failed, as only loading what computes small ones may.
+    """
+    builder, (*batch, rows, columns) = emitter.builder, extents[2]
+    if dtypes[0].kind != "f" or not batch:
+        return by_blas(emitter, addresses, extents, dtypes, transposed)
+    small = SmallProduct.is_for(emitter, rows, extents[0][-2 if transposed[0] else -1], columns)
+    with builder.if_else(small) as (if_small, if_large):
+        with if_small:
+            first, second = transposed
+            missing = small_products[transposed](emitter, addresses, extents, dtypes, first=first, second=second)
+            after_small = builder.block
+        with if_large:
+            never = by_blas(emitter, addresses, extents, dtypes, transposed)
+            after_large = builder.block
+    failed = builder.phi(I1)
+    failed.add_incoming(missing, after_small)
+    failed.add_incoming(never, after_large)
+    return failed
+
+
+def by_blas(
+    emitter: Emitter,
+    addresses: Sequence[ir.Value],
+    extents: Sequence[Extents],
+    dtypes: Sequence[np.dtype],
+    transposed: tuple[bool, bool],
+) -> ir.Value:
+    """The same for matrices of any size.
 
     BLAS counts along columns: to it, each of our matrices is its transpose, and it computes right times left.
     """
@@ -35,7 +65,7 @@ def matmul(
     sides = (left_batch, rows, inner), (right_batch, inner, columns), (batch, rows, columns)
     width = ir.Constant(I64, dtypes[0].itemsize)
     steps = [batch_steps(emitter, own, batch, product(emitter, (width, m, n))) for own, m, n in sides]
-    for_each(emitter, batch, steps, addresses, gemm.call)
+    return for_each(emitter, batch, steps, addresses, gemm.call)
 
 
 class Gemm:
