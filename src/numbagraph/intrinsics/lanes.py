@@ -71,6 +71,12 @@ class Lanes(Emitter):
         for lane, place in enumerate(places):
             self.builder.store(self.builder.extract_element(vector, ir.Constant(I32, lane)), place)
 
+    def spread(self, number: ir.Value) -> ir.Value:
+        """A number in all lanes."""
+        empty = ir.Constant(ir.VectorType(number.type, self.count), ir.Undefined)
+        first = self.builder.insert_element(empty, number, ir.Constant(I32, 0))
+        return self.shuffled(first, first, [0] * self.count)
+
     def transposed(self, rows: Sequence[ir.Value]) -> list[ir.Value]:
         """The columns of a matrix, one after the other, in registers that are full: of rows of equal length.
 

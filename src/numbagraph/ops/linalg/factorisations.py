@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.graph import Value
-from numbagraph.intrinsics.linalg import general, triangular
+from numbagraph.intrinsics.linalg import adjoints, general, triangular
 from numbagraph.op import Op, load
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
@@ -45,12 +45,51 @@ def cholesky_vjp(g: Value, y: Value, a: Value, *, upper: bool, on_error: str) ->
     if upper:
         (found,) = cholesky_vjp(adjoint(g), adjoint(y), a, upper=False, on_error=on_error)
         return (adjoint(found),)
+    if y.dtype.kind == "f":
+        return (cholesky_pullback.bind(y, g),)
     inner = half_diagonal(product(transposed_matrix(y), g))
     inner = conj(inner)  # from here on, cotangents as they pair with tangents by conjugation
     symmetric = inner + adjoint(inner)
     half = triangular_solution(y, symmetric, trans=2)
     full = triangular_solution(y, adjoint(half), trans=2)
     return (conj(half_diagonal(full)),)
+
+
+def pullback_evaluate(factor: np.ndarray, g: np.ndarray) -> np.ndarray:
+    lower = np.tril(factor)
+    inverse, inner = np.linalg.inv(lower), np.tril(lower.T @ np.tril(g))
+    symmetric = np.tril(inner, -1) + inner.T
+    full = inverse.T @ symmetric @ inverse
+    return np.tril(full) - 0.5 * np.diag(np.diag(full))
+
+
+def pullback_jnp(factor: Any, g: Any) -> Any:
+    jnp = load("jax:numpy")
+    factor = jnp.tril(factor)
+    matrix = factor @ jnp.swapaxes(factor, -1, -2)
+    (found,) = load("jax:vjp")(load("jax.numpy.linalg:cholesky"), matrix)[1](jnp.tril(g))
+    lower = jnp.tril(found)
+    return lower + jnp.tril(jnp.swapaxes(found, -1, -2), -1)
+
+
+def pullback_vjp(g: Value, y: Value, factor: Value, cotangent: Value) -> tuple[Value, Value]:
+    """Of ``F = L^-T M L^-1``, where M is symmetric and has the lower triangle of ``L^T G``."""
+    lower = masked(factor)
+    full = y + masked(transposed_matrix(y), upper=True)
+    outer = half_diagonal(g)
+    right = triangular_solution(lower, outer)
+    middle = transposed_matrix(triangular_solution(lower, transposed_matrix(right)))
+    inner = half_diagonal(middle + transposed_matrix(middle))
+    both = product(full, outer + transposed_matrix(outer))
+    turned = transposed_matrix(triangular_solution(lower, transposed_matrix(both)))
+    to_factor = product(masked(cotangent), transposed_matrix(inner)) - turned
+    return masked(to_factor), masked(product(lower, inner))
+
+
+def pullback_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    shapes = ((3, 3), (1, 1), (2, 5, 5), (20, 20))
+    pairs = [(samples.dominant(rng, dtype, shape), samples.draw(rng, dtype, shape)) for shape in shapes]
+    return pairs if dtype.kind == "f" else []
 
 
 def symmetric_from(a: Any, upper: bool) -> Any:
@@ -76,6 +115,22 @@ cholesky = core_op(
     jnp=cholesky_jnp,
     samples=samples.of(samples.positive, options=[(samples.Keywords(upper=True),)]),
 )
+
+
+cholesky_pullback = core_op(
+    None,
+    "(m,m),(m,m)->(m,m)",
+    name="cholesky_pullback",
+    evaluate=reference("(m,m),(m,m)->(m,m)")(pullback_evaluate),
+    library=adjoints.cholesky_pullback_by_blas,
+    small=adjoints.cholesky_pullback_loops,
+    short=200,
+    frontend=lambda op, factor, g: op.bind(*promoted(factor, g, ranks=(2, 2))),
+    vjp=pullback_vjp,
+    jnp=pullback_jnp,
+    samples=pullback_samples,
+)
+"""The cotangent of a real symmetric matrix, of which the lower triangle counts, from its factor and the factor's."""
 
 
 def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
