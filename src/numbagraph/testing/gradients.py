@@ -22,7 +22,9 @@ STENCIL = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
 TOLERANCE = 1e-7
 
 
-def check_gradients(function: Function, arguments: Sequence[Any], *, order: int = 2, seed: int = 0) -> None:
+def check_gradients(
+    function: Function, arguments: Sequence[Any], *, order: int = 2, compiled: int = 2, seed: int = 0
+) -> None:
     """Compare reverse and forward mode with finite differences, then the same of the gradient, and so on.
 
     Parameters
@@ -33,6 +35,9 @@ def check_gradients(function: Function, arguments: Sequence[Any], *, order: int 
         Where to differentiate. Arrays of float64 and complex128 are differentiated, others held.
     order
         How often to differentiate.
+    compiled
+        Up to which order derivatives are compiled. Those of higher orders, whose graphs are large and take long to
+        compile, are evaluated with NumPy.
     seed
         Of the random directions.
 
@@ -50,10 +55,11 @@ def check_gradients(function: Function, arguments: Sequence[Any], *, order: int 
             return  # there is nothing to differentiate, or too little precision for differences
         tangent = [direction(rng, each) for each in arguments]
         expected, size = pair(cotangent, difference(reference, arguments, tangent))
-        pulled = pullback(function, cotangent)
+        pulled, pushed = pullback(function, cotangent), pushforward(function, tangent)
+        backend = "numba" if current <= compiled else "numpy"
         found = {
-            "reverse": pair(GraphFunction(pulled)(*arguments), inexact(tangent))[0],
-            "forward": pair(cotangent, pushforward(function, arguments, tangent))[0],
+            "reverse": pair(GraphFunction(pulled, backend=backend)(*arguments), inexact(tangent))[0],
+            "forward": pair(cotangent, GraphFunction(pushed, backend=backend)(*arguments))[0],
         }
         for mode, value in found.items():
             if not abs(value - expected) <= TOLERANCE * max(size, 1e-3):
@@ -100,13 +106,13 @@ def pullback(function: Function, cotangent: Any) -> Function:
     return pulled
 
 
-def pushforward(function: Function, arguments: Sequence[Any], tangent: Sequence[Any]) -> Any:
-    """The tangent of a function's value."""
+def pushforward(function: Function, tangent: Sequence[Any]) -> Function:
+    """The function that gives the tangent of another one's value."""
 
     def pushed(*arrays: Any) -> Any:
         return jvp(of_inexact(function, arrays), inexact(arrays), inexact(tangent))[1]
 
-    return GraphFunction(pushed)(*arguments)
+    return pushed
 
 
 def difference(function: Function, arguments: Sequence[Any], tangent: Sequence[Any]) -> list[Any]:
