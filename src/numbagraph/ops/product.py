@@ -59,18 +59,25 @@ def require_dimensions(name: str, values: Sequence[Value], needed: Sequence[int]
 
 
 def matrix_product(left: Value, right: Value, transposed: Flags = (False, False)) -> Value:
-    """The product of (stacks of) matrices: by BLAS, or by a loop nest where that is as good and fuses."""
+    """The product of (stacks of) matrices: by BLAS, or by a loop nest where that is as good and fuses.
+
+    One with a dimension of length 1 stays a product until rules have seen it (`numbagraph.rewrite.products`).
+    """
     (left, left_flag), (right, right_flag) = map(as_stored, (left, right), transposed)
     transposed = left_flag, right_flag
     rows, inner, other, columns = matrix_extents(left, right, transposed)
     shapes.require_same(inner, other, f"matmul: the inner lengths {inner} and {other} differ")
-    thin = 1 in (shapes.resolve(extent) for extent in (rows, inner, columns))
-    if thin or left.dtype.kind not in "fc":
+    if left.dtype.kind not in "fc":
         return sum_of_products(left, right, transposed)
     tall = shapes.product([*left.shape[:-2], rows])  # one matrix on the right multiplies them all in one call
-    for extent in (tall if right.ndim == 2 else rows, inner, columns):
+    for extent in () if is_thin(left, right, transposed) else (tall if right.ndim == 2 else rows, inner, columns):
         shapes.require(shapes.compare("less_equal", extent, fortran.LONGEST), "matmul: a length is 2**31 or more")
     return matmul.bind(left, right, transposed=transposed)
+
+
+def is_thin(left: Value, right: Value, transposed: Flags) -> bool:
+    """Whether one of the three lengths is known to be 1."""
+    return 1 in (shapes.resolve(extent) for extent in matrix_extents(left, right, transposed))
 
 
 def as_stored(value: Value, transposed: bool) -> tuple[Value, bool]:

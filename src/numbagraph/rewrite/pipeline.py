@@ -6,11 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from numbagraph.graph import Graph, Value
+from numbagraph.graph import Graph, Node, Value, toposort
+from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import verify_types
 from numbagraph.rewrite.engine import Firing, RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.linear import linear_sums
+from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
 
@@ -25,6 +27,12 @@ class GraphPass:
 
 PREPARE: tuple[RuleSet, ...] = (BEFORE_GRADIENT, STABILISE)
 """What a function goes through before it is differentiated: the derivative of a stable form is stable."""
+
+PREPARE_MATRICES: tuple[RuleSet, ...] = (BEFORE_GRADIENT, ALGEBRA)
+"""What goes before that where there are matrices."""
+
+MATRIX_PASSES: tuple[RuleSet, ...] = (*PREPARE_MATRICES, EXPAND)
+"""The first passes where there are matrices."""
 
 PASSES: tuple[RuleSet | GraphPass, ...] = (
     CANONICALISE,
@@ -64,11 +72,16 @@ class Stages:
         return tuple(firing for stage in self.stages for firing in stage.firings)
 
 
+def has_matrices(values: Iterable[Value]) -> bool:
+    """Whether matrices are multiplied or factored: what is done to them elsewise no rule is about."""
+    return any(isinstance(each, Node) and each.op.kind in ("core op", "product") for each in values)
+
+
 def optimise(graph: Graph) -> Stages:
     """All passes over ``graph``; one that has nothing left to do is left out."""
     stages = [Stage("traced", graph)]
     settled: dict[RuleSet | GraphPass, Graph] = {}
-    for each in PASSES:
+    for each in (*MATRIX_PASSES, *PASSES) if has_matrices(graph.order) else PASSES:
         if settled.get(each) is graph:
             continue
         firings: Sequence[Firing] = ()
@@ -86,7 +99,7 @@ def optimise(graph: Graph) -> Stages:
 def prepare(values: Iterable[Value]) -> list[Value]:
     """Values in the form in which they should be differentiated."""
     values = list(values)
-    for rules in PREPARE:
+    for rules in (*PREPARE_MATRICES, *PREPARE) if has_matrices(toposort(values)) else PREPARE:
         values = rewrite_values(values, rules)
     return values
 

@@ -29,18 +29,22 @@ SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
 
 
 def determinant_vjp(
-    g: Value, y: Value, value: Value, a: Value, factors: Value, pivots: Value, *, logarithm: bool
+    g: Value, y: Value, value: Value, a: Value, factors: Value, pivots: Value, *, part: str
 ) -> tuple[Value | None, ...]:
     """Giles, An extended collection of matrix derivative results (2008), section 2.2.4."""
-    each = expand_dims.bind(g if logarithm else g * y, axes=(-2, -1))
+    if part == "sign":
+        return None, None, None, None
+    each = expand_dims.bind(g * y if part == "value" else g, axes=(-2, -1))
     return None, factored_solution(a, factors, pivots, each * unit(a), trans=1), None, None
 
 
-def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, logarithm: bool) -> Any:
+def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, part: str) -> Any:
     linalg = load("jax.numpy:linalg")
-    if not logarithm:
+    if part == "value":
         return linalg.det(a)
     sign, size = linalg.slogdet(a)
+    if part == "sign":
+        return load("jax.lax:stop_gradient")(sign)
     if value.dtype.kind != "c":
         return size
     angle = load("jax.numpy:angle")(sign)
@@ -48,7 +52,8 @@ def determinant_jnp(value: Any, a: Any, factors: Any, pivots: Any, *, logarithm:
 
 
 determinant_of = computed("determinant_of", "(),(m,m),(m,m),(m)->()", determinant_vjp, determinant_jnp)
-"""A determinant (or its logarithm) as a function of the matrix, which is followed by its factors."""
+"""A determinant, its sign or the logarithm of its size as a function of the matrix, which is followed by its factors.
+Of a complex one, the logarithm has the angle as well, which the sign does not follow."""
 
 
 def factored(a: Any) -> tuple[Value, tuple[Value, Value, Value]]:
@@ -64,28 +69,35 @@ def parity(pivots: Value, like: Value) -> Value:
     return prod(where(moved, number(-1, like), number(1, like)), -1)
 
 
+def sign_of_product(elements: Value) -> Value:
+    """The sign of the product of real numbers: 0 where one of them is."""
+    one, zero = number(1, elements), number(0, elements)
+    return prod(where(equal(elements, zero), zero, where(less(elements, zero), -one, one)), -1)
+
+
 @composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
 def det(a: Any) -> Value:
     _, (matrix, factors, pivots) = factored(a)
     value = stop_gradient(squeeze.bind(square_lu.bind(matrix, result=2), axes=(-1,)))
-    return determinant_of.bind(value, matrix, factors, pivots, logarithm=False)
+    return determinant_of.bind(value, matrix, factors, pivots, part="value")
 
 
 @composite(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
 def slogdet(a: Any) -> SlogdetResult:
     elements, (matrix, factors, pivots) = factored(a)
     size = absolute(elements)
-    logarithm, one, zero = sum(log(size), -1), number(1, elements), number(0, elements)
+    logarithm = sum(log(size), -1)
     if elements.dtype.kind != "c":
-        signs = where(equal(elements, zero), zero, where(less(elements, zero), -one, one))
-        sign = prod(signs, -1) * parity(pivots, elements)
-        logarithm = determinant_of.bind(logarithm, matrix, factors, pivots, logarithm=True)
+        sign = sign_of_product(elements) * parity(pivots, elements)
+        sign = determinant_of.bind(sign, matrix, factors, pivots, part="sign")
+        logarithm = determinant_of.bind(logarithm, matrix, factors, pivots, part="logarithm")
     else:
+        one, zero = number(1, elements), number(0, elements)
         nothing = equal(size, np.asarray(0, real_dtype(elements.dtype))[()])
         sign = prod(where(nothing, zero, elements / where(nothing, one, size)), -1) * parity(pivots, elements)
         # the logarithm of how the determinant changes: its size, and by which angle it turns
         change = complex_of(logarithm, zeros_like(logarithm))
-        change = determinant_of.bind(change, matrix, factors, pivots, logarithm=True)
+        change = determinant_of.bind(change, matrix, factors, pivots, part="logarithm")
         logarithm, angle = real(change), imag(change)
         sign = sign * exp(complex_of(zeros_like(angle), angle))
     return SlogdetResult(scalar_result(sign), scalar_result(logarithm))
