@@ -5,7 +5,7 @@ import pytest
 
 import numbagraph
 from numbagraph import grad, graph_jit, on_linalg_error, vmap
-from numbagraph.linalg import cho_solve, lu_solve, solve_triangular, solve_tridiagonal
+from numbagraph.linalg import cho_solve, lu_solve, solve_banded, solve_triangular, solve_tridiagonal, solveh_banded
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.matrix_facts import Structure, structure
 from numbagraph.rewrite.pipeline import optimise
@@ -190,6 +190,8 @@ def test_inverses_of_inverses_keep_their_errors():
         lambda a, b: a @ b,
         lambda a, b: b @ a,
         lambda a, b: solve_tridiagonal(a[0], a[1] + 3, a[2], b[:, None])[:, 0],
+        lambda a, b: solve_banded((2, 0), a, b),
+        lambda a, b: solveh_banded(np.stack([a[0], a[1] + 7]), b),
     ],
 )
 def test_one_matrix_for_a_batch_of_vectors_is_used_once(function):

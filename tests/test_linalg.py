@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbagraph
-from numbagraph import grad, graph_jit, on_linalg_error
+from numbagraph import grad, graph_jit, on_linalg_error, vmap
 from numbagraph.linalg import solve_triangular
 
 BACKENDS = ["numba", "numpy"]
@@ -228,3 +228,78 @@ def test_one_failure_among_many(place):
         failed = np.isnan(found).reshape(37, -1)
         np.testing.assert_array_equal(failed.any(1), np.arange(37) == place)
         assert failed[place].all()
+
+
+def deficient(columns):
+    matrix = numbers(6, columns)
+    matrix[:, 1] = matrix[:, 0]
+    return matrix
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("matrix", [numbers(6, 3), numbers(3, 6), deficient(3), deficient(8)])
+def test_least_squares(matrix, backend):
+    """The sums of residuals have one element for each right-hand side, whatever the rank: NumPy may have none."""
+    right = numbers(len(matrix), 2, seed=1)
+    x, residuals, rank, s = graph_jit(np.linalg.lstsq, backend=backend)(matrix, right)
+    expected = np.linalg.lstsq(matrix, right)
+    np.testing.assert_allclose(x, expected[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(residuals, np.sum((right - matrix @ x) ** 2, 0), rtol=1e-10, atol=1e-12)
+    assert (rank, type(rank)) == (expected[2], type(expected[2]))
+    np.testing.assert_allclose(s, expected[3], atol=1e-12)
+
+
+def test_least_squares_with_weights_is_differentiated():
+    """The derivative of a fit to its data is what solves the normal equations."""
+    matrix, right = numbers(6, 3), numbers(6, seed=1)
+    jacobian = numbagraph.jacrev(lambda b: np.linalg.lstsq(matrix, b)[0])(right)
+    np.testing.assert_allclose(jacobian, np.linalg.pinv(matrix), rtol=1e-10, atol=1e-12)
+
+
+def test_least_squares_of_a_stack_is_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="3-dimensional array given"):
+        graph_jit(np.linalg.lstsq)(np.ones((2, 3, 3)), np.ones(3))
+
+
+def test_batches_of_least_squares():
+    matrices, right = numbers(4, 6, 3), numbers(6, seed=1)
+    found = graph_jit(vmap(lambda a, b: np.linalg.lstsq(a, b)[0], in_axes=(0, None)))(matrices, right)
+    np.testing.assert_allclose(found, [np.linalg.lstsq(each, right)[0] for each in matrices], rtol=1e-10)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_equations_and_bands_refuse(backend):
+    sylvester, bands, positive_bands = (
+        graph_jit(function, backend=backend)
+        for function in (
+            numbagraph.linalg.solve_sylvester,
+            lambda ab, b: numbagraph.linalg.solve_banded((1, 1), ab, b),
+            numbagraph.linalg.solveh_banded,
+        )
+    )
+    with pytest.raises(np.linalg.LinAlgError, match="infs or NaNs"):
+        sylvester(np.full((2, 2), np.nan), np.eye(3), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="matrix 1 has 3 rows, and axis -1 of q has 4"):
+        sylvester(np.eye(2), np.eye(3), np.ones((2, 4)))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        bands(np.zeros((3, 4)), np.ones(4))
+    with pytest.raises(ValueError, match="1 diagonals below and 1 above the main one, but 2 rows"):
+        bands(np.ones((2, 4)), np.ones(4))
+    with pytest.raises(ValueError, match="the matrix has 4 columns, and the right-hand side has 5 rows"):
+        bands(np.ones((3, 4)), np.ones(5))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        positive_bands(np.zeros((2, 4)), np.ones(4))
+    with on_linalg_error("nan"):
+        assert np.isnan(bands(np.zeros((3, 4)), np.ones(4))).all()
+
+
+def test_a_stable_process_has_its_covariance():
+    transition, noise = 0.3 * numbers(20, 20), positive(20, 20)
+    found = graph_jit(numbagraph.linalg.solve_discrete_lyapunov)(transition, noise)
+    np.testing.assert_allclose(found, transition @ found @ transition.T + noise, rtol=1e-9)
+
+
+def test_discrete_lyapunov_computes_in_double_precision():
+    """As SciPy does."""
+    single = numbers(3, 3).astype(np.float32)
+    assert graph_jit(numbagraph.linalg.solve_discrete_lyapunov)(single, single).dtype == np.float64

@@ -43,6 +43,7 @@ def core_op(
     implements: tuple[Any, ...] = (),
     longest: int = LONGEST,
     determined: Callable[..., Any] = as_it_is,
+    regular: bool = False,
     ulp: float = 64.0,
 ) -> Op:
     """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
@@ -68,6 +69,8 @@ def core_op(
         What a length may be.
     determined
         What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
+    regular
+        Whether results are determined for matrices of full rank only; it is so where not all is determined.
     """
     name = name or reference_of(reference)[0]
     parsed = parse(signature)
@@ -126,7 +129,7 @@ def core_op(
             joint=joint,
             zero_dim="array",
             determined=determined,
-            regular=determined is not as_it_is,
+            regular=regular or determined is not as_it_is,
             ulp=ulp,
         )
     )

@@ -12,7 +12,7 @@ from numbagraph.rewrite.engine import node_rule, rule
 from numbagraph.rewrite.facts import is_op
 from numbagraph.rewrite.patterns import expand_dims, matmul
 
-SOLUTIONS = ("solve_factored", "solve_triangular", "solve_tridiagonal")
+SOLUTIONS = ("solve_factored", "solve_triangular", "solve_tridiagonal", "solve_banded", "solveh_banded")
 """Ops whose last operand is the right-hand side of a system that the others stand for."""
 
 

@@ -1,5 +1,25 @@
 """Linear algebra: factorisations, solutions, spectra, and functions of matrices."""
 
-from numbagraph.ops.linalg import determinants, factorisations, functions, general, solutions, spectra
+from numbagraph.ops.linalg import (
+    banded,
+    determinants,
+    equations,
+    factorisations,
+    functions,
+    general,
+    least_squares,
+    solutions,
+    spectra,
+)
 
-__all__ = ["determinants", "factorisations", "functions", "general", "solutions", "spectra"]
+__all__ = [
+    "banded",
+    "determinants",
+    "equations",
+    "factorisations",
+    "functions",
+    "general",
+    "least_squares",
+    "solutions",
+    "spectra",
+]

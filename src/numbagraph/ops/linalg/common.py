@@ -101,10 +101,13 @@ def computed(name: str, signature: str, vjp: Callable[..., Any], jnp: Callable[.
     )
 
 
-def reference(signature: str, *, stacks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def reference(
+    signature: str, *, stacks: bool = False, like: int | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make the reference of a core op of a function of single matrices (or of ``stacks`` of them, as well).
 
     It takes ``on_error``, if it is given: where `numpy.linalg.LinAlgError` is raised, the results are NaN instead.
+    What they are like is found with the unit matrix, or is said by ``like``: as that operand.
     """
     parsed = parse(signature)
 
@@ -117,20 +120,25 @@ def reference(signature: str, *, stacks: bool = False) -> Callable[[Callable[...
             ranks = [a.ndim - len(names) for a, names in zip(arrays, parsed.inputs, strict=True)]
             batch = np.broadcast_shapes(*[a.shape[:rank] for a, rank in zip(arrays, ranks, strict=True)])
             spread = [np.broadcast_to(a, (*batch, *a.shape[rank:])) for a, rank in zip(arrays, ranks, strict=True)]
-            single = partial(quiet, function, **attrs) if on_error == "raise" else partial(or_nan, function, attrs)
-            return stacked(single, spread, batch)
+            single = partial(quiet, function, **attrs)
+            example = single if like is None else partial(zeros_like_one, like)
+            return stacked(single if on_error == "raise" else partial(or_nan, single, example), spread, batch, example)
 
         return call
 
     return declare
 
 
-def or_nan(function: Callable[..., Any], attrs: dict[str, Any], *arrays: np.ndarray) -> Any:
+def zeros_like_one(number: int, *arrays: np.ndarray) -> np.ndarray:
+    return np.zeros_like(arrays[number])
+
+
+def or_nan(function: Callable[..., Any], example: Callable[..., Any], *arrays: np.ndarray) -> Any:
     """The results for one matrix, or NaN where it has none."""
     try:
-        return quiet(function, *arrays, **attrs)
+        return function(*arrays)
     except np.linalg.LinAlgError:
-        found = quiet(function, *stand_ins(arrays), **attrs)
+        found = example(*stand_ins(arrays))
         filled = tuple(
             np.full_like(each, np.nan) if np.asarray(each).dtype.kind in "fc" else each for each in results(found)
         )
@@ -149,12 +157,14 @@ def stand_in(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (rng.random(array.shape) if array.dtype.kind in "fc" else np.arange(array.size)).astype(array.dtype)
 
 
-def stacked(function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple[int, ...]) -> Any:
+def stacked(
+    function: Callable[..., Any], arrays: list[np.ndarray], batch: tuple[int, ...], example: Callable[..., Any]
+) -> Any:
     """The results for each matrix, put together."""
     if not batch:
         return function(*arrays)
     if 0 in batch:
-        found = [function(*stand_ins([np.empty(a.shape[len(batch) :], a.dtype) for a in arrays]))]
+        found = [example(*stand_ins([np.empty(a.shape[len(batch) :], a.dtype) for a in arrays]))]
     else:
         found = [function(*[a[place] for a in arrays]) for place in np.ndindex(batch)]
     columns = zip(*map(results, found), strict=True)

@@ -57,10 +57,15 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
         rcond = SMALLEST_RATIO if rtol is np._NoValue else precision(matrix) if rtol is None else rtol
     u, s, vh = svd(matrix, full_matrices=False)  # type: ignore[misc]
     cutoff = expand_at(rcond, (rcond.ndim,)) if isinstance(rcond, Value) and rcond.ndim else rcond
-    large = greater(s, cutoff * max(s, -1, keepdims=True, initial=0))
-    inverse = where(large, 1 / where(large, s, number(1, s)), number(0, s))
+    _, inverse = inverse_of_values(s, cutoff)
     value = product(adjoint(vh), expand_dims.bind(inverse, axes=(-1,)) * adjoint(u))
     return pinv_of.bind(registry["stop_gradient"](value), matrix)
+
+
+def inverse_of_values(s: Value, ratio: Any) -> tuple[Value, Value]:
+    """Which singular values are not zero, relative to the largest, and their reciprocals, those of zero being zero."""
+    large = greater(s, ratio * max(s, -1, keepdims=True, initial=0))
+    return large, where(large, 1 / where(large, s, number(1, s)), number(0, s))
 
 
 def precision(matrix: Value) -> Any:

@@ -1,0 +1,72 @@
+"""Matrix equations, by Schur's form of the matrices."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.core import Element
+from numbagraph.intrinsics.emitter import I1, I32, POINTER, llvm_type
+from numbagraph.intrinsics.linalg.spectral import BLOCK, nonzero
+from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.types import real_dtype
+
+
+def sylvester(element: Element) -> ir.Value:
+    """``a x + x b = q``: Bartels and Stewart, Solution of the matrix equation AX + XB = C (1972).
+
+    LAPACK sees the transposed matrices, so the first factor is b. It scales what would overflow; that is left so.
+    """
+    m, n, fortran, builder = element["m"], element["n"], element.fortran, element.builder
+    first, first_vectors, second, second_vectors, middle, work, values, real_work = element.scratch
+    element.copy(first, element.operands[1], n * n)
+    element.copy(second, element.operands[0], m * m)
+    failed = not_finite(element, 0, m * m)
+    for number, size in ((1, n * n), (2, m * n)):
+        failed = builder.or_(failed, not_finite(element, number, size))
+    for matrix, vectors, length in ((first, first_vectors, n), (second, second_vectors, m)):
+        info = schur(element, matrix, vectors, length, work, values, real_work)
+        failed = builder.or_(failed, nonzero(element, info))
+    wide, tall, result = fortran.width(n.register), fortran.width(m.register), element.results[0]
+    one, zero = fortran.number(1), fortran.number(0)
+    fortran.blas("gemm", "C", "N", n, m, n, one, first_vectors, wide, element.operands[2], wide, zero, middle, wide)
+    fortran.blas("gemm", "N", "N", n, m, m, one, middle, wide, second_vectors, tall, zero, result, wide)
+    scale = fortran.slot(ir.Constant(llvm_type(real_dtype(element.code.dtype)), 1.0))
+    sign = fortran.slot(ir.Constant(I32, 1))
+    fortran.lapack("trsyl", "N", "N", sign, n, m, first, wide, second, tall, result, wide, scale)
+    fortran.blas("gemm", "N", "N", n, m, n, one, first_vectors, wide, result, wide, zero, middle, wide)
+    fortran.blas("gemm", "N", "C", n, m, m, one, middle, wide, second_vectors, tall, zero, result, wide)
+    return failed
+
+
+def schur(
+    element: Element,
+    matrix: ir.Value,
+    vectors: ir.Value,
+    n: Index,
+    work: ir.Value,
+    values: ir.Value,
+    real_work: ir.Value,
+) -> ir.Value:
+    """Schur's form of a matrix in its place, with the vectors; gives whether LAPACK has failed."""
+    fortran = element.fortran
+    width, nothing = fortran.width(n.register), ir.Constant(POINTER, None)
+    count = fortran.slot(ir.Constant(I32, 0))
+    values = [values, real_work] if element.code.dtype.kind == "f" else [values]
+    rest = [real_work] if element.code.dtype.kind == "c" else []
+    spaces = [work, n * BLOCK + 1, *rest, nothing]
+    return fortran.lapack("gees", "V", "N", nothing, n, matrix, width, count, *values, vectors, width, *spaces)
+
+
+def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
+    """Whether an element of an operand is infinite or NaN, in one of its parts."""
+    code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
+    count = size * (2 if element.code.dtype.kind == "c" else 1)
+    parts = Matrix(element.emitter, element.operands[operand], dtype, count, code.index(1))
+    found = Variable(element.emitter, ir.Constant(I1, 0))
+
+    def look(i: Index) -> None:
+        number = parts[code.index(0), i]
+        found.value = builder.or_(found.value, (number - number).is_nan().value)
+
+    code.loop(0, count, look)
+    return found.value
