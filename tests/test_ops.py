@@ -50,8 +50,8 @@ def has(op, facet):
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported) and op.name not in UNDEFINED)
 ON_JAX = [name for name in NAMES if has(registry[name], "jnp")]
-REAL = [name for name in NAMES if any(map(can_change, calls(registry[name], FLOAT64)))]
-DIFFERENTIABLE = [name for name in REAL if has(registry[name], "vjp") and name not in DEFINED]
+SMOOTH = [name for name in NAMES if any(map(can_change, calls(registry[name], FLOAT64, COMPLEX128)))]
+DIFFERENTIABLE = [name for name in SMOOTH if has(registry[name], "vjp") and name not in DEFINED]
 BATCHED = [
     name for name in NAMES if has(registry[name], "batch") and any(call.arrays for call in first_calls(registry[name]))
 ]
@@ -114,8 +114,8 @@ def cotangent_of(value):
     return optree.tree_map(lambda each: direction(rng, each), value)
 
 
-def test_every_op_of_real_numbers_has_a_gradient():
-    assert {*REAL} == {*DIFFERENTIABLE, *DEFINED}
+def test_every_op_of_real_or_complex_numbers_has_a_gradient():
+    assert {*SMOOTH} == {*DIFFERENTIABLE, *DEFINED}
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
