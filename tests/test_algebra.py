@@ -37,11 +37,15 @@ def swapped(a):
     return np.swapaxes(a, -1, -2)
 
 
+def row(b):
+    return b[..., None, :, 0]
+
+
 ONE = {
     "the inverse times vectors": lambda a, b: linalg.inv(a) @ b,
     "the transposed inverse": lambda a, b: swapped(linalg.inv(a)) @ b,
-    "vectors times the inverse": lambda a, b: swapped(b) @ linalg.inv(a),
-    "vectors times the transposed inverse": lambda a, b: swapped(b) @ swapped(linalg.inv(a)),
+    "a vector times the inverse": lambda a, b: row(b) @ linalg.inv(a),
+    "a vector times the transposed inverse": lambda a, b: row(b) @ swapped(linalg.inv(a)),
     "the inverse times itself": lambda a, b: linalg.inv(a) @ linalg.inv(a) @ b,
     "a lower triangle": lambda a, b: linalg.solve(np.tril(a), b),
     "an upper triangle": lambda a, b: linalg.solve(np.triu(a), b),
@@ -156,7 +160,7 @@ def test_a_determinant_that_overflows_has_a_logarithm():
 
 
 SINGULAR = [
-    "the inverse times vectors", "vectors times the inverse", "a lower triangle", "an upper triangle",
+    "the inverse times vectors", "a vector times the inverse", "a lower triangle", "an upper triangle",
     "the inverse of a triangle", "triangles, from the right", "a diagonal", "a diagonal triangle",
 ]  # fmt: skip
 
@@ -259,3 +263,10 @@ def test_facts_of_deep_graphs_are_found_or_unknown():
 
     (value,) = graph_jit(function).graph(np.eye(2)).outputs
     assert structure(value) in (Structure.LOWER, Structure.NONE)
+
+
+@pytest.mark.parametrize("function", [lambda x, a: x @ linalg.inv(a), vmap(lambda x, a: x @ linalg.inv(a), (0, None))])
+def test_rows_of_data_are_multiplied_with_the_inverse(function):
+    """Of many rows and one matrix, that is faster than to solve for all of them."""
+    nodes = optimise(graph_jit(function).graph(numbers(9, 3), regular(3, 3))).final.order
+    assert "matmul" in [node.op.name for node in nodes if hasattr(node, "op")]

@@ -60,13 +60,18 @@ def times_inverse(a: Value, f: Value, p: Value, c: Value, trans: int, on_error: 
     return transposed_matrix(solution)
 
 
+def is_row(c: Value, transposed: bool) -> bool:
+    return shapes.resolve(c.shape[-1 if transposed else -2]) == 1
+
+
+# For many right-hand sides, as rows of data are, a product with the inverse takes half of the time of their solutions.
 INVERSES = (
     rule(
         lambda a, f, p, b, c, *, trans, on_error, transposed: matmul(
             solve_factored(a, f, p, b, trans=trans, on_error=on_error), c, transposed=transposed
         ),
         inverse_times,
-        where=lambda b: is_unit(b),
+        where=lambda a, b, c: is_unit(b) and c.ndim <= a.ndim,
         name="inv(a) @ c",
     ),
     rule(
@@ -74,7 +79,7 @@ INVERSES = (
             c, solve_factored(a, f, p, b, trans=trans, on_error=on_error), transposed=transposed
         ),
         times_inverse,
-        where=lambda b: is_unit(b),
+        where=lambda a, b, c, transposed: is_unit(b) and c.ndim <= a.ndim and is_row(c, transposed[0]),
         name="c @ inv(a)",
     ),
 )
