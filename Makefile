@@ -16,18 +16,23 @@ test := .venv/.installed-test
 bench := .venv-bench/.installed-bench
 # PyMC does, too.
 test_pymc := .venv-pymc/.installed-test-pymc
+demo_pymc := .venv-pymc/.installed-demo-pymc
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo test test-pymc lint format bench clean
+.PHONY: help demo demo-pymc test test-pymc lint format bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 demo: $(demo)  ## fit a logistic regression on real data, with times
 	.venv/bin/python examples/logistic_regression.py $(ARGS)
+
+demo-pymc: export OMP_NUM_THREADS = 1
+demo-pymc: $(demo_pymc)  ## sample PyMC models on real data, with times and plots
+	.venv-pymc/bin/python examples/pymc_models $(ARGS)
 
 # The tests run side by side already: a BLAS with threads of its own would only fight over the cores.
 test: export OMP_NUM_THREADS = 1
@@ -69,8 +74,8 @@ clean:  ## remove the environments and what tools left behind
 
 $(dev) $(demo) $(test): .venv/$(created)
 $(bench): .venv-bench/$(created)
-$(test_pymc): .venv-pymc/$(created)
-$(dev) $(demo) $(test) $(bench) $(test_pymc): pyproject.toml
+$(test_pymc) $(demo_pymc): .venv-pymc/$(created)
+$(dev) $(demo) $(test) $(bench) $(test_pymc) $(demo_pymc): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	touch $@
