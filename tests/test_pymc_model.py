@@ -3,6 +3,7 @@
 import ctypes
 import dataclasses
 import doctest
+import inspect
 import threading
 
 import numpy as np
@@ -13,6 +14,7 @@ nutpie = pytest.importorskip("nutpie")
 
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
+import xarray  # noqa: E402
 from nutpie import compile_pymc  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 
@@ -26,6 +28,8 @@ from numbagraph.pymc_bridge import (  # noqa: E402
     sampling,
 )
 
+NUTPIE_BY_DEFAULT = inspect.signature(pm.sample).parameters["nuts_sampler"].default is None
+"""Whether `pm.sample` takes nutpie where it can: then results have the names that nutpie gives them."""
 rng = np.random.default_rng(7)
 Y = rng.normal(1.0, 2.0, size=30)
 
@@ -89,15 +93,18 @@ def test_names_shapes_coordinates_and_dimensions():
 def test_nutpie_takes_what_it_was_written_for():
     """nutpie's class is private: this says when a release changes it."""
     fields = {field.name for field in dataclasses.fields(compile_pymc.CompiledPyMCModel)}
-    assert fields == {
+    later = {"reparameterized_names", "shared_var_keys"}
+    assert fields - later == {
         "dims", "compiled_logp_func", "compiled_expand_func", "initial_point_func", "shared_data", "user_data",
         "n_expanded", "shape_info", "logp_func", "expand_func", "_n_dim", "_shapes", "_coords", "_transform_adapt_args",
     }  # fmt: skip
     model = regression()
     compiled = compile_model(model)
     assert {name: tuple(shape) for name, shape in compile_pymc._compute_shapes(model).items()} == compiled.shapes
-    dims, coordinates = compile_pymc._prepare_dims_and_coords(model, compiled.shape_info)
+    hidden = [[]] if later <= fields else []
+    dims, coordinates = compile_pymc._prepare_dims_and_coords(model, compiled.shape_info, *hidden)
     assert {name: tuple(each) for name, each in dims.items()} == compiled.dims
+    assert getattr(compiled, "reparameterized_names", ["noise_log__"]) == ["noise_log__"]
     assert {name: list(each) for name, each in coordinates.items()} == {
         name: list(each) for name, each in compiled.coords.items()
     }
@@ -172,27 +179,37 @@ def test_equal_seeds_give_equal_samples():
     assert not first.posterior.equals(third.posterior)
 
 
+def groups_of(trace):
+    return set(trace.children if isinstance(trace, xarray.DataTree) else trace.groups())
+
+
 def test_groups_and_names_are_those_of_pymc():
     with regression() as model:
-        options = {"compile_kwargs": {"mode": "FAST_COMPILE"}, "compute_convergence_checks": False, "cores": 1}
+        options = {"compute_convergence_checks": False, "cores": 1}
+        options |= {} if NUTPIE_BY_DEFAULT else {"compile_kwargs": {"mode": "FAST_COMPILE"}}
         expected = pm.sample(draws=5, tune=5, chains=2, progressbar=False, **options)
         found = sample(draws=5, tune=5, chains=2, progressbar=False)
-    assert set(found.groups()) == set(expected.groups())
+    assert type(found) is type(expected)
+    assert groups_of(found) == groups_of(expected)
     assert set(found.posterior) == set(expected.posterior)
-    shared = {"diverging", "energy", "tree_depth", "lp", "acceptance_rate", "n_steps", "step_size", "energy_error"}
-    assert shared <= set(found.sample_stats)
-    assert shared <= set(expected.sample_stats)
+    names = {"diverging", "energy", "n_steps", "step_size", "energy_error"}
+    names |= {"depth", "logp"} if NUTPIE_BY_DEFAULT else {"tree_depth", "lp", "acceptance_rate"}
+    assert names <= set(found.sample_stats)
+    assert names <= set(expected.sample_stats)
     for group in ("observed_data", "constant_data"):
         assert found[group].equals(expected[group])
+        assert found[group].attrs.keys() == expected[group].attrs.keys()
     for name, each in expected.posterior.items():
         assert found.posterior[name].dims == each.dims
         assert found.posterior[name].shape == each.shape
     assert found.posterior.attrs["tuning_steps"] == 5
+    assert found.posterior.attrs["sampling_time"] > 0
     del model
 
 
 def test_warmup_is_kept_if_wanted():
     trace = sample(regression(), draws=5, tune=10, chains=2, progressbar=False, discard_tuned_samples=False)
+    assert {"warmup_posterior", "warmup_sample_stats"} <= groups_of(trace)
     assert trace.warmup_posterior["slope"].shape == (2, 10, 2)
     assert "noise_log__" not in trace.warmup_posterior
 

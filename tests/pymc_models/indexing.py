@@ -75,7 +75,7 @@ def products() -> pm.Model:
         a, b = pm.Normal("a", shape=(3, 4)), pm.Normal("b", shape=4)
         batch = pt.stack([a, 2 * a])
         value = a @ b + pt.diag(pt.outer(b[:3], b[:3])) + (batch @ b).sum(axis=0) + pt.dot(a, a.T).sum(axis=1)
-        value += pt.batched_dot(batch, pt.stack([a.T, a.T]))[0, 0] + pt.tensordot(a, b, axes=1)
+        value += pt.matmul(batch, pt.stack([a.T, a.T]))[0, 0] + pt.tensordot(a, b, axes=1)
         pm.Normal("y", value, 1.0, observed=Y[:3])
     return model
 

@@ -5,33 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from pymc.distributions.transforms import (
-    Chain,
-    CircularTransform,
-    Interval,
-    LogExpM1,
-    log,
-    logodds,
-    ordered,
-    sum_to_1,
-)
+from pymc.distributions import transforms
 
 from tests.pymc_models.zoo import add, zoo
 
 TRANSFORMS = {
-    "log": lambda: pm.Gamma("x", 2.0, 1.0, transform=log, shape=3),
-    "log odds": lambda: pm.Beta("x", 2.0, 1.0, transform=logodds, shape=3),
+    "log": lambda: pm.Gamma("x", 2.0, 1.0, transform=transforms.log, shape=3),
+    "log odds": lambda: pm.Beta("x", 2.0, 1.0, transform=transforms.logodds, shape=3),
     "interval": lambda: pm.Uniform("x", -1.0, 2.5, shape=3),
-    "half interval": lambda: pm.Normal("x", transform=Interval(lower=-1.0, upper=None), shape=3),
-    "upper interval": lambda: pm.Normal("x", transform=Interval(lower=None, upper=2.0), shape=3),
+    "half interval": lambda: pm.Normal("x", transform=transforms.Interval(lower=-1.0, upper=None), shape=3),
+    "upper interval": lambda: pm.Normal("x", transform=transforms.Interval(lower=None, upper=2.0), shape=3),
     "interval of variables": lambda: pm.Uniform("x", pm.Normal("low", -1.0), 4.0, shape=2),
-    "ordered": lambda: pm.Normal("x", 0.0, 1.0, transform=ordered, shape=4, initval=np.arange(4.0)),
+    "ordered": lambda: pm.Normal("x", 0.0, 1.0, transform=transforms.ordered, shape=4, initval=np.arange(4.0)),
     "simplex": lambda: pm.Dirichlet("x", np.ones(4)),
-    "sum to 1": lambda: pm.Dirichlet("x", np.ones(4), default_transform=sum_to_1),
-    "log of expm1": lambda: pm.Gamma("x", 2.0, 1.0, transform=LogExpM1(), shape=3),
-    "circular": lambda: pm.Normal("x", transform=CircularTransform(), shape=3),
+    "sum to 1": lambda: pm.Dirichlet("x", np.ones(4), default_transform=transforms.sum_to_1),
+    "log of expm1": lambda: pm.Gamma("x", 2.0, 1.0, transform=transforms.LogExpM1(), shape=3),
+    "circular": lambda: pm.Normal("x", transform=transforms.CircularTransform(), shape=3),
     "zero sum": lambda: pm.ZeroSumNormal("x", 1.5, shape=(3, 4), n_zerosum_axes=2),
-    "chain": lambda: pm.Gamma("x", 2.0, 1.0, transform=Chain([log, Interval(lower=-9.0, upper=9.0)]), shape=3),
+    "chain": lambda: pm.Gamma(
+        "x", 2.0, 1.0, transform=transforms.Chain([transforms.log, transforms.Interval(lower=-9.0, upper=9.0)]), shape=3
+    ),
     "none": lambda: pm.Gamma("x", 2.0, 1.0, default_transform=None, shape=3),
 }
 

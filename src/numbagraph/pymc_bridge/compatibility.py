@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 import nutpie
 import pymc
-from arviz.data.base import dict_to_dataset, make_attrs
+import xarray
+from nutpie.compile_pymc import CompiledPyMCModel
 from pymc.backends.arviz import coords_and_dims_for_inferencedata, find_constants, find_observations
-from pytensor.tensor import subtensor
+
+NOT_EVERYWHERE = frozenset(
+    """
+    AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp Rad2Deg SoftmaxGrad
+    XLog1PY XLogY XlogX XlogY0
+    """.split()
+)
+"""Ops of PyTensor that one of its versions lacks."""
+
+
+class Names:
+    """What is found under a name, in the first of some modules that has it.
+
+    An op that this version of PyTensor lacks is a class of which there are no objects: so tables have the ops of all
+    versions.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+
+    def __getattr__(self, name: str) -> Any:
+        for module in self._modules:
+            try:
+                return getattr(import_module(module), name)
+            except (ImportError, AttributeError):
+                continue
+        if name not in NOT_EVERYWHERE:
+            raise AttributeError(f"none of {', '.join(self._modules)} has {name}")
+        return type(name, (), {})
+
+
+scalars = Names("pytensor.scalar.basic")
+special = Names("pytensor.scalar.math")
+rows = Names("pytensor.tensor.special", "pytensor.tensor.xlogx")
+linalg = Names("pytensor.tensor.linalg", "pytensor.tensor.slinalg", "pytensor.tensor.nlinalg")
+blas = Names("pytensor.tensor.blas")
+conditional = Names("pytensor.conditional.op", "pytensor.ifelse")
+indexing = Names("pytensor.tensor.subtensor")
+arviz = Names("arviz_base", "arviz.data.base")
 
 
 def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
@@ -19,7 +60,7 @@ def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(indices)
     if any(isinstance(each, int) for each in _entries(pattern)):  # PyTensor 3: an entry is the place of its input
         return tuple(_filled(each, indices) for each in pattern)
-    return tuple(subtensor.indices_from_subtensor(list(indices), pattern))
+    return tuple(indexing.indices_from_subtensor(list(indices), pattern))
 
 
 def _entries(pattern: Sequence[Any]) -> list[Any]:
@@ -35,40 +76,57 @@ def _filled(entry: Any, indices: Sequence[Any]) -> Any:
     return indices[entry] if isinstance(entry, int) else entry
 
 
+def axis_apart(op: Any, operands: Sequence[Any], place: int) -> tuple[Any, list[Any]]:
+    """The axis of a `Join` or `Split`, which PyTensor 2 has in a place among the operands, and the other operands."""
+    if hasattr(op, "axis"):
+        return op.axis, list(operands)
+    return operands[place], [*operands[:place], *operands[place + 1 :]]
+
+
+def compiled_model(shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
+    """nutpie's model of its parts, some of which some versions lack; ``shared`` are the variables that hold data."""
+    parts["shared_var_keys"] = {each: each.name for each in shared}
+    known = {field.name for field in fields(CompiledPyMCModel)}
+    return CompiledPyMCModel(**{name: each for name, each in parts.items() if name in known})
+
+
 STATISTICS = {
     "depth": "tree_depth",
     "logp": "lp",
     "maxdepth_reached": "reached_max_treedepth",
     "mean_tree_accept": "acceptance_rate",
 }
-"""What PyMC calls the statistics of nutpie's sampler."""
+"""What PyMC 5 calls the statistics of nutpie's sampler; PyMC 6 has nutpie's own names."""
 
 
-def with_pymc_names(trace: Any) -> Any:
-    """A trace whose statistics have the names that PyMC's own sampler gives them."""
-    for group in ("sample_stats", "warmup_sample_stats"):
-        if group in trace.groups():
-            setattr(trace, group, trace[group].rename(STATISTICS))
-    return trace
-
-
-def without_variables(trace: Any, names: Sequence[str]) -> Any:
-    """A trace without some variables."""
+def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str, Any]) -> Any:
+    """What nutpie gives, as PyMC gives it: without hidden variables, with data and what is known of the sampling."""
     for group in ("posterior", "warmup_posterior"):
-        if group in trace.groups():
-            setattr(trace, group, trace[group].drop_vars(names, errors="ignore"))
+        change_group(trace, group, lambda each: each.drop_vars(hidden, errors="ignore"))
+    trace.posterior.attrs.update(arviz.make_attrs(attributes, nutpie))
+    data = {"constant_data": find_constants(model), "observed_data": find_observations(model)}
+    if isinstance(trace, xarray.DataTree):
+        for name, found in data.items():
+            trace[name] = xarray.DataTree(dataset_of(model, found, sample_dims=[], inference_library=pymc))
+        return trace
+    for group in ("sample_stats", "warmup_sample_stats"):
+        change_group(trace, group, lambda each: each.rename(STATISTICS))
+    known = {name: found for name, found in data.items() if found}
+    if known:
+        trace.add_groups({name: dataset_of(model, each, default_dims=[], library=pymc) for name, each in known.items()})
     return trace
 
 
-def add_data_groups(trace: Any, model: Any, attributes: dict[str, Any]) -> Any:
-    """A trace with the groups that PyMC adds: observed and constant data, and what is known of the sampling."""
+def change_group(trace: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """Put what a function makes of a group in the group's place, if there is one."""
+    if isinstance(trace, xarray.DataTree):
+        if name in trace.children:
+            trace[name] = xarray.DataTree(change(trace[name].to_dataset()))
+    elif name in trace.groups():
+        setattr(trace, name, change(trace[name]))
+
+
+def dataset_of(model: Any, arrays: dict[str, Any], **options: Any) -> Any:
+    """Arrays with the dimensions and coordinates that the model gives them."""
     coordinates, dims = coords_and_dims_for_inferencedata(model)
-    groups = {
-        name: dict_to_dataset(find(model), library=pymc, coords=coordinates, dims=dims, default_dims=[])
-        for name, find in (("constant_data", find_constants), ("observed_data", find_observations))
-    }
-    trace.posterior.attrs.update(make_attrs(attributes, library=nutpie))
-    found = {name: group for name, group in groups.items() if group}
-    if found:
-        trace.add_groups(found)
-    return trace
+    return arviz.dict_to_dataset(arrays, coords=coordinates, dims=dims, **options)

@@ -8,7 +8,6 @@ from typing import Any
 from pymc.logprob.utils import CheckParameterValue
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
-from pytensor.ifelse import IfElse
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
@@ -19,6 +18,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.op import registry
 from numbagraph.pymc_bridge import linalg
+from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import Importer, Requirement, UnsupportedOp, describe, handler_of, imports
 from numbagraph.pymc_bridge.mathematics import all_of, matrix_product
 from numbagraph.types import BOOL
@@ -39,7 +39,7 @@ def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
     return importer.inner(node.op.fgraph, inputs)
 
 
-@imports(IfElse)
+@imports(conditional.IfElse)
 def if_else(importer: Importer, node: Apply, condition: Value, *branches: Value) -> list[Value]:
     """Both branches are computed, and one of them is taken."""
     count = node.op.n_outs

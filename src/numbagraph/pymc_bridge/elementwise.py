@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from pymc.distributions import dist_math
 from pytensor.graph.basic import Apply
-from pytensor.scalar import basic as scalars
-from pytensor.scalar import math as special
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.xlogx import XlogX, XlogY0
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Constant, Node, Value, constant
 from numbagraph.op import registry
 from numbagraph.ops.shape import broadcast_value
+from numbagraph.pymc_bridge.compatibility import rows, scalars, special
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.types import BOOL, canonical_dtype
 
@@ -95,7 +93,7 @@ IN_RESULT_DTYPE: dict[type, str] = {
     special.Hyp2F1: "hyp2f1",
     dist_math.I0e: "i0e",
     dist_math.I1e: "i1e",
-    XlogY0: "xlogy",
+    rows.XlogY0: "xlogy",
 }
 """Functions whose operands are converted to the dtype of the result first."""
 
@@ -174,7 +172,7 @@ OTHERS: dict[type, Build] = {
     scalars.Angle: lambda dtype, x: registry["angle"](x if x.dtype.kind == "c" else convert(x, dtype)),
     special.TriGamma: lambda dtype, x: registry["polygamma"](1, convert(x, dtype)),
     special.PolyGamma: polygamma,
-    XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
+    rows.XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }
 """Functions that are no op of ours, given the dtype of the result."""
 
@@ -210,7 +208,7 @@ def chained(op: Any, inputs: Sequence[Value]) -> Value:
     return result
 
 
-def composite(importer: Importer, op: scalars.Composite, inputs: Sequence[Value]) -> list[Value]:
+def composite(importer: Importer, op: Any, inputs: Sequence[Value]) -> list[Value]:
     """Several scalar ops in one, which PyTensor's fusion makes."""
     return importer.inner(op.fgraph, inputs)
 

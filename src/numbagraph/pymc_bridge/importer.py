@@ -141,7 +141,7 @@ class Importer:
             except UnsupportedOp:
                 raise
             except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-                raise type(error)(f"{error}\n  in the translation of {describe(node.out)}") from error
+                raise type(error)(f"{error}\n  in the translation of {describe(node.outputs[0])}") from error
             if not isinstance(results, (list, tuple)):
                 results = [results]
             known = all(isinstance(each, GraphConstant) for each in inputs)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.tensor import subtensor
 from pytensor.tensor.basic import Nonzero
 from pytensor.tensor.extra_ops import FillDiagonal
 
@@ -15,6 +14,7 @@ from numbagraph.graph import Constant, Value
 from numbagraph.op import registry
 from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.pymc_bridge.compatibility import index_of
+from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers
 from numbagraph.types import BOOL
@@ -52,7 +52,7 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     return [importer.capture(each, "mask") for each in data.nonzero()]
 
 
-@imports(subtensor.Subtensor, subtensor.AdvancedSubtensor, subtensor.AdvancedSubtensor1)
+@imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1)
 def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
     key = key_of(importer, node, indices)
     if x.ndim == 1 and len(key) == 1 and isinstance(key[0], int) and is_made_of_numbers(x):
@@ -60,7 +60,7 @@ def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
     return index(x, key)
 
 
-@imports(subtensor.IncSubtensor, subtensor.AdvancedIncSubtensor, subtensor.AdvancedIncSubtensor1)
+@imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
     key = key_of(importer, node, indices)
     return (set_index if node.op.set_instead_of_inc else add_index)(x, key, update)

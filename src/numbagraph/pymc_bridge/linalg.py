@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Apply
-from pytensor.tensor import nlinalg, slinalg
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.op import Op, registry
 from numbagraph.ops.shape import expand_at, squeeze_at
+from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.types import canonical_dtype
 
@@ -29,21 +29,21 @@ def needed(name: str, node: Apply) -> Op:
 Call = Callable[..., Any]
 
 TABLE: dict[type, tuple[str, Call]] = {
-    slinalg.Cholesky: ("cholesky", lambda op, f, a: f(a, upper=not op.lower)),
-    slinalg.SolveTriangular: (
+    ops.Cholesky: ("cholesky", lambda op, f, a: f(a, upper=not op.lower)),
+    ops.SolveTriangular: (
         "solve_triangular",
         lambda op, f, a, b: f(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal),
     ),
-    slinalg.CholeskySolve: ("cho_solve", lambda op, f, c, b: f((c, op.lower), b)),
-    slinalg.Solve: ("solve", lambda op, f, a, b: f(a, b)),
-    slinalg.Expm: ("expm", lambda op, f, a: f(a)),
-    nlinalg.MatrixInverse: ("inv", lambda op, f, a: f(a)),
-    nlinalg.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
-    nlinalg.Det: ("det", lambda op, f, a: f(a)),
-    nlinalg.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
-    nlinalg.Eigh: ("eigh", lambda op, f, a: list(f(a, op.UPLO))),
-    nlinalg.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
-    slinalg.QR: ("qr", lambda op, f, a: list(f(a))),
+    ops.CholeskySolve: ("cho_solve", lambda op, f, c, b: f((c, op.lower), b)),
+    ops.Solve: ("solve", lambda op, f, a, b: f(a, b)),
+    ops.Expm: ("expm", lambda op, f, a: f(a)),
+    ops.MatrixInverse: ("inv", lambda op, f, a: f(a)),
+    ops.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
+    ops.Det: ("det", lambda op, f, a: f(a)),
+    ops.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
+    ops.Eigh: ("eigh", lambda op, f, a: list(f(a, op.UPLO))),
+    ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
+    ops.QR: ("qr", lambda op, f, a: list(f(a))),
 }
 """For each op its name here, and how that is called, given PyTensor's op and the operands."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from pymc.distributions.dist_math import SplineWrapper
-from pytensor import scalar as scalars
 from pytensor.graph.basic import Apply
-from pytensor.tensor import math, special
-from pytensor.tensor.blas import BatchedDot, Dot22, Gemm, Gemv, Ger
+from pytensor.tensor import math
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
 from scipy.interpolate import PPoly
@@ -18,6 +17,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value, constant
 from numbagraph.op import registry
 from numbagraph.ops.shape import expand_at
+from numbagraph.pymc_bridge.compatibility import blas, rows, scalars
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
 from numbagraph.types import BOOL, INT64, canonical_dtype
@@ -73,23 +73,23 @@ def running(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["cumsum" if node.op.mode == "add" else "cumprod"](x, node.op.axis)
 
 
-@imports(math.Dot, Dot22)
+@imports(math.Dot, blas.Dot22)
 def dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     return registry["dot"](convert(x, dtype), convert(y, dtype))
 
 
-@imports(BatchedDot)
+@imports(blas.BatchedDot)
 def batched_dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
     return registry["matmul"](x, y)
 
 
-@imports(Gemv, Gemm)
+@imports(blas.Gemv, blas.Gemm)
 def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value, b: Value) -> Value:
     return b * z + a * registry["dot"](x, y)
 
 
-@imports(Ger)
+@imports(blas.Ger)
 def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
     return z + a * registry["outer"](x, y)
 
@@ -110,17 +110,32 @@ def spline(importer: Importer, node: Apply, x: Value) -> Value:
     return first
 
 
-@imports(special.Softmax)
+@imports(rows.Softmax)
 def softmax(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["softmax"](x, axis=node.op.axis)
 
 
-@imports(special.LogSoftmax)
+@imports(rows.LogSoftmax)
 def log_softmax(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["log_softmax"](x, axis=node.op.axis)
 
 
-@imports(special.SoftmaxGrad)
+@imports(rows.LogSumExp)
+def logsumexp(importer: Importer, node: Apply, x: Value) -> Value:
+    return registry["logsumexp"](x, axis=node.op.axis)
+
+
+FORMULAS: dict[type, str] = {rows.LogAddExp: "logaddexp", rows.XLogY: "xlogy", rows.XLog1PY: "xlog1py"}
+"""Functions of each element that PyTensor has as graphs in an op."""
+
+
+@imports(*FORMULAS)
+def formula(importer: Importer, node: Apply, *operands: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return reduce(registry[FORMULAS[type(node.op)]], [convert(each, dtype) for each in operands])
+
+
+@imports(rows.SoftmaxGrad)
 def softmax_gradient(importer: Importer, node: Apply, given: Value, softmax_of_x: Value) -> Value:
     product: Any = given * softmax_of_x
     return product - registry["sum"](product, node.op.axis, keepdims=True) * softmax_of_x

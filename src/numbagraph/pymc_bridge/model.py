@@ -11,6 +11,7 @@ import pandas as pd
 import pymc as pm
 from nutpie.compile_pymc import CompiledPyMCModel
 
+from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
@@ -84,13 +85,14 @@ def compile_model(
     )
     density_function = parts.density_function(density, record, gradient=True)
     expand_function = expansion(parts, expanded, shapes, record)
-    return CompiledPyMCModel(
+    return compiled_model(
+        parts.shared,
         _n_dim=point.size,
         dims={name: tuple(dims) for name, dims in parts.model.named_vars_to_dims.items()},
         _coords=coordinates(parts, point.names),
         _shapes=dict(zip(names, shape_info[2], strict=True)),
-        compiled_logp_func=density_function,  # type: ignore[arg-type]  nutpie asks for its `address` alone
-        compiled_expand_func=expand_function,  # type: ignore[arg-type]
+        compiled_logp_func=density_function,  # nutpie asks for its `address` alone
+        compiled_expand_func=expand_function,
         initial_point_func=initial,
         shared_data={each.name: record.arrays[each.name] for each in parts.shared},
         user_data=record.memory,
@@ -98,7 +100,13 @@ def compile_model(
         shape_info=shape_info,
         logp_func=density_function,
         expand_func=expand_function,
+        reparameterized_names=transformed_names(parts.model),
     )
+
+
+def transformed_names(model: Any) -> list[str]:
+    """The names of the variables that samplers see in the place of others."""
+    return [model.rvs_to_values[each].name for each in model.free_RVs if model.rvs_to_transforms[each] is not None]
 
 
 def variables_behind(parts: Parts, var_names: Iterable[str] | None) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import nutpie
 import pymc as pm
 
-from numbagraph.pymc_bridge.compatibility import add_data_groups, with_pymc_names, without_variables
+from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.model import compile_model
 
 
@@ -81,6 +81,8 @@ def sample(
     model = pm.modelcontext(model)
     kept = None if var_names is None else list(var_names)
     compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
+    for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
+        each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
     begin = time.time()
     result = nutpie.sample(
         compiled,
@@ -96,7 +98,7 @@ def sample(
     )
     attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
     hidden = [name for name in compiled.shapes if name not in names_kept(model, kept)]
-    return add_data_groups(with_pymc_names(without_variables(result, hidden)), model, attributes)
+    return finished(result, model, hidden, attributes)
 
 
 def seed_of(seed: int | np.random.Generator | None) -> int | None:

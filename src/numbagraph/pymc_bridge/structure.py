@@ -25,6 +25,7 @@ from numbagraph.op import registry
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
 from numbagraph.ops.slicing import narrow
+from numbagraph.pymc_bridge.compatibility import axis_apart
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.types import INT64, Extent, canonical_dtype
 
@@ -166,7 +167,8 @@ def make_vector(importer: Importer, node: Apply, *elements: Value) -> Value:
 
 
 @imports(basic.Join)
-def join(importer: Importer, node: Apply, axis: Value, *arrays: Value) -> Value:
+def join(importer: Importer, node: Apply, *operands: Value) -> Value:
+    axis, arrays = axis_apart(node.op, operands, 0)
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     converted = [convert(each, dtype) for each in arrays]
     if len(converted) == 1:
@@ -175,7 +177,8 @@ def join(importer: Importer, node: Apply, axis: Value, *arrays: Value) -> Value:
 
 
 @imports(basic.Split)
-def split(importer: Importer, node: Apply, x: Value, axis: Value, sizes: Value) -> list[Value]:
+def split(importer: Importer, node: Apply, *operands: Value) -> list[Value]:
+    axis, (x, sizes) = axis_apart(node.op, operands, 1)
     along = shapes.normalise_axis(static_integer(axis, "the axis of a split"), x.ndim)
     extents = [extent_of(each) for each in elements_of(sizes)]
     starts = accumulate(extents[:-1], shapes.add, initial=0)
