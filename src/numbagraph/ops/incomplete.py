@@ -1,4 +1,4 @@
-"""Incomplete gamma and beta functions: the distribution functions of several distributions."""
+"""Incomplete gamma and beta functions, the distribution functions of several distributions, and their derivatives."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw
 from numbagraph.graph import Value
-from numbagraph.intrinsics import libm
-from numbagraph.op import Unsupported
+from numbagraph.intrinsics import incomplete, libm
+from numbagraph.op import Op, Unsupported, lazy, load
 from numbagraph.ops.exponential import exp, log, log1p
-from numbagraph.ops.special import gammaln, special
+from numbagraph.ops.special import digamma, gammaln, own, special
 from numbagraph.types import FLOAT64
 
-PARAMETER = Unsupported("there is no derivative by the parameters, only by the last argument")
+TWICE = Unsupported("there is no second derivative by the parameters")
 
 
 def with_parameters(*domains: tuple[float, float], parameters: int) -> Callable[..., Any]:
-    """Samples in which the parameters are integers, so that nobody asks for a derivative by them."""
+    """Samples in which the parameters are integers, so that nobody asks for a second derivative by them."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
         if dtype != FLOAT64:
@@ -39,27 +39,96 @@ def beta_density(a: Value, b: Value, x: Value) -> Value:
     return exp((a - 1) * log(x) + (b - 1) * log1p(-x) + scale)
 
 
+def repeat_on_arrays(held: Any, state: Any, goes_on: Callable[..., Any], step: Callable[..., Any]) -> list[np.ndarray]:
+    """``while goes_on(*held, *state): state = step(*held, *state)``, for each element as often as it needs."""
+    results = [np.array(each) for each in state]
+    left = np.arange(results[0].size)
+    while left.size:
+        going = goes_on(*held, *state)
+        held, state, left = [each[going] for each in held], [each[going] for each in state], left[going]
+        state = step(*held, *state)
+        for result, each in zip(results, state, strict=True):
+            result[left] = each
+    return results
+
+
+def on_arrays(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula of registers as a function of arrays."""
+
+    def reference(*operands: Any) -> Any:
+        digamma, gammaln = load("scipy.special:psi"), load("scipy.special:gammaln")
+        functions = incomplete.Functions(np.exp, np.log, np.log1p, gammaln, digamma, np.where, repeat_on_arrays)
+        wide = np.broadcast_arrays(*[np.asarray(each, FLOAT64) for each in operands])
+        result = formula(functions, *map(np.ravel, wide)).reshape(wide[0].shape)
+        return result.astype(np.result_type(*operands, np.float32))[()]
+
+    return reference
+
+
+def by_parameter(name: str, formula: Callable[..., Any], emit: Any, **facets: Any) -> Op:
+    """Declare the derivative of a function by one of its parameters.
+
+    A power of large parameters is the exponential of a large number, which magnifies how that was rounded.
+    """
+    return own(name, on_arrays(formula), (0.1, 0.9), emit=emit, ulp=4096, **facets)
+
+
+PARAMETER_AND_NUMBER = with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1)
+PARAMETERS_AND_PROBABILITY = with_parameters((1.0, 5.0), (1.0, 5.0), (0.1, 0.9), parameters=2)
+
+gammainc_by_a = by_parameter(
+    "gammainc_by_a",
+    incomplete.gammainc_by_a,
+    incomplete.emit_gammainc_by_a,
+    vjp=lambda g, y, a, x: (TWICE, g * (gamma_density(a, x) * (log(x) - digamma(a)))),
+    jnp=lazy("jax.lax:igamma_grad_a"),
+    samples=PARAMETER_AND_NUMBER,
+    cost=400,
+)
+betainc_by_a = by_parameter(
+    "betainc_by_a",
+    incomplete.betainc_by_a,
+    incomplete.emit_betainc_by_a,
+    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * (beta_density(a, b, x) * (log(x) + digamma(a + b) - digamma(a)))),
+    jnp=Unsupported("JAX has no derivatives of betainc by its parameters"),
+    samples=PARAMETERS_AND_PROBABILITY,
+    cost=600,
+)
+betainc_by_b = by_parameter(
+    "betainc_by_b",
+    incomplete.betainc_by_b,
+    incomplete.emit_betainc_by_b,
+    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * (beta_density(a, b, x) * (log1p(-x) + digamma(a + b) - digamma(b)))),
+    jnp=Unsupported("JAX has no derivatives of betainc by its parameters"),
+    samples=PARAMETERS_AND_PROBABILITY,
+    cost=600,
+)
+
 gammainc = special(
     "gammainc",
     emit=libm.gammainc,
-    vjp=lambda g, y, a, x: (PARAMETER, g * gamma_density(a, x)),
-    samples=with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1),
+    vjp=lambda g, y, a, x: (g * gammainc_by_a(a, x), g * gamma_density(a, x)),
+    samples=PARAMETER_AND_NUMBER,
     cost=100,
     ulp=64,
 )
 gammaincc = special(
     "gammaincc",
     emit=libm.gammaincc,
-    vjp=lambda g, y, a, x: (PARAMETER, -(g * gamma_density(a, x))),
-    samples=with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1),
+    vjp=lambda g, y, a, x: (-(g * gammainc_by_a(a, x)), -(g * gamma_density(a, x))),
+    samples=PARAMETER_AND_NUMBER,
     cost=100,
     ulp=64,
 )
 betainc = special(
     "betainc",
     emit=libm.betainc,
-    vjp=lambda g, y, a, b, x: (PARAMETER, PARAMETER, g * beta_density(a, b, x)),
-    samples=with_parameters((1.0, 5.0), (1.0, 5.0), (0.1, 0.9), parameters=2),
+    vjp=lambda g, y, a, b, x: (
+        g * betainc_by_a(a, b, x),
+        g * betainc_by_b(a, b, x),
+        g * beta_density(a, b, x),
+    ),
+    samples=PARAMETERS_AND_PROBABILITY,
     cost=150,
     ulp=64,
 )

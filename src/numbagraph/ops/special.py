@@ -84,7 +84,8 @@ def own(name: str, reference: Callable[..., Any], domain: Domain, **facets: Any)
             raise TypeError(f"{name} of complex numbers is not supported")
         return dtypes
 
-    return elementwise(reference, name=name, dtype=rule, samples=real_samples(reference, domain), ulp=4, **facets)
+    facets = {"samples": real_samples(reference, domain), "ulp": 4, **facets}
+    return elementwise(reference, name=name, dtype=rule, **facets)
 
 
 softplus = own(
