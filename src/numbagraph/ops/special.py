@@ -13,8 +13,8 @@ from numbagraph.blockwise.elementwise import Domain, elementwise_samples
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.graph import Value
+from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
-from numbagraph.intrinsics import vecmath
 from numbagraph.op import Op, lazy, load
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, expm1, log, log1p
@@ -148,6 +148,7 @@ log_ndtr = special(
 )
 
 gammaln = special("gammaln", emit=vecmath.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
+gamma = special("gamma", emit=libm.gamma, vjp=lambda g, y, x: (g * (y * digamma(x)),), domain=POSITIVE, cost=60, ulp=16)
 loggamma = special(
     "loggamma",
     emit=emitters.loggamma,
