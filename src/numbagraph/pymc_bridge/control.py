@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pymc.data import MinibatchOp
 from pymc.logprob.utils import CheckParameterValue
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
@@ -71,7 +72,25 @@ def blockwise(importer: Importer, node: Apply, *inputs: Value) -> Any:
     return handler(importer, Apply(core, node.inputs, node.outputs), *inputs)
 
 
-@imports(Scan, RandomVariable)
-def refused(importer: Importer, node: Apply, *inputs: Any) -> Any:
-    kind = type(node.op).__name__
-    raise UnsupportedOp(f"PyTensor's op {node.op} ({kind}) has no translation. It computes {describe(node.outputs[0])}")
+@imports(MinibatchOp)
+def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
+    raise UnsupportedOp(
+        f"{describe(node.outputs[0])} is a random part of the data (pm.Minibatch), another one for each evaluation: a "
+        "compiled log-density has none. Use all of the data here, or evaluate the model by PyTensor, as pm.fit does"
+    )
+
+
+@imports(Scan)
+def scan(importer: Importer, node: Apply, *inputs: Any) -> Any:
+    raise UnsupportedOp(
+        f"{describe(node.outputs[0])} is the result of a loop (Scan), which has no translation. Write it with "
+        "functions of whole arrays, such as cumsum, or sample the model by PyTensor, as pm.sample does"
+    )
+
+
+@imports(RandomVariable)
+def random_variable(importer: Importer, node: Apply, *inputs: Any) -> Any:
+    raise UnsupportedOp(
+        f"{describe(node.outputs[-1])} is drawn at random ({node.op}), so what depends on it is no function of the "
+        "model's variables"
+    )
