@@ -17,12 +17,13 @@ bench := .venv-bench/.installed-bench
 # PyMC does, too.
 test_pymc := .venv-pymc/.installed-test-pymc
 demo_pymc := .venv-pymc/.installed-demo-pymc
+bench_pymc := .venv-pymc/.installed-bench-pymc
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-pymc lint format bench clean
+.PHONY: help demo demo-pymc test test-pymc lint format bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -61,6 +62,9 @@ format: $(dev)  ## mend what ruff can mend
 bench: $(bench)  ## compare with NumPy, Numba, numexpr, JAX and PyTensor
 	.venv-bench/bin/python -m asv_benchmarks.compare $(ARGS)
 
+bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own backends
+	.venv-pymc/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
+
 clean:  ## remove the environments and what tools left behind
 	rm -rf .venv .venv-bench .venv-pymc .asv build dist .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -74,8 +78,8 @@ clean:  ## remove the environments and what tools left behind
 
 $(dev) $(demo) $(test): .venv/$(created)
 $(bench): .venv-bench/$(created)
-$(test_pymc) $(demo_pymc): .venv-pymc/$(created)
-$(dev) $(demo) $(test) $(bench) $(test_pymc) $(demo_pymc): pyproject.toml
+$(test_pymc) $(demo_pymc) $(bench_pymc): .venv-pymc/$(created)
+$(dev) $(demo) $(test) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	touch $@

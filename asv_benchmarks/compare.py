@@ -6,6 +6,8 @@ from pathlib import Path
 
 from . import threads
 
+PYMC = "pymc"
+"""The workloads that have a module of their own, with options of its own."""
 KINDS = ("run", "compile", "second", "overhead", "functions", "import", "growth")
 
 
@@ -13,7 +15,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m asv_benchmarks.compare", description=__doc__)
     parser.add_argument("--what", nargs="+", choices=[*KINDS, "all"], default=["run"])
     parser.add_argument("--systems", nargs="+", metavar="NAME", help="default: all")
-    parser.add_argument("--workloads", nargs="+", metavar="PATTERN", default=[], help="globs, or parts of names")
+    parser.add_argument(
+        "--workloads", nargs="+", metavar="PATTERN", default=[], help=f"globs, or parts of names; {PYMC}: models"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     parser.add_argument("--threads", type=int, default=1, help="threads and cores for each system; 0: all (default: 1)")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each cell of `run` (default: 1)")
@@ -27,6 +31,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
+    if PYMC in arguments:
+        from .pymc import main as compare_models  # PyMC is in few environments
+
+        return compare_models(arguments)
     options = parse(arguments)
     threads.restart_with(options.threads, "asv_benchmarks.compare", arguments)
     from .session import hold  # not above: the libraries read the settings as they are imported

@@ -1,6 +1,7 @@
-"""PyMC models on numbagraph and on nutpie's own backends: `python -m asv_benchmarks.pymc --help`.
+"""PyMC models on numbagraph and on nutpie's own backends: `python -m asv_benchmarks.compare --workloads pymc`.
 
-Each cell is a process of its own with empty caches; "second" is the next process, which finds what the first has left.
+Each sample is a process of its own, and the caches are empty; "again" is the next process, which finds what the first
+has left. A model is built, and libraries are imported, before the clock starts.
 """
 
 import argparse
@@ -13,14 +14,50 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-NAMES = ("eight-schools", "radon", "logistic", "stochastic-volatility", "mixture", "gaussian-process")
-SYSTEMS = ("numbagraph", "nutpie-numba", "nutpie-jax")
+from . import report
+from .bars import OURS, Bar, against, within
+from .results import Result, Results
+
+MODELS = ("eight-schools", "radon", "logistic", "gaussian-process", "stochastic-volatility", "mixture")
+PEERS = ("nutpie-numba", "nutpie-jax")
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = 50
+LONG = 30.0
+"""Seconds: what takes longer is measured once."""
+MOST_ERRORS = 6.0
+"""How many standard errors posterior means may differ by, the largest of up to 1,000 of them."""
+
+TITLES = {
+    "pymc compile": "Cold: from a built model to native functions, empty cache",
+    "pymc compile again": "The same in the next process, full cache",
+    "pymc call": "Log-density and gradient, time a call",
+    "pymc sample": "From a built model to a trace, 4 chains of 1,000 + 1,000, empty cache",
+    "pymc sample again": "The same in the next process, full cache",
+}
+KINDS = {"compile": ("pymc compile", "pymc compile again", "pymc call"), "sample": ("pymc sample", "pymc sample again")}
+CALLS = {"radon": 1 / 1.5, "logistic": 1 / 2.5, "stochastic-volatility": 1 / 4, "mixture": 1 / 4}
+"""Our time over that of nutpie's Numba, at most; 1 for the other models."""
+BARS: tuple[Bar, ...] = (
+    *(against("pymc compile", model, "nutpie-numba", 1 / 20) for model in MODELS),
+    *(against("pymc compile", model, "nutpie-jax", 1.0) for model in MODELS),
+    *(within("pymc compile", model, 1.0) for model in MODELS),
+    *(within("pymc compile again", model, 0.25) for model in MODELS),
+    *(against("pymc call", model, "nutpie-numba", CALLS.get(model, 1.0)) for model in MODELS),
+    *(against("pymc call", model, "nutpie-jax", 1 / 3) for model in MODELS),
+    *(against("pymc sample", model, "nutpie-numba", 1 / 5) for model in MODELS),
+    *(against("pymc sample again", model, "nutpie-numba", 1.0) for model in MODELS),
+)
+
+
+class Name(NamedTuple):
+    """A column of a table."""
+
+    name: str
 
 
 def compiled(system: str, model: Any) -> Any:
@@ -89,23 +126,59 @@ def seconds_a_call(run: Callable[[int], Any]) -> float:
     return statistics.median(samples)
 
 
-def child(system: str, name: str) -> None:
-    """Measure one cell, and print it."""
-    warnings.simplefilter("ignore")
+def evaluated(system: str, model: Any) -> dict[str, Any]:
+    """Seconds to compile a model, and those of a call."""
     import numpy as np
 
-    from asv_benchmarks.workloads.pymc_models import MODELS
-
-    if system == "numbagraph":
-        pass
-    else:
-        import nutpie  # noqa: F401
-    model = MODELS[name]()
     begin = time.perf_counter()
     result = compiled(system, model)
     seconds = time.perf_counter() - begin
     point = 0.1 * np.random.default_rng(0).normal(size=result.n_dim)
-    print(json.dumps({"compile": seconds, "call": seconds_a_call(evaluation(result, point))}))
+    return {"seconds": seconds, "call": seconds_a_call(evaluation(result, point))}
+
+
+def sampled(system: str, model: Any) -> dict[str, Any]:
+    """Seconds to sample a model, and the posterior means with their standard errors."""
+    import nutpie
+
+    options = {"draws": 1000, "tune": 1000, "chains": 4, "seed": 1}
+    begin = time.perf_counter()
+    if system == OURS:
+        from numbagraph.pymc_bridge import sample
+
+        trace = sample(model, progressbar=False, **options)
+    else:
+        backend = nutpie.compile_pymc_model(model, backend=system.removeprefix("nutpie-"))
+        trace = nutpie.sample(backend, progress_bar=False, **options)
+    return {"seconds": time.perf_counter() - begin} | moments(trace, [each.name for each in model.free_RVs])
+
+
+def moments(trace: Any, names: Iterable[str]) -> dict[str, list[float]]:
+    """Means of all elements of some variables, and their standard errors from the effective numbers of draws."""
+    import arviz
+    import numpy as np
+
+    means, errors = [], []
+    for name in names:
+        draws = trace.posterior[name]
+        means += np.ravel(draws.mean(("chain", "draw"))).tolist()
+        size = arviz.ess(trace.posterior, var_names=[name])[name]
+        errors += np.ravel(draws.std(("chain", "draw")) / np.sqrt(size)).tolist()
+    return {"means": means, "errors": errors}
+
+
+def child(kind: str, system: str, name: str) -> None:
+    """Measure one sample, and print it."""
+    warnings.simplefilter("ignore")
+    import nutpie  # noqa: F401  before the clock starts
+
+    if system == OURS:
+        import numbagraph.pymc_bridge  # noqa: F401
+
+    from .workloads.pymc_models import MODELS
+
+    model = MODELS[name]()
+    print(json.dumps((evaluated if kind == "compile" else sampled)(system, model)))
 
 
 def environment(cache: Path) -> dict[str, str]:
@@ -122,47 +195,98 @@ def environment(cache: Path) -> dict[str, str]:
     }
 
 
-def cell(system: str, name: str, cache: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "asv_benchmarks.pymc", "--child", system, name]
-    done = subprocess.run(command, cwd=ROOT, env=environment(cache), capture_output=True, text=True, check=False)
+def run_child(kind: str, system: str, name: str, cache: Path, limit: float) -> dict[str, Any]:
+    command = [sys.executable, "-m", "asv_benchmarks.pymc", "--child", kind, system, name]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(cache), capture_output=True, text=True, check=False, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return {"absent": f"more than {limit:.0f} s"}
     if done.returncode:
-        return {"failed": 1.0, "reason": (done.stderr.strip() or "no output").splitlines()[-1]}  # type: ignore[dict-item]
+        reason = (done.stderr.strip() or "no output").splitlines()[-1]
+        return {"absent": "not installed"} if "not installed" in reason else {"failed": reason}
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def measure(system: str, name: str, repeats: int) -> dict[str, float]:
-    """Medians: cold and second compilation in seconds, a call in seconds."""
-    cold, second, calls = [], [], []
+def measure(kind: str, system: str, name: str, repeats: int, limit: float) -> tuple[list[Result], dict[str, Any]]:
+    """The results of one system on one model, and the last output."""
+    times: dict[str, list[float]] = {what: [] for what in KINDS[kind]}
     for _ in range(repeats):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            for times in (cold, second):
-                found = cell(system, name, Path(folder))
-                if "failed" in found:
-                    return found
-                times.append(found["compile"])
-                calls.append(found["call"])
-    return {"cold": statistics.median(cold), "second": statistics.median(second), "call": statistics.median(calls)}
+            for what in KINDS[kind][:2]:
+                found = run_child(kind, system, name, Path(folder), limit)
+                if "seconds" not in found:
+                    return [Result(what, name, system, **found) for what in KINDS[kind]], found
+                times[what].append(found["seconds"])
+                if "call" in found:
+                    times["pymc call"].append(found["call"])
+        if times[KINDS[kind][0]][-1] > LONG:
+            break
+    return [Result(what, name, system, tuple(samples)) for what, samples in times.items()], found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m asv_benchmarks.pymc", description=__doc__)
-    parser.add_argument("--child", nargs=2, metavar=("SYSTEM", "MODEL"), help=argparse.SUPPRESS)
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
-    parser.add_argument("--models", nargs="+", choices=NAMES, default=NAMES)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+def disagreement(found: dict[str, dict[str, Any]]) -> float:
+    """The largest difference of posterior means between numbagraph and a peer, in standard errors."""
+    ours = found.get(OURS, {})
+    if "means" not in ours:
+        return 0.0
+    ratios = [
+        abs(one - other) / (error**2 + another**2) ** 0.5
+        for peer in found.values()
+        for one, error, other, another in zip(
+            ours["means"], ours["errors"], peer.get("means", ()), peer.get("errors", ()), strict=False
+        )
+        if error or another
+    ]
+    return max(ratios, default=0.0)
+
+
+def checked(results: list[Result], found: dict[str, dict[str, Any]]) -> list[Result]:
+    """The results, unless the systems disagree about the posterior."""
+    largest = disagreement(found)
+    if largest <= MOST_ERRORS:
+        return results
+    text = f"posterior means differ by {largest:.1f} standard errors"
+    return [replace(each, samples=(), failed=text) if each.system == OURS else each for each in results]
+
+
+def compare(
+    kinds: Iterable[str], systems: Iterable[str], models: Iterable[str], repeats: int, limit: float, json: Path | None
+) -> int:
+    """Measure, print tables and bars; the exit status is 1 if anything failed."""
+    results, console = Results(), report.console()
+    for kind in kinds:
+        for name in models:
+            measured, found = [], {}
+            for system in systems:
+                cells, found[system] = measure(kind, system, name, repeats, limit)
+                measured += cells
+            results.add(checked(measured, found))
+        for what in KINDS[kind]:
+            report.print_results(console, what, [Name(each) for each in systems], results.of(what), TITLES)
+    report.print_bars(console, results, BARS)
+    if json:
+        report.write_json(json, 1, results, BARS)
+    return 1 if any(result.failed for result in results.all()) else 0
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m asv_benchmarks.compare --workloads pymc", description=__doc__)
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--workloads", nargs="+", metavar="NAME", default=["pymc"], help="pymc, or names of models")
+    parser.add_argument("--systems", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS))
+    parser.add_argument("--what", nargs="+", choices=tuple(KINDS), default=tuple(KINDS))
+    parser.add_argument("--repeats", type=int, default=3, help="new processes for each cell (default: 3)")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds one process may take (default: 600)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
+    options = parser.parse_args(arguments)
     if options.child:
         child(*options.child)
-        return
-    print(f"{'model':24}{'system':16}{'cold s':>10}{'second s':>10}{'call µs':>10}")
-    for name in options.models:
-        for system in options.systems:
-            found = measure(system, name, options.repeats)
-            if "failed" in found:
-                print(f"{name:24}{system:16}  {found['reason']}")
-            else:
-                print(f"{name:24}{system:16}{found['cold']:10.2f}{found['second']:10.2f}{1e6 * found['call']:10.2f}")
+        return 0
+    models = [name for name in MODELS if name in options.workloads] or list(MODELS)
+    return compare(options.what, options.systems, models, options.repeats, options.limit, options.json)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from .bars import BARS
+from .bars import BARS, Bar
 from .results import Result, Results
 from .systems import SYSTEMS, System
 
@@ -54,9 +54,11 @@ def base_system(what: str, systems: list[System], results: list[Result]) -> str:
     return next((name for name in [*preferred, *(s.name for s in systems)] if name in timed), "")
 
 
-def print_results(console: Console, what: str, systems: list[System], results: list[Result]) -> None:
+def print_results(
+    console: Console, what: str, systems: list[System], results: list[Result], titles: dict[str, str] = TITLES
+) -> None:
     base = base_system(what, systems, results)
-    title = f"{TITLES[what]} (x: ratio to {base})" if base else TITLES[what]
+    title = f"{titles[what]} (x: ratio to {base})" if base else titles[what]
     console.print(f"\n[bold]{title}[/]")
     table = Table()
     table.add_column("", no_wrap=True)
@@ -86,9 +88,9 @@ def print_reasons(console: Console, results: list[Result]) -> None:
             console.print(line, style="bold red", markup=False)
 
 
-def print_bars(console: Console, results: Results) -> None:
+def print_bars(console: Console, results: Results, bars: tuple[Bar, ...] = BARS) -> None:
     """The bars that have their figures."""
-    measured = [(bar, figure) for bar in BARS if (figure := bar.measure(results)) is not None]
+    measured = [(bar, figure) for bar in bars if (figure := bar.measure(results)) is not None]
     if not measured:
         return
     console.print("\n[bold]What numbagraph is held to[/]")
@@ -99,7 +101,7 @@ def print_bars(console: Console, results: Results) -> None:
     console.print(table)
 
 
-def write_json(path: Path, threads: int, results: Results) -> None:
+def write_json(path: Path, threads: int, results: Results, bars: tuple[Bar, ...] = BARS) -> None:
     document = {
         "machine": {
             "processor": processor(),
@@ -109,7 +111,7 @@ def write_json(path: Path, threads: int, results: Results) -> None:
         "versions": {name: system.version() for name, system in SYSTEMS.items() if system.installed()},
         "threads": threads,
         "results": [asdict(result) | {"median": result.seconds} for result in results.all()],
-        "bars": [{"bar": b.text, "measured": b.measure(results), "at_most": b.limit} for b in BARS],
+        "bars": [{"bar": b.text, "measured": b.measure(results), "at_most": b.limit} for b in bars],
     }
     path.write_text(json.dumps(document, indent=1) + "\n")
 
