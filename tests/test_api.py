@@ -72,6 +72,21 @@ def test_a_partial_function_and_a_callable_object():
     np.testing.assert_array_equal(graph_jit(Scale())(np.ones(3)), 2 * np.ones(3))
 
 
+def test_an_object_keeps_its_attributes_to_itself():
+    class Scaled:
+        function, backend, parallel = "not the one that is compiled", "none", None
+
+        def __init__(self):
+            self.function, self.signature = np.negative, "(n)->()"
+
+        def __call__(self, x):
+            return 3.0 * x
+
+    compiled = graph_jit(Scaled())
+    assert compiled(2.0) == 6.0
+    assert compiled.backend == "numba"
+
+
 def test_positional_keyword_and_default_arguments():
     @graph_jit
     def f(x, y=2.0, *, z=3.0):

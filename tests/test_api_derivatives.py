@@ -263,6 +263,8 @@ def test_custom_vjp():
     clipped.defvjp(lambda x: (clipped(x), x), lambda residual, g: (np.clip(g, -1, 1) + residual * 0,))
     np.testing.assert_array_equal(clipped(X), 2 * X)
     np.testing.assert_array_equal(grad(lambda x: np.sum(clipped(x) * 5))(X), np.ones(3))
+    compiled = numbagraph.graph_jit(clipped)
+    np.testing.assert_array_equal(grad(lambda x: np.sum(compiled(x) * 5))(X), np.ones(3))
 
 
 # ---- together with others ----

@@ -91,7 +91,7 @@ class GUFunc:
             self._loop_function = LoopFunction(self.core, self.cores, self.__name__, vjp, core_shape)
         self._compile_options = options
         self._compiled: dict[Options, GraphFunction] = {}
-        functools.update_wrapper(self, self.core)
+        functools.update_wrapper(self, self.core, updated=())
         names = [f"x{number}" for number in range(self.nin)]
         kind = inspect.Parameter.POSITIONAL_ONLY
         self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])

@@ -73,7 +73,7 @@ class GraphFunction:
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
 
     def _names(self, names: str | Iterable[str], option: str) -> tuple[str, ...]:
         result = (names,) if isinstance(names, str) else tuple(names)
