@@ -2,12 +2,14 @@
 
 from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
+from numbagraph.pymc_bridge.linker import FallbackWarning
 from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
 from numbagraph.pymc_bridge.model import compile_model
 from numbagraph.pymc_bridge.sampling import sample
 
 __all__ = [
     "CompiledLogp",
+    "FallbackWarning",
     "ImportedGraph",
     "UnsupportedOp",
     "compile_logp",

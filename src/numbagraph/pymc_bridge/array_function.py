@@ -1,0 +1,114 @@
+"""Imported graphs as native functions of arrays, in PyTensor's calling convention: no scalars, only arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from numbagraph.abi import ArrayLeaf, Leaf, Result, Signature
+from numbagraph.graph import Input, Node, Value
+from numbagraph.pymc_bridge.importer import ImportedGraph
+from numbagraph.pymc_bridge.native import leaf_of
+from numbagraph.runtime.arguments import describe
+from numbagraph.runtime.cache import default_cache
+from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.specialise import Specialisation
+from numbagraph.transforms.interpret import evaluate
+
+
+class ArrayFunction:
+    """A graph of arrays, compiled for each memory layout that it meets.
+
+    A call gives a list or a tuple with one array for each output, in memory of its own.
+    """
+
+    def __init__(self, graph: ImportedGraph) -> None:
+        outputs: dict[Value, int] = {}
+        self.slots = [outputs.setdefault(each, len(outputs)) for each in graph.outputs]
+        self.repeats = len(outputs) < len(self.slots)
+        self.graph = replace(graph, outputs=tuple(outputs))
+        self.specials: dict[tuple[Leaf, ...], Specialisation] = {}
+        self.plans: dict[tuple[Leaf, ...], Plan] = {}
+        self.entry: Callable[..., Any] = make_callable([], graph.name)
+        self.lock = threading.Lock()
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Those that a caller gives."""
+        return self.graph.inputs[: len(self.graph.inputs) - len(self.graph.captured)]
+
+    def __call__(self, *arrays: Any) -> Sequence[np.ndarray]:
+        results = self.entry(*arrays)
+        if results is NotImplemented:
+            results = self._call_slowly(arrays)
+        return self._spread(results) if self.repeats else results
+
+    def _spread(self, results: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """A result for each output, where several outputs are one value."""
+        taken: set[int] = set()
+        spread = []
+        for slot in self.slots:
+            spread.append(results[slot].copy() if slot in taken else results[slot])
+            taken.add(slot)
+        return spread
+
+    def _call_slowly(self, arrays: Sequence[Any]) -> Sequence[np.ndarray]:
+        """A call with a new layout, with what is no array of the right dtype, or one that fails."""
+        given = [as_typed(*each) for each in zip(arrays, self.inputs, strict=True)]
+        described = [describe(array, value.name) for array, value in zip(given, self.inputs, strict=True)]
+        layouts, leaves = tuple(each for each, _ in described), [each for _, each in described]
+        with self.lock:
+            if layouts not in self.plans:
+                with collector_at_rest:
+                    self.plans[layouts] = self._plan(layouts)
+                self.entry = make_callable([*reversed(self.plans.values())], self.graph.name)
+        results = self.entry(*leaves)
+        return self._explain_failure(leaves) if results is NotImplemented else results
+
+    def _plan(self, layouts: tuple[Leaf, ...]) -> Plan:
+        """What the entry must know for arguments of a layout. Which lengths are 1 makes no difference to the code."""
+        usual = tuple(map(without_ones, layouts))
+        if usual not in self.specials:
+            name = "".join(each if each.isalnum() else "_" for each in self.graph.name)
+            special = Specialisation(self.graph, self._signature(usual), self.graph.captured, name, default_cache())
+            self.specials[usual] = special
+        special = self.specials[usual]
+        return Plan(
+            self._signature(layouts),
+            shapes=special.library.address(f"{special.name}.shapes"),
+            program=special.library.address(f"{special.name}.program"),
+            captured=special.captured,
+            keepalive=special.library,
+        )
+
+    def _signature(self, layouts: tuple[Leaf, ...]) -> Signature:
+        captured = tuple(leaf_of(each) for each in self.graph.inputs[len(layouts) :])
+        results = tuple(Result(each.dtype, each.ndim) for each in self.graph.outputs)
+        return Signature(layouts, captured, results, single=False)
+
+    def _explain_failure(self, leaves: Sequence[Any]) -> list[np.ndarray]:
+        """A check failed: NumPy's interpreter runs into the same trouble, and says where.
+
+        Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
+        """
+        results = evaluate(self.graph, [*leaves, *self.graph.captured])
+        if any(isinstance(value, Node) and value.op.kind == "core op" for value in self.graph.order):
+            return [np.asarray(each) for each in results]
+        raise RuntimeError("compiled code failed a check that the NumPy interpreter passes; this is a bug")
+
+
+def as_typed(array: Any, value: Input) -> np.ndarray:
+    """What a caller gives for an input, as an array of its dtype and rank."""
+    array = np.asarray(array)
+    if array.ndim != value.ndim or not np.can_cast(array.dtype, value.dtype, "same_kind"):
+        raise TypeError(f"{value.name} must be {value.type}, not an array of {array.dtype} with shape {array.shape}")
+    return array.astype(value.dtype, copy=False)
+
+
+def without_ones(layout: Leaf) -> Leaf:
+    return replace(layout, ones=(False,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout

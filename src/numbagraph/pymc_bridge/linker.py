@@ -1,0 +1,150 @@
+"""PyTensor's mode ``NUMBAGRAPH``: functions whose native part is ours, and whose random draws are PyTensor's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes, register_linker, register_mode
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.link.basic import Container, PerformLinker
+from pytensor.link.c.op import COp
+from pytensor.link.utils import map_storage
+from pytensor.scalar.basic import ScalarType
+
+from numbagraph.pymc_bridge.array_function import ArrayFunction
+from numbagraph.pymc_bridge.importer import describe
+from numbagraph.pymc_bridge.segments import Division, Segment, divide
+
+Cell = list[Any]
+"""Where PyTensor keeps the value of a variable: a list of one element."""
+
+LINKER, MODE = "numbagraph", "NUMBAGRAPH"
+
+
+class FallbackWarning(UserWarning):
+    """An op has no translation, so PyTensor runs it."""
+
+
+class NumbagraphLinker(PerformLinker):
+    """Links PyTensor's functions: native code for all ops that have a translation, and PyTensor's own for the rest.
+
+    Random variables are always PyTensor's, so that draws are those of its other modes for the same seed.
+    """
+
+    required_rewrites = ("minimum_compile",)
+    incompatible_rewrites = (
+        "cxx_only",
+        # loops are fused here, and products of matrices may be part of them
+        "fusion",
+        "BlasOpt",
+        "InplaceBlasOpt",
+        # values are immutable, but for the states of random generators
+        "inplace_elemwise",
+        "blockwise_inplace",
+        "local_inplace_setsubtensor",
+        "local_inplace_AdvancedIncSubtensor",
+        "local_inplace_AdvancedIncSubtensor1",
+        "scan_make_inplace",
+        "cond_make_inplace",
+    )
+
+    def make_all(self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None) -> Any:
+        """What PyTensor wants of a linker: what runs the graph, where its values are, and what it consists of."""
+        fgraph: Any = self.fgraph
+        order = self.schedule(fgraph)
+        input_storage, output_storage, storage_map = map_storage(
+            fgraph, order, input_storage, output_storage, storage_map
+        )
+        division = divide(fgraph, order, getattr(fgraph, "name", None) or "pytensor")
+        warn_of_fallbacks(division)
+        run: Any = Program(fgraph, division, storage_map)
+        run.allow_gc = self.allow_gc
+        run.storage_map = storage_map
+        inputs = [Container(*each) for each in zip(fgraph.inputs, input_storage, strict=True)]
+        outputs = [Container(*each, readonly=True) for each in zip(fgraph.outputs, output_storage, strict=True)]
+        return run, inputs, outputs, run.steps, order
+
+
+def warn_of_fallbacks(division: Division) -> None:
+    """One warning that names all ops that have no translation."""
+    reasons: dict[str, str] = {}
+    for node, reason in division.reasons.items():
+        reasons.setdefault(str(node.op), reason)
+    if reasons:
+        lines = [f"- {op}: {reason}" for op, reason in reasons.items()]
+        text = "\n".join(("PyTensor itself runs ops that numbagraph cannot translate", *lines))
+        warnings.warn(text, FallbackWarning, stacklevel=2)
+
+
+class Program:
+    """A graph as steps that read and write PyTensor's cells; calling it runs them."""
+
+    allow_gc: bool | None
+    storage_map: Mapping[Variable, Cell]
+
+    def __init__(self, fgraph: FunctionGraph, division: Division, storage: dict[Variable, Cell]) -> None:
+        self.steps = [
+            native_step(step, division.functions[step], storage)
+            if isinstance(step, Segment)
+            else foreign_step(step, storage)
+            for step in division.steps
+        ]
+        results = set(fgraph.outputs)
+        self.temporaries = [storage[each] for step in division.steps for each in step.outputs if each not in results]
+        foreign = [each for step in division.steps if isinstance(step, Apply) for each in step.outputs]
+        self.results = [storage[each] for each in foreign if each in results]
+
+    def __call__(self) -> None:
+        for cell in self.results:
+            cell[0] = None  # an op may reuse what it finds, but the caller has that
+        for step in self.steps:
+            step()
+        for cell in self.temporaries:
+            cell[0] = None
+
+
+def native_step(segment: Segment, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
+    inputs = [storage[each] for each in segment.inputs]
+    outputs = [storage[each] for each in segment.outputs]
+    numbers = [storage[each] for each in segment.outputs if isinstance(each.type, ScalarType)]
+
+    def step() -> None:
+        for cell, result in zip(outputs, function(*[cell[0] for cell in inputs]), strict=True):
+            cell[0] = result
+        for cell in numbers:
+            cell[0] = cell[0][()]
+
+    return step
+
+
+def foreign_step(node: Apply, storage: dict[Variable, Cell]) -> Callable[[], None]:
+    """PyTensor's own implementation of an op, without compiling C for it."""
+    op: Any = node.op
+    implementation = "py" if isinstance(op, COp) else None
+    thunk = op.make_thunk(node, storage, {each: [True] for each in storage}, [], implementation)
+    thunk.inputs = [storage[each] for each in node.inputs]
+    thunk.outputs = [storage[each] for each in node.outputs]
+
+    def step() -> None:
+        try:
+            thunk()
+        except Exception as error:
+            error.add_note(f"  in PyTensor's op {op}, which computes {describe(node.outputs[0])}")
+            raise
+
+    return step
+
+
+def register() -> None:
+    """Make the mode known to PyTensor, by name."""
+    if LINKER not in predefined_linkers:
+        register_linker(LINKER, NumbagraphLinker())
+    if MODE not in predefined_modes:
+        register_mode(MODE, Mode(NumbagraphLinker(), RewriteDatabaseQuery(include=["fast_run"])))
+
+
+register()

@@ -1,0 +1,153 @@
+"""PyTensor graphs in parts: what numbagraph translates becomes few native functions, and the rest stays PyTensor's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.type import TensorType
+
+from numbagraph import shapes
+from numbagraph.embed import FAILURES
+from numbagraph.graph import Dim, Input
+from numbagraph.pymc_bridge.array_function import ArrayFunction
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, finish, static_shape
+from numbagraph.types import DTYPES, ArrayType, canonical_dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Applications of ops that become one native function, and the variables that go in and come out."""
+
+    nodes: tuple[Apply, ...]
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+
+
+SUPPORTED = frozenset(map(str, DTYPES))
+
+Step = Segment | Apply
+"""What runs at one time: a native function, or an op that PyTensor runs."""
+
+
+@dataclass
+class Division:
+    """A graph as steps."""
+
+    steps: list[Step]
+    functions: Mapping[Segment, ArrayFunction]
+    """The native function of each segment."""
+    reasons: Mapping[Apply, str]
+    """Why an application of an op is left to PyTensor, where that is not by design."""
+
+
+class Untranslated(Exception):
+    """Applications of ops in a segment that cannot be translated, each with the reason."""
+
+    def __init__(self, reasons: Mapping[Apply, str]) -> None:
+        super().__init__(*reasons.values())
+        self.reasons = reasons
+
+
+def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
+    """The steps of a graph, with a native function for each segment.
+
+    What cannot be translated is found by trying; without it, the rest is divided anew.
+    """
+    foreign = set(filter(is_random, order))
+    reasons: dict[Apply, str] = {}
+    while True:
+        steps = steps_of(fgraph, order, foreign)
+        try:
+            functions = {step: native_function(step, name) for step in steps if isinstance(step, Segment)}
+        except Untranslated as found:
+            reasons.update(found.reasons)
+            foreign.update(found.reasons)
+        else:
+            return Division(steps, functions, reasons)
+
+
+def is_random(node: Apply) -> bool:
+    """Whether an op has to do with random generators: draws are to be PyTensor's own."""
+    return any(isinstance(each.type, RandomType) for each in (*node.inputs, *node.outputs))
+
+
+def is_array(variable: Variable) -> bool:
+    """Whether native code can take a variable, or give it."""
+    return isinstance(variable.type, (TensorType, ScalarType)) and variable.type.dtype in SUPPORTED
+
+
+def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:
+    """As few steps as there can be, in an order in which they can be run.
+
+    On the way to an application, native and foreign ones take turns; its level says how often. Native ones of one level
+    become a segment.
+    """
+    before = fgraph.orderings()
+    levels: dict[Apply, int] = {}
+    groups: dict[tuple[int, bool], list[Apply]] = defaultdict(list)
+    for node in order:
+        is_foreign = node in foreign
+        earlier = [each.owner for each in node.inputs if each.owner is not None] + list(before.get(node, ()))
+        levels[node] = max((levels[each] + (each in foreign and not is_foreign) for each in earlier), default=0)
+        groups[levels[node], is_foreign].append(node)
+    steps: list[Step] = []
+    for (_, is_foreign), nodes in sorted(groups.items(), key=lambda item: item[0]):
+        steps += nodes if is_foreign else [segment_of(fgraph, nodes)]
+    return steps
+
+
+def segment_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Segment:
+    own = set(nodes)
+    inputs = {each: None for node in nodes for each in node.inputs if each.owner not in own}
+    outputs = [
+        each for node in nodes for each in node.outputs if any(user not in own for user, _ in fgraph.clients[each])
+    ]
+    return Segment(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
+
+
+def native_function(segment: Segment, name: str) -> ArrayFunction:
+    """The native function of a segment; all that cannot be translated is in the error, if there is any."""
+    with shapes.collect_guards() as guards:
+        importer = Importer()
+        importer.values.update({each: checked_input(each) for each in segment.inputs if is_array(each)})
+        reasons: dict[Apply, str] = {}
+        for node in segment.nodes:
+            try:
+                translate(importer, node, segment)
+            except FAILURES as error:
+                reasons[node] = str(error)
+                importer.values.update({each: checked_input(each) for each in node.outputs if is_array(each)})
+    if reasons:
+        raise Untranslated(reasons)
+    inputs, values = ([importer.values[each] for each in some] for some in (segment.inputs, segment.outputs))
+    return ArrayFunction(finish(importer, inputs, segment.outputs, values, guards, name))
+
+
+def translate(importer: Importer, node: Apply, segment: Segment) -> None:
+    """Let an importer translate one application of an op."""
+    for each in node.inputs:
+        if isinstance(each, Constant):
+            importer(each)
+        elif each not in importer.values:
+            raise UnsupportedOp(f"{describe(each)} is no array of a dtype that is supported")
+    importer.translate(node)
+    crossing = [each for each in node.outputs if each in segment.outputs and not is_array(each)]
+    if crossing:
+        raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")
+
+
+def checked_input(variable: Variable) -> Input:
+    """The input for a variable. Native code relies on the lengths that PyTensor knows, so they are checked."""
+    name = variable.name or "an intermediate result"
+    known = static_shape(variable)
+    shape = tuple(1 if length == 1 else Dim(f"{name}.shape[{axis}]") for axis, length in enumerate(known))
+    for axis, (extent, length) in enumerate(zip(shape, known, strict=True)):
+        if length not in (None, 1):
+            shapes.require_same(extent, length, f"{describe(variable)} must have length {length} along axis {axis}")
+    return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)
