@@ -29,7 +29,9 @@ class GuardCollector:
         self.equalities: list[DimEquality] = []
 
     def require(self, condition: Value, subject: str, error: type[Exception] = ShapeError) -> None:
-        guard = Guard(condition, subject, current_source(), error)
+        self.add(Guard(condition, subject, current_source(), error))
+
+    def add(self, guard: Guard) -> None:
         if all(guard.condition is not known.condition for known in self.guards):
             self.guards.append(guard)
 
@@ -57,6 +59,15 @@ def require(condition: Value | bool, subject: str, error: type[Exception] = Shap
     collector: GuardCollector | None = getattr(_collectors, "current", None)
     if collector is not None:
         collector.require(condition, subject, error)
+
+
+def require_all(found: GuardCollector) -> None:
+    """Require what a function that was traced inside of another one requires."""
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if collector is not None:
+        for guard in found.guards:
+            collector.add(guard)
+        collector.equalities += found.equalities
 
 
 def resolve(extent: Extent) -> Extent:

@@ -1,6 +1,7 @@
 """PyMC models and PyTensor graphs on numbagraph. PyMC is imported with this package, and never before."""
 
 from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
+from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
 from numbagraph.pymc_bridge.logp import CompiledLogp, compile_logp
@@ -22,4 +23,5 @@ __all__ = [
     "mathematics",
     "sample",
     "structure",
+    "to_pytensor",
 ]

@@ -70,6 +70,15 @@ def _entries(pattern: Sequence[Any]) -> list[Any]:
     return found
 
 
+def as_in_pytensor_3(kind: Any) -> Any:
+    """A class of ops, written for PyTensor 3. For PyTensor 2, `pullback` is `L_op`, and `infer_shape` is given more."""
+    if not hasattr(kind.__base__, "pullback"):
+        infer_shape = kind.infer_shape
+        kind.L_op = kind.pullback
+        kind.infer_shape = lambda self, _, node, input_shapes: infer_shape(self, node, input_shapes)
+    return kind
+
+
 def _filled(entry: Any, indices: Sequence[Any]) -> Any:
     if isinstance(entry, slice):
         return slice(*(_filled(each, indices) for each in (entry.start, entry.stop, entry.step)))

@@ -1,0 +1,283 @@
+"""`to_pytensor`: NumPy functions that `graph_jit` compiles, as ops of PyTensor with derivatives."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import optree
+import pytensor.tensor as pt
+from pytensor.configdefaults import config
+from pytensor.gradient import DisconnectedType
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import Op
+from pytensor.tensor.shape import Shape_i
+
+from numbagraph import shapes
+from numbagraph.abi import ArrayLeaf
+from numbagraph.differentiation import vjp
+from numbagraph.embed import FAILURES
+from numbagraph.graph import Value
+from numbagraph.jit import GraphFunction
+from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
+from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
+from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.traced import Traced, trace
+from numbagraph.tracing import Tracer, tracing
+from numbagraph.types import Extent, canonical_dtype
+
+
+@dataclass(frozen=True)
+class Call:
+    """A compiled function with the tree of its arguments: a function of those leaves that are arrays."""
+
+    function: GraphFunction
+    spec: optree.PyTreeSpec
+    places: tuple[int, ...]
+    """Which leaves are arrays."""
+    others: tuple[Any, ...]
+    """The other leaves, with their types: 1 and 1.0 are equal, but not the same to a function."""
+
+    def __call__(self, *arrays: Any) -> Any:
+        given = dict(zip(self.places, arrays, strict=True))
+        rest = (value for _, value in self.others)
+        leaves = [given[place] if place in given else next(rest) for place in range(self.spec.num_leaves)]
+        args, kwargs = optree.tree_unflatten(self.spec, leaves)
+        return self.function(*args, **kwargs)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {name: getattr(self.function, name) for name in ("backend", "cache", "parallel")}
+
+    def __str__(self) -> str:
+        return self.function.__name__
+
+
+@dataclass(frozen=True)
+class Pullback:
+    """The function of arrays, and of cotangents of some results, that gives the cotangents of some of the arrays."""
+
+    function: Call | Pullback
+    points: tuple[int, ...]
+    results: tuple[int, ...]
+
+    def __call__(self, *arrays: Any) -> Any:
+        count = len(arrays) - len(self.results)
+        inputs, cotangents = list(arrays[:count]), list(arrays[count:])
+
+        def chosen(*points: Any) -> list[Any]:
+            replaced = dict(zip(self.points, points, strict=True))
+            leaves = leaves_of(self.function(*[replaced.get(k, each) for k, each in enumerate(inputs)]))
+            return [leaves[each] for each in self.results]
+
+        return vjp(chosen, *[inputs[each] for each in self.points])[1](cotangents)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.function.options
+
+    def __str__(self) -> str:
+        return f"pullback of {self.function}"
+
+
+def leaves_of(tree: Any) -> tuple[Tracer, ...]:
+    """The arrays among the leaves of what a traced function returned."""
+    return tuple(each for each in flatten(tree)[0] if isinstance(each, Tracer))
+
+
+@as_in_pytensor_3
+class FunctionOp(Op):
+    """A function of arrays as an op of PyTensor. Where its graph is imported, it is the function's own graph."""
+
+    __props__ = ("function",)
+
+    def __init__(self, function: Call | Pullback) -> None:
+        self.function = function
+        self._traced: dict[Any, Traced] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FunctionOp, (self.function,)
+
+    def __str__(self) -> str:
+        return f"FunctionOp({self.function})"
+
+    def make_node(self, *inputs: Any) -> Apply:
+        variables = [pt.as_tensor_variable(each) for each in inputs]
+        graph, lengths = self.traced(variables).graph, known_lengths(self.traced(variables), variables)
+        outputs = [
+            pt.tensor(dtype=each.dtype.name, shape=[known_length(extent, lengths) for extent in each.shape])
+            for each in self.values(variables)
+        ]
+        if not outputs:
+            raise TypeError(f"{graph.name} gives no arrays, so that it cannot be an op of PyTensor")
+        return Apply(self, variables, outputs)
+
+    def tree(self, *inputs: Any) -> Any:
+        """What the function returns, with variables for arrays."""
+        node = self.make_node(*inputs)
+        returned, results = self.traced(node.inputs).outputs, iter(node.outputs)
+        static = zip(returned.slots, returned.static, strict=True)
+        return optree.tree_unflatten(returned.spec, [each if slot is None else next(results) for slot, each in static])
+
+    def values(self, variables: Sequence[Variable]) -> list[Value]:
+        """The results in the function's graph."""
+        traced = self.traced(variables)
+        return [traced.graph.outputs[slot] for slot in traced.outputs.slots if slot is not None]
+
+    def traced(self, variables: Sequence[Variable]) -> Traced:
+        """The function's graph for variables of some types, any length of which may be 1 unless PyTensor knows it."""
+        key = tuple(each.type for each in variables)
+        if key not in self._traced:
+            with collector_at_rest:
+                try:
+                    self._traced[key] = self._trace(variables, unknown=None)
+                except FAILURES:  # it may be one that is for lengths that do not broadcast
+                    self._traced[key] = self._trace(variables, unknown=False)
+        return self._traced[key]
+
+    def _trace(self, variables: Sequence[Variable], unknown: bool | None) -> Traced:
+        layouts = [
+            ArrayLeaf(
+                dtype_of(each), tuple(unknown if length is None else length == 1 for length in static_shape(each))
+            )
+            for each in variables
+        ]
+        names = [each.name or f"argument {number}" for number, each in enumerate(variables)]
+        return trace(lambda tracers: self.function(*tracers), layouts, names, str(self.function))
+
+    @functools.cached_property
+    def compiled(self) -> Callable[..., GraphFunction]:
+        """The function of arrays that gives a tuple of arrays, compiled; by the number of its arguments."""
+
+        @functools.cache
+        def compiled(count: int) -> GraphFunction:
+            def flat(*arrays: Any) -> tuple[Tracer, ...]:
+                return leaves_of(self.function(*arrays))
+
+            kind = inspect.Parameter.POSITIONAL_ONLY
+            names = [inspect.Parameter(f"x{number}", kind) for number in range(count)]
+            flat.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+            flat.__name__ = str(self.function)
+            return GraphFunction(flat, **self.function.options)
+
+        return compiled
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+        taken: set[int] = set()
+        results = self.compiled(len(inputs))(*inputs)
+        for cell, variable, result in zip(output_storage, node.outputs, results, strict=True):
+            array = np.asarray(result, dtype=variable.type.dtype)
+            cell[0] = array.copy() if id(result) in taken else array
+            taken.add(id(result))
+
+    def infer_shape(self, node: Apply, input_shapes: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Lengths of the inputs where the results have them, and otherwise lengths of the results."""
+        lengths: dict[Extent, Any] = {}
+        for value, shape in zip(self.traced(node.inputs).graph.inputs, input_shapes, strict=False):
+            lengths.update(zip(map(shapes.resolve, value.shape), shape, strict=True))
+
+        def length(output: Variable, axis: int, extent: Extent) -> Any:
+            extent = shapes.resolve(extent)
+            return lengths[extent] if extent in lengths else Shape_i(axis)(output)
+
+        return [
+            tuple(length(output, axis, extent) for axis, extent in enumerate(value.shape))
+            for output, value in zip(node.outputs, self.values(node.inputs), strict=True)
+        ]
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangents of the inputs; zeros for those that are no floats."""
+        points = tuple(k for k, each in enumerate(inputs) if dtype_of(each).kind in "fc")
+        results = tuple(
+            k
+            for k, (output, each) in enumerate(zip(outputs, cotangents, strict=True))
+            if dtype_of(output).kind in "fc" and not isinstance(each.type, DisconnectedType)
+        )
+        gradients: list[Any] = [pt.zeros_like(each, dtype=config.floatX) for each in inputs]
+        if points and results:
+            op = FunctionOp(Pullback(self.function, points, results))
+            for place, each in zip(points, op.tree(*inputs, *[cotangents[k] for k in results]), strict=True):
+                gradients[place] = each
+        return gradients
+
+
+def dtype_of(variable: Any) -> np.dtype:
+    try:
+        return canonical_dtype(variable.type.dtype)
+    except TypeError as error:
+        raise TypeError(f"{describe(variable)}: {error}") from None
+
+
+def known_lengths(traced: Traced, variables: Sequence[Variable]) -> dict[Extent, int]:
+    """The lengths of a function's arguments that PyTensor knows."""
+    found: dict[Extent, int] = {}
+    for value, variable in zip(traced.graph.inputs, variables, strict=False):
+        for extent, length in zip(value.shape, static_shape(variable), strict=True):
+            if length is not None:
+                found[shapes.resolve(extent)] = length
+    return found
+
+
+def known_length(extent: Extent, known: dict[Extent, int]) -> int | None:
+    extent = shapes.resolve(extent)
+    return extent if isinstance(extent, int) else known.get(extent)
+
+
+@imports(FunctionOp)
+def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[Value]:
+    """The graph of the function on what the inputs are here."""
+    with tracing() as current:
+        leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
+    shapes.require_all(current.guards)
+    importer.arrays.update(current.snapshots)
+    return [each.value for each in leaves]
+
+
+def to_pytensor(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A NumPy function as a function of PyTensor's variables, for models.
+
+    Parameters
+    ----------
+    function : GraphFunction or callable
+        What `graph_jit` returns, or a function that it compiles.
+
+    Returns
+    -------
+    callable
+        It is called as ``function`` is, with variables of PyTensor for arrays, and gives variables (a tree of them, if
+        the function returns one). Python numbers stay what they are for the function; so do static arguments. Behind it
+        is one op, which has derivatives of any order with respect to all arguments of a float dtype. `compile_model`,
+        `compile_logp` and PyTensor's mode ``NUMBAGRAPH`` compile the function together with what stands around it.
+
+    Raises
+    ------
+    TypeError
+        When it is called with variables of dtypes that are not supported, or the function returns no arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm
+    >>> @to_pytensor
+    ... def penalty(x, scale):
+    ...     return -np.sum((x / scale) ** 2)
+    >>> with pm.Model() as model:
+    ...     x = pm.Flat("x", shape=2)
+    ...     p = pm.Potential("p", penalty(x, 2.0))
+    >>> model.compile_dlogp()({"x": np.array([1.0, 2.0])})
+    array([-0.5, -1. ])
+    """
+    compiled = function if isinstance(function, GraphFunction) else GraphFunction(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        leaves, spec = flatten((args, kwargs))
+        places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, (Variable, np.ndarray, np.generic))]
+        others = tuple((type(leaf), leaf) for place, leaf in enumerate(leaves) if place not in places)
+        return FunctionOp(Call(compiled, spec, tuple(places), others)).tree(*[leaves[place] for place in places])
+
+    return call
