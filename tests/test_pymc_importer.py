@@ -13,7 +13,9 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.graph.replace import vectorize_graph
 from pytensor.raise_op import Assert
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 
 from numbagraph.op import registry
@@ -88,6 +90,11 @@ EXPRESSIONS = {
     "repeat": lambda: pt.repeat(v, 3) + pt.repeat(s, 12),
     "repeat each": lambda: pt.repeat(v, np.array([1, 0, 2, 3])),
     "tile": lambda: pt.tile(v, 2),
+    "batch of sums": lambda: Blockwise(pt.extra_ops.CumOp(axis=0), signature="(i)->(i)")(t) + v,
+    "batch of graphs": lambda: Blockwise(OpFromGraph([v, s], [v * s + 1, v.sum()]), signature="(i),()->(i),()")(m, s)[
+        0
+    ],
+    "batch of assignments": lambda: vectorize_graph(pt.inc_subtensor(v[i], w), {v: m, w: t}),
     "basic index": lambda: m[1:, ::-1] + v[-1] + v[k] + m[0, 0],
     "slices at run time": lambda: v[k:] + v[:k],
     "advanced index": lambda: m[:, i] * v[i] + m[i[:3] * 0, 1][0],

@@ -1,6 +1,7 @@
 """`to_pytensor`: NumPy functions as ops of PyTensor, their derivatives, and their graphs in models."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ pm = pytest.importorskip("pymc")
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
+from pytensor.graph.replace import vectorize_graph  # noqa: E402
 
 from numbagraph import custom_vjp, graph_jit  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model, from_pytensor, to_pytensor  # noqa: E402
@@ -140,6 +142,15 @@ def test_imported_as_its_graph():
     graph = from_pytensor([x], [pt.exp(to_pytensor(misfit)(x))])
     assert "captured" in str(graph)
     assert {value.op.name for value in graph.order if hasattr(value, "op")} >= {"exp", "sum", "square"}
+
+
+def test_batches():
+    cumulated = to_pytensor(lambda v, scale: np.cumsum(v) * scale)(x, y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*will be wrapped in Blockwise")
+        batch = vectorize_graph(cumulated, {x: m})
+    rows = np.stack([X, Y])
+    np.testing.assert_allclose(compiled([m, y], batch, "NUMBAGRAPH")(rows, Y), np.cumsum(rows, axis=1) * Y)
 
 
 def models():

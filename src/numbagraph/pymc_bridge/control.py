@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymc.data import MinibatchOp
 from pymc.logprob.utils import CheckParameterValue
 from pytensor.compile.builders import OpFromGraph
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
@@ -17,10 +17,19 @@ from pytensor.tensor.random.op import RandomVariable
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
+from numbagraph.mapping import over_batches
 from numbagraph.op import registry
 from numbagraph.pymc_bridge import linalg
 from numbagraph.pymc_bridge.compatibility import conditional
-from numbagraph.pymc_bridge.importer import Importer, Requirement, UnsupportedOp, describe, handler_of, imports
+from numbagraph.pymc_bridge.importer import (
+    Importer,
+    Requirement,
+    UnsupportedOp,
+    describe,
+    handler_of,
+    imports,
+    static_shape,
+)
 from numbagraph.pymc_bridge.mathematics import all_of, matrix_product
 from numbagraph.types import BOOL
 
@@ -64,12 +73,29 @@ def blockwise(importer: Importer, node: Apply, *inputs: Value) -> Any:
             f"PyTensor's op {core} ({type(core).__module__}.{type(core).__name__}) has no translation. It computes "
             f"{describe(node.outputs[0])}"
         )
-    ranks = [len(each) for each in node.op.inputs_sig]
-    if any(each.ndim != rank for each, rank in zip(inputs, ranks, strict=True)):
-        raise UnsupportedOp(
-            f"PyTensor's op {core} on a batch has no translation. It computes {describe(node.outputs[0])}"
-        )
-    return handler(importer, Apply(core, node.inputs, node.outputs), *inputs)
+    checks = len(importer.requirements)
+
+    def of_one(elements: list[Value]) -> list[Value]:
+        results = handler(importer, of_one_element(node), *elements)
+        return list(results) if isinstance(results, (list, tuple)) else [results]
+
+    results = over_batches(of_one, inputs, [len(each) for each in node.op.inputs_sig], describe(node.outputs[0]))
+    if len(importer.requirements) > checks:
+        raise UnsupportedOp(f"PyTensor's op {core} on a batch has no translation: it checks each element")
+    return results
+
+
+def of_one_element(node: Apply) -> Apply:
+    """What an application of a `Blockwise` does to one element of the batch."""
+
+    def element(variable: Variable, core: Sequence[str]) -> Variable:
+        return variable.type.clone(shape=static_shape(variable)[variable.ndim - len(core) :])(variable.name)
+
+    inputs, outputs = (
+        [element(*each) for each in zip(variables, cores, strict=True)]
+        for variables, cores in ((node.inputs, node.op.inputs_sig), (node.outputs, node.op.outputs_sig))
+    )
+    return Apply(node.op.core_op, inputs, outputs)
 
 
 @imports(MinibatchOp)
