@@ -16,7 +16,7 @@ import optree
 from numbagraph.abi import Leaf
 from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.embed import c_layout, embed
-from numbagraph.graph import Graph, Node
+from numbagraph.graph import Graph
 from numbagraph.inspect.report import Report
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
@@ -30,7 +30,7 @@ from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.targets import Targets, Writers
 from numbagraph.traced import Traced, Version, trace
 from numbagraph.tracing import Tracer
-from numbagraph.transforms.interpret import evaluate
+from numbagraph.transforms.interpret import after_failure, evaluate
 
 BACKENDS = ("numba", "jax", "numpy")
 
@@ -152,7 +152,7 @@ class GraphFunction:
             check_values(traced.specialisation.stages, [*leaves, *traced.captured])
         result = run(*leaves)
         if result is NotImplemented:
-            return traced.outputs.rebuild(self._explain_failure(traced, leaves))
+            return traced.outputs.rebuild(self._after_failure(traced, leaves))
         return result if rebuild is None else rebuild(result)
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
@@ -172,7 +172,7 @@ class GraphFunction:
                 return targets.tree
         result = run(*arguments.leaves)
         if result is NotImplemented:
-            results = self._explain_failure(traced, arguments.leaves)
+            results = self._after_failure(traced, arguments.leaves)
         else:
             results = [result] if traced.outputs.single and self.backend == "numba" else result
         return targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
@@ -358,23 +358,14 @@ class GraphFunction:
                 self._embedded[key] = self._embed(arguments)
             return self._embedded[key].c_address
 
+    def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
+        return after_failure(traced.graph, [*leaves, *traced.captured], self._described)
+
     def cache_info(self) -> CacheInfo:
         """How many versions there are, and how many of them were compiled here or found on disk."""
         specials = [each.specialisation for each in self._traced.values() if each.version is not None]
         compiled = sum(each is not None and each.compiled for each in specials)
         return CacheInfo(len(self._traced), compiled, len(specials) - compiled)
-
-    def _explain_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
-        """A guard or a check failed: NumPy's interpreter runs into the same trouble, and says where.
-
-        Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
-        """
-        results = evaluate(traced.graph, [*leaves, *traced.captured])
-        if any(isinstance(value, Node) and value.op.kind == "core op" for value in traced.graph.order):
-            return results
-        raise RuntimeError(
-            f"{self._described}: compiled code failed a check that the NumPy interpreter passes; this is a bug"
-        )
 
 
 class CacheInfo(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.abi import ArrayLeaf, Leaf, Result, Signature
-from numbagraph.graph import Input, Node, Value
+from numbagraph.graph import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe
@@ -18,7 +18,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.transforms.interpret import evaluate
+from numbagraph.transforms.interpret import after_failure
 
 
 class ArrayFunction:
@@ -68,7 +68,10 @@ class ArrayFunction:
                     self.plans[layouts] = self._plan(layouts)
                 self.entry = make_callable([*reversed(self.plans.values())], self.graph.name)
         results = self.entry(*leaves)
-        return self._explain_failure(leaves) if results is NotImplemented else results
+        if results is NotImplemented:
+            results = after_failure(self.graph, [*leaves, *self.graph.captured], self.graph.name)
+            return [np.asarray(each) for each in results]
+        return results
 
     def _plan(self, layouts: tuple[Leaf, ...]) -> Plan:
         """What the entry must know for arguments of a layout. Which lengths are 1 makes no difference to the code."""
@@ -90,16 +93,6 @@ class ArrayFunction:
         captured = tuple(leaf_of(each) for each in self.graph.inputs[len(layouts) :])
         results = tuple(Result(each.dtype, each.ndim) for each in self.graph.outputs)
         return Signature(layouts, captured, results, single=False)
-
-    def _explain_failure(self, leaves: Sequence[Any]) -> list[np.ndarray]:
-        """A check failed: NumPy's interpreter runs into the same trouble, and says where.
-
-        Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
-        """
-        results = evaluate(self.graph, [*leaves, *self.graph.captured])
-        if any(isinstance(value, Node) and value.op.kind == "core op" for value in self.graph.order):
-            return [np.asarray(each) for each in results]
-        raise RuntimeError("compiled code failed a check that the NumPy interpreter passes; this is a bug")
 
 
 def as_typed(array: Any, value: Input) -> np.ndarray:

@@ -85,6 +85,17 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
     return [boxed(output, own(result, owned)) for output, result in zip(graph.outputs, results, strict=True)]
 
 
+def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
+    """Where native code failed a check: NumPy's interpreter runs into the same trouble, and says where.
+
+    Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
+    """
+    results = evaluate(graph, arrays)
+    if any(isinstance(value, Node) and value.op.kind == "core op" for value in graph.order):
+        return results
+    raise RuntimeError(f"{described}: compiled code failed a check that the NumPy interpreter passes; this is a bug")
+
+
 def boxed(value: Value, result: Any) -> Any:
     """A result as the kind of object that NumPy (or Python) would give: an array or a scalar."""
     kind = boxing(value)
