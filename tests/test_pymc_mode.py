@@ -17,12 +17,13 @@ pytestmark = [
 
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
+from pymc.logprob.utils import ParameterValueError  # noqa: E402
 from pytensor.compile.mode import Mode, get_mode  # noqa: E402
 from pytensor.graph.basic import Apply  # noqa: E402
 from pytensor.graph.op import Op  # noqa: E402
 from pytensor.raise_op import Assert  # noqa: E402
 
-from numbagraph.pymc_bridge import FallbackWarning  # noqa: E402
+from numbagraph.pymc_bridge import FallbackWarning, compile_logp  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
 from numbagraph.pymc_bridge.importer import from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.segments import Segment, divide, is_random  # noqa: E402
@@ -73,7 +74,7 @@ def same(found, expected):
     for one, other in zip(found, expected, strict=True):
         assert type(one) is type(other)
         assert one.dtype == other.dtype
-        np.testing.assert_allclose(one, other, rtol=1e-13)
+        np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-15)
 
 
 # ---- functions ----
@@ -268,6 +269,31 @@ def test_checks():
     np.testing.assert_array_equal(ours(np.ones(2)), [2.0, 2.0])
     with pytest.raises(AssertionError, match="x must be positive"):
         ours(X)
+
+
+def test_systems_without_solution_give_nan():
+    """And do not end a chain that comes to a matrix without a factor."""
+    factor = pt.linalg.cholesky(m)
+    outputs = [factor, pt.linalg.solve(m, m.T), pt.linalg.solve_triangular(m, m.T), pytensor.grad(factor.sum(), m)]
+    ours, plain = functions([m], outputs)
+    for matrix in (np.eye(3) * 2 + M / 9, -np.ones((3, 3)), np.zeros((3, 3))):
+        same(ours(matrix), plain(matrix))
+    inverse = pytensor.function([m], pt.linalg.inv(m), mode=NAME)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        inverse(np.ones((2, 2)))
+
+
+def test_a_covariance_that_is_none():
+    with pm.Model() as model:
+        shared = pm.Flat("shared")
+        covariance = pt.stacklists([[1.0, shared], [shared, 1.0]])
+        pm.MvNormal("y", np.zeros(2), covariance, observed=np.array([0.1, 0.2]))
+    function = model.logp_dlogp_function(ravel_inputs=True, mode=NAME)
+    function.set_extra_values({})
+    assert np.isfinite(function(np.array([0.5]))[0])
+    assert function(np.array([2.0]))[0] == -np.inf
+    with pytest.raises(ParameterValueError, match="posdef"):
+        compile_logp(model)(np.array([2.0]))
 
 
 def test_indices():

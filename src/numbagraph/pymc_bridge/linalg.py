@@ -10,6 +10,7 @@ from pytensor.graph.basic import Apply
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.op import Op, registry
+from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
@@ -48,6 +49,10 @@ TABLE: dict[type, tuple[str, Call]] = {
 """For each op its name here, and how that is called, given PyTensor's op and the operands."""
 
 
+NAN_WITHOUT_SOLUTION = ("cho_solve", "cholesky", "solve", "solve_triangular")
+"""Functions that give NaN where there is no solution; others raise, as NumPy does."""
+
+
 def core_of(op: Any) -> Any:
     """The op on one matrix, of an op on batches of them."""
     return getattr(op, "core_op", op)
@@ -59,8 +64,9 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     operands = tuple(convert(each, dtype) for each in operands)
-    if getattr(op, "b_ndim", 2) == 1:
-        matrix, vector = operands
-        result = call(op, needed(name, node), matrix, expand_at(vector, (vector.ndim,)))
-        return squeeze_at(result, (result.ndim - 1,))
-    return call(op, needed(name, node), *operands)
+    with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):
+        if getattr(op, "b_ndim", 2) == 1:
+            matrix, vector = operands
+            result = call(op, needed(name, node), matrix, expand_at(vector, (vector.ndim,)))
+            return squeeze_at(result, (result.ndim - 1,))
+        return call(op, needed(name, node), *operands)
