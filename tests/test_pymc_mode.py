@@ -1,9 +1,11 @@
 """PyTensor's mode ``NUMBAGRAPH``: values and draws of PyTensor's own modes, in few native functions."""
 
+import doctest
 import inspect
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -419,3 +421,14 @@ def test_models(name):
     (value, gradient), (expected, derivatives) = results
     np.testing.assert_allclose(value, expected, rtol=1e-11)
     np.testing.assert_allclose(gradient, derivatives, rtol=1e-8, atol=1e-9)
+
+
+# ---- documentation ----
+
+
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+def test_examples_of_the_page():
+    page = Path(__file__).parents[1] / "docs" / "pymc.md"
+    results = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert results.attempted > 10
+    assert not results.failed

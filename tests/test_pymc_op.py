@@ -1,5 +1,6 @@
 """`to_pytensor`: NumPy functions as ops of PyTensor, their derivatives, and their graphs in models."""
 
+import doctest
 import pickle
 import warnings
 
@@ -14,7 +15,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 from pytensor.graph.replace import vectorize_graph  # noqa: E402
 
 from numbagraph import custom_vjp, graph_jit  # noqa: E402
-from numbagraph.pymc_bridge import compile_logp, compile_model, from_pytensor, to_pytensor  # noqa: E402
+from numbagraph.pymc_bridge import compile_logp, compile_model, from_pytensor, function_op, to_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.function_op import FunctionOp  # noqa: E402
 from numbagraph.shapes import ShapeError  # noqa: E402
 
@@ -208,3 +209,9 @@ def test_errors():
 def test_backends():
     function = graph_jit(misfit, backend="numpy")
     np.testing.assert_allclose(compiled([x], to_pytensor(function)(x), PLAIN)(X), misfit(X))
+
+
+def test_examples_of_docstrings():
+    results = doctest.testmod(function_op)
+    assert results.attempted
+    assert not results.failed

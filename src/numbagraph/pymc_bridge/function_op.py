@@ -268,7 +268,7 @@ def to_pytensor(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> with pm.Model() as model:
     ...     x = pm.Flat("x", shape=2)
     ...     p = pm.Potential("p", penalty(x, 2.0))
-    >>> model.compile_dlogp()({"x": np.array([1.0, 2.0])})
+    >>> model.compile_dlogp(mode="NUMBAGRAPH")({"x": np.array([1.0, 2.0])})
     array([-0.5, -1. ])
     """
     compiled = function if isinstance(function, GraphFunction) else GraphFunction(function)
