@@ -356,6 +356,20 @@ def test_draws_are_the_same():
     np.testing.assert_allclose(ours[1], plain[1], rtol=1e-14)
 
 
+def test_a_state_is_read_before_it_is_changed():
+    """The second draw changes the state in place, and needs nothing of a native function; the first one does."""
+    results = []
+    for mode in (NAME, PLAIN):
+        first, second = (pytensor.shared(np.random.default_rng(seed)) for seed in (1, 2))
+        waiting = pm.Normal.dist(pt.exp(pm.Normal.dist(0.0, 1.0, rng=second)) * 2, 1.0, rng=first)
+        early = pm.Normal.dist(0.0, 1.0, rng=first)
+        mode = get_mode(mode).including("random_make_inplace")
+        draw = pytensor.function([], [waiting, early], updates={first: early.owner.outputs[0]}, mode=mode)
+        results.append([*draw(), *draw()])
+        assert any(node.op.destroy_map for node in draw.maker.fgraph.toposort())
+    same(*results)
+
+
 def test_predictions_are_the_same():
     def predict(options):
         options = {"compile_kwargs": options, "random_seed": 3}
