@@ -234,7 +234,7 @@ def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[
     with tracing() as current:
         leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
     shapes.require_all(current.guards)
-    importer.arrays.update(current.snapshots)
+    importer.arrays.update(current.captured.snapshots)
     return [each.value for each in leaves]
 
 
