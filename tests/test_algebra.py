@@ -70,6 +70,8 @@ ONE = {
     "of a diagonal": lambda a, b: linalg.det(a * eye(a.shape[-1], dtype=a.dtype)),
     "of triangles": lambda a, b: linalg.det(lower_factor(a) @ swapped(lower_factor(a))),
     "its sign and logarithm": lambda a, b: linalg.slogdet(np.tril(a) @ np.triu(-a)),
+    "the logarithm of its size": lambda a, b: np.log(np.abs(linalg.det(-a))),
+    "of the sizes of a batch": lambda a, b: np.log(np.abs(linalg.det(a[None]))),
     "the diagonal of a product": lambda a, b: np.diagonal(a @ swapped(a), axis1=-2, axis2=-1),
     "the trace of a product": lambda a, b: np.trace(a @ a, axis1=-2, axis2=-1),
     "the trace of b.T @ b": lambda a, b: np.trace(swapped(b) @ b, axis1=-2, axis2=-1),

@@ -31,6 +31,7 @@ from numbagraph.rewrite.matrix_facts import (
     structure,
 )
 from numbagraph.rewrite.patterns import (
+    absolute,
     as_scalar,
     determinant_of,
     log,
@@ -217,8 +218,13 @@ def sign_of_diagonals(a: Value) -> Value:
     return first * rest[0] if rest else first
 
 
+def logarithm_of_size(a: Value) -> Value:
+    """Without the determinant, which overflows."""
+    return slogdet(a)[1]
+
+
 def logarithm_of_determinant(a: Value) -> Value:
-    """Without the determinant, which overflows; NaN where it is negative, as the logarithm is."""
+    """NaN where the determinant is negative, as the logarithm is."""
     sign, size = slogdet(a)  # type: ignore[misc]
     return size + registry["where"](registry["less"](sign, 0), np.asarray(np.nan, a.dtype)[()], 0)
 
@@ -248,6 +254,14 @@ DETERMINANTS = (
         lambda d, a, f, p: log(as_scalar(determinant_of(d, a, f, p, part="value"))),
         lambda a: logarithm_of_determinant(a),
         where=lambda a: floating(a),
+    ),
+    rule(
+        lambda d, a, f, p: log(absolute(determinant_of(d, a, f, p, part="value"))),
+        lambda a: logarithm_of_size(a),
+    ),
+    rule(
+        lambda d, a, f, p: log(absolute(as_scalar(determinant_of(d, a, f, p, part="value")))),
+        lambda a: logarithm_of_size(a),
     ),
 )
 
