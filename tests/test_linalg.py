@@ -5,10 +5,12 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import numbagraph
 from numbagraph import grad, graph_jit, on_linalg_error, vmap
 from numbagraph.linalg import solve_triangular
+from numbagraph.testing import check_gradients
 
 BACKENDS = ["numba", "numpy"]
 FAILING = {
@@ -303,3 +305,17 @@ def test_discrete_lyapunov_computes_in_double_precision():
     """As SciPy does."""
     single = numbers(3, 3).astype(np.float32)
     assert graph_jit(numbagraph.linalg.solve_discrete_lyapunov)(single, single).dtype == np.float64
+
+
+@pytest.mark.parametrize("options", [{}, {"permute_l": True}, {"p_indices": True}])
+@pytest.mark.parametrize("matrix", [numbers(6, 3), numbers(3, 6), deficient(4), numbers(1, 4), np.zeros((4, 2))])
+def test_factors_of_rectangles(matrix, options):
+    found = graph_jit(lambda a: numbagraph.linalg.lu(a, **options))(matrix)
+    for each, expected in zip(found, scipy.linalg.lu(matrix, **options), strict=True):
+        assert each.shape == expected.shape
+        np.testing.assert_allclose(each, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 3)])
+def test_derivatives_of_factors_of_rectangles(shape):
+    check_gradients(lambda a: numbagraph.linalg.lu(a)[1:], [numbers(*shape)], compiled=1)

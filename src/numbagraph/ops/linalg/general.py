@@ -18,11 +18,21 @@ from numbagraph.intrinsics.linalg import exponential, spectral
 from numbagraph.intrinsics.linalg import general as emitters
 from numbagraph.op import Op, Unsupported, lazy, load, registry
 from numbagraph.ops.comparison import equal
-from numbagraph.ops.creation import iota, zeros_like
+from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.gathering import take_along_axis
 from numbagraph.ops.joining import concatenate
 from numbagraph.ops.linalg import errors, samples
-from numbagraph.ops.linalg.common import adjoint, conj, masked, number, product, reference, triangular_solution, unit
+from numbagraph.ops.linalg.common import (
+    adjoint,
+    computed,
+    conj,
+    masked,
+    number,
+    product,
+    reference,
+    triangular_solution,
+    unit,
+)
 from numbagraph.ops.linalg.factorisations import one_square, square_lu
 from numbagraph.ops.linalg.solutions import TRANS, with_columns
 from numbagraph.ops.linalg.spectra import LONGEST, differences, on_diagonal, projections
@@ -109,13 +119,50 @@ def inverse_of(rows: Value) -> Value:
     return sum(found * places, -1)
 
 
+Factors = tuple[Value, Value, Value]
+"""The order of the rows, the lower factor, and the upper one."""
+
+
+def factors_of(matrix: Value) -> Factors:
+    if shapes.same(*matrix.shape[-2:]):
+        return factors_of_square(matrix)
+    rows, lower, upper = factors_of_padded(matrix)
+    ordered, k = in_order(matrix, rows), lower.shape[-1]
+    _, left, right = factors_of_square(ordered[..., :k, :k])  # whose rows are in order already
+    below = triangular_solution(right, transposed_matrix(ordered[..., k:, :k]), trans=1, lower=False)
+    beside = triangular_solution(left, ordered[..., :k, k:], unit_diagonal=True)
+    left = concatenate([left, transposed_matrix(below)], axis=-2)
+    return rows, factor_of.bind(lower, left), factor_of.bind(upper, concatenate([right, beside], axis=-1))
+
+
+def factors_of_square(matrix: Value) -> Factors:
+    factors, pivots = lu_factor(matrix)  # type: ignore[misc]
+    return permutation_of(pivots), masked(factors, -1) + unit(factors), masked(factors, upper=True)
+
+
+def factors_of_padded(matrix: Value) -> Factors:
+    """With zeros that make a square of it, which are exchanged for nothing else."""
+    m, n = matrix.shape[-2:]
+    k, size = shapes.minimum(m, n), shapes.maximum(m, n)
+    sides = zeros((*matrix.shape[:-1], shapes.subtract(size, n)), dtype=matrix.dtype)
+    below = zeros((*matrix.shape[:-2], shapes.subtract(size, m), size), dtype=matrix.dtype)
+    square = concatenate([concatenate([matrix, sides], axis=-1), below], axis=-2)
+    rows, lower, upper = factors_of_square(registry["stop_gradient"](square))
+    return rows[..., :m], lower[..., :m, :k], upper[..., :k, :n]
+
+
+factor_of = computed(
+    "factor_of", "(m,n),(m,n)->(m,n)", lambda g, y, value, other: (None, g), lambda value, other: other
+)
+"""A factor that does not ask for a regular matrix, with the derivative of one that does."""
+
+
 @composite("scipy.linalg:lu", samples=samples.inexact(samples.of(samples.regular, (3, 3), (20, 20))), ulp=64)
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
 ) -> tuple[Value, ...]:
-    factors, pivots = lu_factor(a)  # type: ignore[misc]
-    rows = permutation_of(pivots)
-    lower, upper = masked(factors, -1) + unit(factors), masked(factors, upper=True)
+    (matrix,) = promoted(a)
+    rows, lower, upper = factors_of(matrix)
     back = inverse_of(rows)
     if permute_l:
         return in_order(lower, back), upper
@@ -123,7 +170,7 @@ def lu(
         return convert(back, INTEGER), lower, upper
     places = iota(rows.shape[-1])
     exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
-    return convert(exchanged, real_dtype(factors.dtype)), lower, upper
+    return convert(exchanged, real_dtype(matrix.dtype)), lower, upper
 
 
 def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, on_error: str) -> tuple[Value]:
