@@ -172,6 +172,15 @@ def test_flat_loops_run_with_others():
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
+def test_memory_of_one_tile():
+    """What is needed within a tile alone is as long as a tile; a value that is wanted as a whole is not."""
+    matrices, right = covariances(5, 3), np.ones((5, 3, 1))
+    short = "only as many rows as run together"
+    assert short in graph_jit(np.linalg.solve).explain(matrices, right)
+    whole = graph_jit(lambda a: np.linalg.cholesky(a) - np.linalg.cholesky(a)[::-1])
+    assert short not in whole.explain(matrices)
+
+
 def test_what_runs_together():
     found = graph_jit(normal_logp).explain(np.ones((5, 3)), np.ones(3), covariances(5, 3))
     assert "nests and 2 calls, " + TOGETHER in found

@@ -9,7 +9,7 @@ from typing import Any
 
 from numbagraph.abi import ScalarLeaf
 from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
-from numbagraph.intrinsics.rows import Rows, in_rows
+from numbagraph.intrinsics.rows import Rows, in_rows, of_one_tile
 from numbagraph.kernel import (
     Apply,
     Buffer,
@@ -200,10 +200,12 @@ class Report:
     def _buffers(self) -> None:
         temporaries = [buffer for slot in self.program.arena for buffer in slot]
         self.lines.append(f"memory: {len(temporaries)} temporaries in {len(self.program.arena)} places")
+        in_tiles = of_one_tile(in_rows(self.program.steps))
         for slot in self.program.arena:
             size = self._bytes(slot[0])
             names = ", then ".join(buffer.name for buffer in slot)
-            self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}")
+            rest = ", of which there are only as many rows as run together" if slot[0] in in_tiles else ""
+            self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
 

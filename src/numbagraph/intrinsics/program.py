@@ -14,7 +14,7 @@ from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
 from numbagraph.intrinsics.parallel import Region, shared_buffer
 from numbagraph.intrinsics.ranges import RangeEmitter
-from numbagraph.intrinsics.rows import Rows, in_rows, run_rows
+from numbagraph.intrinsics.rows import Rows, in_rows, of_one_tile, row_bytes, rows_of_tile, run_rows
 from numbagraph.intrinsics.scalars import StraightEmitter
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
@@ -124,13 +124,17 @@ class ProgramEmitter(StraightLine):
         super().__init__(function, signature, leaves)
         self.program = program
         self.arena: ir.Value | None = None
+        self.steps = in_rows(program.steps)
+        self.of_one_tile = of_one_tile(self.steps)
+        """Temporary memory that is as long as a tile of the rows that use it."""
+        self.tiles: dict[Rows, ir.Value] = {}
 
     def emit(self) -> None:
         self.take_over_donations()
         for step in self.program.prologue:
             self.registers[step.value] = self.scalar(step.scalar)
         self.allocate_temporaries()
-        for number, step in enumerate(in_rows(self.program.steps)):
+        for number, step in enumerate(self.steps):
             if isinstance(step, Rows):
                 self.run_rows(step, f"{self.function.name}.{number}")
             elif isinstance(step, Compute):
@@ -180,8 +184,11 @@ class ProgramEmitter(StraightLine):
             self.buffers[slot[0]] = builder.gep(arena, [offset])
 
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
-        """Bytes for the largest buffer of a slot, rounded up to the alignment."""
+        """Bytes for the largest buffer of a slot."""
         builder = self.code.builder
+        rows = self.of_one_tile.get(slot[0])
+        if rows is not None:  # all buffers of a slot are alike
+            return builder.mul(self.tile_of(rows), row_bytes(self, slot[0]))
         size: ir.Value | None = None
         for buffer in slot:
             each: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
@@ -190,6 +197,12 @@ class ProgramEmitter(StraightLine):
             size = each if size is None else builder.select(builder.icmp_signed(">", each, size), each, size)
         assert size is not None
         return size
+
+    def tile_of(self, rows: Rows) -> ir.Value:
+        """How many rows make a tile."""
+        if rows not in self.tiles:
+            self.tiles[rows] = rows_of_tile(self, rows)
+        return self.tiles[rows]
 
     def before_return(self) -> None:
         if self.arena is not None:

@@ -3,7 +3,7 @@ cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -109,7 +109,7 @@ def use_of_call(call: Call) -> Use | None:
     return Use(batch[0], homes, written, elsewhere - unwanted, scratch=scratch)
 
 
-@dataclass
+@dataclass(eq=False)
 class Rows:
     """Nests and calls of which each iteration, or element, needs only its own row of what they write.
 
@@ -275,6 +275,24 @@ def in_rows(steps: Iterable[Step]) -> list[Step | Rows]:
     return result + rows.steps()
 
 
+def of_one_tile(steps: Sequence[Step | Rows]) -> dict[Buffer, Rows]:
+    """Temporary memory that holds nothing between two tiles, so that it may be as long as a tile is."""
+    found: dict[Buffer, Rows] = {}
+    for rows in steps:
+        if isinstance(rows, Rows) and not rows.split:
+            elsewhere = {home for step in steps if step is not rows for home in memory_of(step)}
+            elsewhere |= {home for use in rows.uses for home in use.read_elsewhere | use.totals | use.scratch}
+            own = {home for use in rows.uses for home in use.written if home.temporary}
+            found |= {home: rows for home in own - elsewhere if home.extents[0] is rows.length}
+    return found
+
+
+def memory_of(step: Step | Rows) -> set[Buffer]:
+    if isinstance(step, Rows):
+        return {home for use in step.uses for home in use.homes | use.scratch}
+    return homes_of(step)
+
+
 class RowEmitter(RangeEmitter):
     """The same for a range of rows, even if one loop runs over the elements of all rows."""
 
@@ -304,7 +322,7 @@ def run_rows(code: ProgramEmitter, rows: Rows, name: str) -> None:
         call_run(code, each) if isinstance(each, Call) else nest_run(code, *next(rest), pointers)
         for each in rows.members
     ]
-    failed = run_tiles(emitter, runs, ir.Constant(I64, 0), code.scalar(rows.length), rows_of_tile(code, rows))
+    failed = run_tiles(emitter, runs, ir.Constant(I64, 0), code.scalar(rows.length), code.tile_of(rows))
     if any(nest.flag is not None for nest, _ in nests) or len(nests) < len(runs):
         code.check(emitter, failed)
     for nest, output in sums:
@@ -312,8 +330,19 @@ def run_rows(code: ProgramEmitter, rows: Rows, name: str) -> None:
 
 
 def nest_run(code: ProgramEmitter, nest: RangeEmitter, function: ir.Function, slots: dict[Reduction, ir.Value]) -> Run:
-    arguments = [*nest.arguments(code), *(slots[each] for each in nest.slots)]
-    return lambda begin, end: code.code.builder.call(function, [begin, end, *arguments])
+    builder, arguments = code.code.builder, [*nest.arguments(code), *(slots[each] for each in nest.slots)]
+
+    def place(home: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
+        """Where the first row would be: memory of one tile begins with the first row of the tile."""
+        if home not in code.of_one_tile:
+            return address
+        return builder.gep(address, [builder.neg(builder.mul(begin, row_bytes(code, home)))])
+
+    def run(begin: ir.Value, end: ir.Value) -> ir.Value:
+        places = [place(home, address, begin) for home, address in zip(nest.homes, arguments, strict=False)]
+        return builder.call(function, [begin, end, *places, *arguments[len(places) :]])
+
+    return run
 
 
 def call_run(code: StraightEmitter, call: Call) -> Run:
@@ -325,12 +354,14 @@ def call_run(code: StraightEmitter, call: Call) -> Run:
     dtypes = [buffer.dtype for buffer in call.buffers]
     own = [buffer.home in use.homes - use.read_elsewhere for buffer in call.buffers]
     widths = [row_bytes(code, each) if flag else None for each, flag in zip(call.buffers, own, strict=True)]
+    in_tile = [buffer.home in code.of_one_tile for buffer in call.buffers]
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
         count, lengths, places = builder.sub(end, begin), [], []
-        for address, each, width in zip(addresses, extents, widths, strict=True):
+        for address, each, width, stays in zip(addresses, extents, widths, in_tile, strict=True):
             lengths.append(each if width is None else [count, *each[1:]])
-            places.append(address if width is None else builder.gep(address, [builder.mul(begin, width)]))
+            moved = width is not None and not stays
+            places.append(builder.gep(address, [builder.mul(begin, width)]) if moved else address)
         failed = call.emit(code.code, places, lengths, dtypes, **call.attributes)
         return ir.Constant(I1, 0) if failed is None else failed
 
