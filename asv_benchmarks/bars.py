@@ -116,6 +116,10 @@ BARS = (
     *(against("run", f"{name}-50", "jax", 1.0) for name in MATRICES),
     *(against("run", f"{name}-50", "numpy", 1.0) for name in MATRICES),
     *(against("run", f"normal_vectors{kind}-4", "jax", 1 / 3) for kind in ("", "_grad")),
+    *(against("run", f"normal_vectors{kind}-4", "numba", 1.0) for kind in ("", "_grad")),
     *(against("run", f"normal_vectors{kind}-50", "jax", 1.0) for kind in ("", "_grad")),
+    against("run", "normal_vectors_grad-50", "numpy", 1.0),
+    *(against("run", f"products-{length}", peer, 1.0) for length in (3, 4, 16) for peer in ("jax", "numpy")),
+    against("run", "eigenvalues-50", "numpy", 1.0),
     *(against("run", f"logistic-{size}", "jax", 1 / 2) for size in (1000, 100_000)),
 )
