@@ -125,8 +125,8 @@ class ProgramEmitter(StraightLine):
         self.program = program
         self.arena: ir.Value | None = None
         self.steps = in_rows(program.steps)
-        self.of_one_tile = of_one_tile(self.steps)
-        """Temporary memory that is as long as a tile of the rows that use it."""
+        self.rows_of = of_one_tile(self.steps)
+        self.of_one_tile = self.rows_of.keys()
         self.tiles: dict[Rows, ir.Value] = {}
 
     def emit(self) -> None:
@@ -186,7 +186,7 @@ class ProgramEmitter(StraightLine):
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
         """Bytes for the largest buffer of a slot."""
         builder = self.code.builder
-        rows = self.of_one_tile.get(slot[0])
+        rows = self.rows_of.get(slot[0])
         if rows is not None:  # all buffers of a slot are alike
             return builder.mul(self.tile_of(rows), row_bytes(self, slot[0]))
         size: ir.Value | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, memory_type
@@ -13,6 +15,8 @@ class ScalarEmitter:
 
     def __init__(self) -> None:
         self.values: dict[Scalar, ir.Value] = {}
+        self.of_one_tile: Collection[Buffer] = ()
+        """Temporary memory that is as long as a tile of the rows that use it."""
 
     def emitter(self, scalar: Scalar) -> Emitter:
         raise NotImplementedError
