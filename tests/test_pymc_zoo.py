@@ -1,7 +1,9 @@
 """Every model of the zoo against PyTensor: log-density and gradient, at several points and at the edges."""
 
+import contextlib
 import functools
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +43,19 @@ def reference_of(model, mode):
 
 
 def points_of(compiled, model):
-    """Where chains begin, near there, and far away; and whether PyTensor's formulas may have failed there."""
+    """Where chains begin, near there, and far away; and whether it is far away."""
     rng = np.random.default_rng(3)
     begin = np.concatenate([np.ravel(each).astype(float) for each in model.initial_point(0).values()] or [np.zeros(0)])
     yield begin, False
-    if compiled.point.is_continuous:
-        yield begin + rng.normal(size=begin.size), False
-        yield begin - rng.normal(size=begin.size) * 2, False
-        yield begin + 5.0, True
-        yield begin - 5.0, True
-    else:
+    if not compiled.point.is_continuous:
         yield begin + 1, False
         yield begin - 9, False
+        return
+    yield begin + rng.normal(size=begin.size), False
+    yield begin - rng.normal(size=begin.size) * 2, False
+    yield begin + rng.normal(size=begin.size) * 4, True
+    for distance in (-begin, 5.0, -5.0, 10.0, -10.0):
+        yield begin + distance, True
 
 
 def close(found, expected, rtol):
@@ -65,21 +68,27 @@ def close(found, expected, rtol):
     )
 
 
-def check(compiled, x, reference, far):
-    """Compare one point; says whether the log-density is finite there."""
+def check(compiled, x, reference):
+    """Compare one point; says whether the log-density is finite there. What is not finite has to be the same."""
     try:
         expected, gradient = reference(compiled, x)
     except ParameterValueError as error:
-        with pytest.raises(ParameterValueError, match=str(error).split("\n")[0]):
+        with pytest.raises(ParameterValueError, match=re.escape(str(error).split("\n")[0])):
             compiled(x)
         return False
     found = compiled(x)
     found, derivatives = found if compiled.has_gradient else (found, None)
-    if not far or np.isfinite(expected):
-        close(found, expected, 1e-10)
-        if gradient is not None and np.isfinite(expected) and np.all(np.isfinite(gradient)):
-            close(derivatives, gradient, 1e-8)
+    close(found, expected, 1e-10)
+    if gradient is not None and np.isfinite(expected):
+        # Of a value that is finite, PyTensor's derivative is NaN where it came out as 0 * inf.
+        close(derivatives, np.where(np.isnan(gradient), derivatives, gradient), 1e-8)
     return bool(np.isfinite(expected))
+
+
+def can_be_evaluated(compiled, x):
+    """Where there is nothing to compare with: a number comes out, or an error about a parameter."""
+    with contextlib.suppress(ParameterValueError):
+        compiled(x)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -89,10 +98,13 @@ def test_model(name):
     compiled, plain, finite = compile_logp(model), reference_of(model, PLAIN), 0
     stable = functools.cache(lambda: reference_of(model, STABLE))
     for x, far in points_of(compiled, model):
+        if far and MODELS[name].far:
+            can_be_evaluated(compiled, x)
+            continue
         try:
-            finite += check(compiled, x, plain, far)
-        except AssertionError:
-            finite += check(compiled, x, stable(), far)
+            finite += check(compiled, x, plain)
+        except (AssertionError, ParameterValueError, pytest.fail.Exception):
+            finite += check(compiled, x, stable())
     assert finite or MODELS[name].kind == "edge"
 
 

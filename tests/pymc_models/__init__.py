@@ -3,16 +3,27 @@
 Each module has models of one kind. `MODELS` has all of them, by name.
 """
 
-from tests.pymc_models import distributions, hierarchical, indexing, mixtures, timeseries, transforms
+from tests.pymc_models import (
+    distributions,
+    gaussian_processes,
+    hierarchical,
+    indexing,
+    mixtures,
+    multivariate,
+    timeseries,
+    transforms,
+)
 from tests.pymc_models.zoo import MODELS, ZooModel
 
 __all__ = [
     "MODELS",
     "ZooModel",
     "distributions",
+    "gaussian_processes",
     "hierarchical",
     "indexing",
     "mixtures",
+    "multivariate",
     "timeseries",
     "transforms",
 ]

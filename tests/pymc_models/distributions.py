@@ -86,8 +86,8 @@ DISCRETE: dict[str, tuple[Parameters, list[int]]] = {
 NO_PRIOR = ("HurdleGamma", "HurdleLogNormal", "SkewStudentT")
 """Where a free variable would not do."""
 
-WAITING = {"HurdleNegativeBinomial": "betainc"}
-"""What a distribution needs that there is not."""
+
+FAR = {"SkewStudentT": "probabilities round to 1, and PyTensor's two ways to compute the gradient disagree"}
 
 
 def filled(parameters: Parameters) -> Parameters:
@@ -112,7 +112,7 @@ def likelihood(name: str, parameters: Parameters, data: list[Any]) -> Callable[[
 for each, (given, observed) in {**CONTINUOUS, **DISCRETE}.items():
     kind = "continuous" if each in CONTINUOUS else "discrete"
     build_it = likelihood(each, given, observed)
-    add(each, kind, build_it, f"`pm.{each}`, and priors of its parameters", WAITING.get(each, ""))
+    add(each, kind, build_it, f"`pm.{each}`, and priors of its parameters", far=FAR.get(each, ""))
 
 
 def out_of_support() -> None:
@@ -128,6 +128,44 @@ def out_of_support() -> None:
 
 
 out_of_support()
+
+
+def at_the_edges() -> None:
+    """Data at the ends of the support, where log-densities are finite or infinite."""
+    for name, parameters, data in (
+        ("Uniform", {"lower": -1.0, "upper": 2.0}, [-1.0, 2.0]),
+        ("Exponential", {"lam": positive}, [0.0, 1.0]),
+        ("Gamma", {"alpha": positive, "beta": positive}, [0.0, 0.5]),
+        ("Weibull", {"alpha": positive, "beta": positive}, [0.0, 0.5]),
+        ("Beta", {"alpha": positive, "beta": positive}, [0.0, 1.0]),
+        ("TruncatedNormal", {"mu": real, "sigma": positive, "lower": -2.0, "upper": 4.0}, [-2.0, 4.0]),
+        ("Triangular", {"lower": -2.0, "c": real, "upper": 5.0}, [-2.0, 5.0]),
+        ("Pareto", {"alpha": positive, "m": 0.5}, [0.5, 0.5]),
+        ("Binomial", {"n": 4, "p": unit}, [0, 4]),
+        ("DiscreteUniform", {"lower": 0, "upper": 9}, [0, 9]),
+        ("Categorical", {"p": [0.0, 0.6, 0.4]}, [0, 2]),
+        ("Bernoulli", {"p": 1.0}, [1, 1]),
+        ("Normal", {"mu": real, "sigma": positive}, [np.inf, 0.5]),
+        ("Poisson", {"mu": 0.0}, [0, 1]),
+    ):
+        text = f"`pm.{name}` with data at the edges of its support"
+        add(f"{name} at the edges", "edge", likelihood(name, parameters, data), text)
+
+
+at_the_edges()
+
+
+def untransformed() -> pm.Model:
+    """Priors whose variables may leave their support."""
+    with pm.Model() as model:
+        pm.Gamma("gamma", 2.0, 1.0, default_transform=None)
+        pm.Beta("beta", 2.0, 3.0, default_transform=None, shape=2)
+        pm.Uniform("uniform", -3.0, 3.0, default_transform=None)
+        pm.HalfNormal("half", 1.0, default_transform=None)
+    return model
+
+
+add("untransformed", "edge", untransformed, "priors without transforms, inside and outside of their support")
 
 
 def discrete_variables() -> pm.Model:

@@ -219,3 +219,24 @@ def custom_distribution_of_others() -> pm.Model:
         mu, sigma = pm.Normal("mu"), pm.HalfNormal("sigma")
         pm.CustomDist("y", mu, sigma, dist=dist, observed=np.abs(Y) + 1.1)
     return model
+
+
+@zoo("groups")
+def part_of_the_data() -> pm.Model:
+    """A likelihood scaled to the size of all data"""
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 1.0, shape=3)
+        sigma = pm.HalfNormal("sigma")
+        pm.Normal("y", X[:10] @ beta, sigma, observed=Y[:10], total_size=ROWS)
+        pm.Poisson("k", pm.math.exp(beta[0]), observed=COUNT[:8], total_size=ROWS)
+    return model
+
+
+@zoo("groups", unsupported="Minibatch")
+def minibatches() -> pm.Model:
+    """Another random part of the data for each evaluation, as variational inference uses it"""
+    rows, values = pm.Minibatch(X, Y, batch_size=8)
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 1.0, shape=3)
+        pm.Normal("y", rows @ beta, 1.0, observed=values, total_size=ROWS)
+    return model

@@ -36,7 +36,7 @@ def selected_by_a_mask() -> pm.Model:
     return model
 
 
-@zoo("arrays")
+@zoo("arrays", far="where several elements are the largest, PyTensor gives all of them the whole derivative")
 def sums_and_extrema() -> pm.Model:
     """Reductions along axes, means, norms and extrema"""
     with pm.Model() as model:

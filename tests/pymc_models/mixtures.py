@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from tests.pymc_models.zoo import zoo
+from tests.pymc_models.zoo import SINGULAR, zoo
 
 rng = np.random.default_rng(21)
 Y = np.concatenate([rng.normal(-2.0, 0.5, 12), rng.normal(1.0, 1.0, 18)])
@@ -107,6 +107,27 @@ def truncated_exponential() -> pm.Model:
     return model
 
 
+@zoo("censored", far="PyTensor's loops need minutes in Python")
+def censored_by_incomplete_functions() -> pm.Model:
+    """Distribution functions of gamma and beta variables with free parameters"""
+    times, shares = np.array([0.5, 2.0, 1.1]), np.array([0.2, 0.4, 0.7])
+    with pm.Model() as model:
+        alpha, beta = pm.Gamma("alpha", 3.0, 1.0), pm.Gamma("beta", 3.0, 1.0)
+        pm.Censored("time", pm.Gamma.dist(alpha, beta), lower=None, upper=2.0, observed=times)
+        pm.Censored("share", pm.Beta.dist(alpha, beta), lower=0.2, upper=0.7, observed=shares)
+    return model
+
+
+@zoo("censored")
+def truncated_counts() -> pm.Model:
+    """Counts of which zeros were not recorded"""
+    with pm.Model() as model:
+        mu, alpha = pm.Gamma("mu", 3.0, 1.0), pm.Gamma("alpha", 3.0, 1.0)
+        pm.Truncated("y", pm.NegativeBinomial.dist(mu=mu, alpha=alpha), lower=1, observed=COUNT[COUNT > 0])
+        pm.Truncated("z", pm.Poisson.dist(mu), lower=1, upper=30, observed=COUNT[COUNT > 0])
+    return model
+
+
 @zoo("censored")
 def rounded() -> pm.Model:
     """Values that were rounded to integers"""
@@ -155,7 +176,7 @@ def multivariate_normal() -> pm.Model:
     return model
 
 
-@zoo("multivariate")
+@zoo("multivariate", far=SINGULAR)
 def correlated_effects() -> pm.Model:
     """A normal vector with a free correlation matrix"""
     with pm.Model() as model:

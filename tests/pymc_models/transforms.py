@@ -29,6 +29,12 @@ TRANSFORMS = {
 }
 
 
+FAR = {
+    "interval of variables": "the interval is empty, and the logarithms of its length cancel before they are NaN",
+    "sum to 1": "PyTensor takes the derivative of 0 * log(x) for 0 where x is 0",
+}
+
+
 def transformed(make):
     def build() -> pm.Model:
         with pm.Model() as model:
@@ -39,7 +45,7 @@ def transformed(make):
 
 
 for each, make_it in TRANSFORMS.items():
-    add(f"transform: {each}", "transform", transformed(make_it), f"the transform {each}")
+    add(f"transform: {each}", "transform", transformed(make_it), f"the transform {each}", far=FAR.get(each, ""))
 
 
 @zoo("transform")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pymc.distributions.multivariate import PosDefMatrix
 from pytensor.graph.basic import Apply
 
 from numbagraph.blockwise.promotion import convert
@@ -58,8 +59,16 @@ def core_of(op: Any) -> Any:
     return getattr(op, "core_op", op)
 
 
+@imports(PosDefMatrix)
+def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
+    with on_linalg_error("nan"):
+        factor = needed("cholesky", node)(a)
+    return registry["all"](registry["isfinite"](factor))
+
+
 @imports(*TABLE)
 def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
+    """PyTensor's results are NaN where NumPy raises an error, and checks of PyMC's look for that."""
     op = core_of(node.op)
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)

@@ -22,6 +22,7 @@ from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.rewrite.pipeline import prepare
+from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import FLOAT64, ArrayType, canonical_dtype
@@ -78,6 +79,9 @@ def frozen(model: pm.Model) -> pm.Model:
 
     PyMC cannot freeze every model. What is not frozen is read once, when the model is compiled.
     """
+    changing = (*model.dim_lengths.values(), *model.data_vars)
+    if not any(isinstance(each, SharedVariable) for each in changing):
+        return model
     try:
         return freeze_dims_and_data(model)
     except NotImplementedError:
@@ -178,7 +182,7 @@ class CompiledLogp:
                 f"a point of this model is a vector of {self.point.size} numbers, not of shape {vector.shape}"
             )
         result = self.function.entry(vector)
-        return self._explain_failure(vector) if result is NotImplemented else result
+        return self._in_numpy(vector) if result is NotImplemented else result
 
     def _follow_shared(self) -> None:
         """Read what shared variables hold now."""
@@ -188,11 +192,20 @@ class CompiledLogp:
                 self._values[each.name] = value
                 self.function.record.put(each.name, as_array(value))
 
-    def _explain_failure(self, vector: np.ndarray) -> Any:
-        """A check failed: NumPy's interpreter runs into the same trouble, and says where."""
+    def _in_numpy(self, vector: np.ndarray) -> Any:
+        """A check failed: NumPy's interpreter runs into the same trouble, and says where; if not, its results count."""
         graph = self.function.graph
-        evaluate(graph, [*self.point.split(vector), *self.function.arrays])
-        raise RuntimeError("compiled code failed a check that the NumPy interpreter passes; this is a bug")
+        with np.errstate(all="ignore"):
+            value, *gradient = evaluate(graph, [*self.point.split(vector), *self.function.arrays])
+        if not self.has_gradient:
+            return np.float64(value)
+        places = self.function.vectors
+        result = np.empty(self.point.size)
+        for each, part in zip(gradient, places.results[1:], strict=True):
+            result[part.begin : part.begin + part.size] = np.ravel(each)
+        for source, target in places.copies:
+            result[target.begin : target.begin + target.size] = result[source.begin : source.begin + source.size]
+        return np.float64(value), result
 
     def explain(self) -> str:
         """What the compiler does with the model: rules, loop nests, memory."""
@@ -212,6 +225,7 @@ def as_array(value: Any) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=canonical_dtype(array.dtype))
 
 
+@collector_at_rest
 def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = True) -> CompiledLogp:
     """Compile a model's log-density.
 

@@ -38,7 +38,7 @@ def reduction(importer: Importer, node: Apply, x: Value) -> Value:
     name = REDUCTIONS.get(type(scalar_op))
     if name is None or (name in ("all", "any") and x.dtype != BOOL):
         raise UnsupportedOp(f"PyTensor's reduction by {scalar_op} of {x.dtype} has no translation")
-    if axis == () or (axis is None and not x.ndim):
+    if axis == () or not x.ndim:
         return x
     if name == "all" and x.ndim == 1 and is_made_of_numbers(x):
         return all_of(elements_of(x))

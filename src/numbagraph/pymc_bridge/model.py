@@ -16,9 +16,11 @@ from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
+from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.interpret import evaluate
 
 
+@collector_at_rest
 def compile_model(
     model: Any = None,
     *,

@@ -16,6 +16,7 @@ from numbagraph.graph import Input, Value
 from numbagraph.intrinsics.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
+from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.types import FLOAT64
@@ -135,7 +136,8 @@ class VectorFunction:
 
     @cached_property
     def library(self) -> Any:
-        library = self.special.library
+        with collector_at_rest:
+            library = self.special.library
         where = ctypes.c_void_p.from_address(library.address(f"{self.special.name}.record"))
         where.value = self.record.address
         return library

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from contextlib import ContextDecorator
 
 
-class CollectorAtRest:
-    """A context in which nothing is collected, on any thread.
+class CollectorAtRest(ContextDecorator):
+    """A context, or a decorator, in which nothing is collected, on any thread.
 
     A graph is thousands of new objects of which none is garbage. They would make the collector look at all objects of
     the process, which takes longer (20 ms in a small one) than to trace a function and to load its code.
