@@ -11,7 +11,6 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import (
-    CONTRACT,
     I1,
     I8,
     I64,
@@ -169,8 +168,6 @@ class KernelEmitter(ScalarEmitter):
         result = builder.load(self.flag) if self.flag is not None else ir.Constant(I8, 0)
         builder.ret(builder.icmp_unsigned("!=", result, ir.Constant(I8, 0)))
         self.stack.branch(start)
-        if all(isinstance(each, Reduction) and isinstance(each.reducer, Sum) for each in self.kernel.outputs):
-            self.contract()
         return self.function
 
     def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
@@ -198,13 +195,6 @@ class KernelEmitter(ScalarEmitter):
             self.preambles = [Emitter(ir.IRBuilder(block))]
             self.emit_level(0).builder.branch(after)
         return Emitter(ir.IRBuilder(after))
-
-    def contract(self) -> None:
-        """Let multiplications and additions fuse where only sums come out, whose last bits are not specified."""
-        for block in self.function.blocks:
-            for instruction in block.instructions:
-                if instruction.opname in ("fadd", "fsub", "fmul"):
-                    instruction.flags = sorted({*instruction.flags, *CONTRACT})
 
     def emit_level(self, depth: int) -> Emitter:
         """Emit loops ``depth`` and below; returns an emitter at the point after them."""

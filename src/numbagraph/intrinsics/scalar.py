@@ -38,9 +38,13 @@ square_root = by_kind(f=intrinsic("sqrt"), c=complexes.square_root)
 
 
 def add_reassociated(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Addition into an accumulator, whose order LLVM may choose."""
+    """Addition into an accumulator, whose order LLVM may choose. It may fuse with the multiplication of what is added,
+    since the last bits of a sum are not specified; what is computed before that is exact."""
     flags = ("reassoc", *CONTRACT)
     if x.dtype.kind == "f":
+        for each in (x.value, y.value):
+            if isinstance(each, ir.Instruction) and each.opname == "fmul":
+                each.flags = sorted({*each.flags, *CONTRACT})
         return emitter.builder.fadd(x.value, y.value, flags=flags)
     if x.dtype.kind == "c":
         return emitter.pair(
