@@ -9,6 +9,7 @@ import scipy.linalg
 
 import numbagraph
 from numbagraph import grad, graph_jit, on_linalg_error, vmap
+from numbagraph.intrinsics import fortran
 from numbagraph.linalg import solve_triangular
 from numbagraph.testing import check_gradients
 
@@ -159,6 +160,15 @@ def test_log_density_of_normal_vectors(length):
 def test_one_matrix_for_a_batch_of_right_hand_sides():
     matrix, right = positive(4, 4), numbers(3, 2, 4, 5)
     np.testing.assert_allclose(graph_jit(np.linalg.solve)(matrix, right), np.linalg.solve(matrix, right), rtol=1e-12)
+
+
+def test_merged_batches_that_are_too_long_for_fortran_are_numpy_s(monkeypatch):
+    monkeypatch.setattr(fortran, "LONGEST", 5)
+    matrix, vectors = positive(4, 4), numbers(6, 4)
+    for function in (lambda a, b: a @ b[..., None], lambda a, b: np.linalg.solve(a, b[..., None])):
+        for batch in (vectors, vectors[:5]):
+            found = graph_jit(function, cache=False)(matrix, batch)
+            np.testing.assert_allclose(found, function(matrix, batch), rtol=1e-12)
 
 
 def test_results_that_nobody_wants_take_the_memory_of_one_element():

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
 from numbagraph.intrinsics.emitter import I1, I64, Emitter
-from numbagraph.intrinsics.fortran import Fortran
+from numbagraph.intrinsics.fortran import Fortran, too_long
 from numbagraph.intrinsics.products import SmallProduct, small_products
 
 
@@ -23,7 +23,7 @@ def matmul(
 ) -> ir.Value:
     """``(..., m, k), (..., k, n) -> (..., m, n)``; ``transposed`` says whose last two dimensions stand in reverse.
 
-    Gives whether that has failed, as only loading what computes small ones may.
+    Gives whether that has failed.
     """
     builder, (*batch, rows, columns) = emitter.builder, extents[2]
     if dtypes[0].kind != "f" or not batch:
@@ -35,11 +35,11 @@ def matmul(
             missing = small_products[transposed](emitter, addresses, extents, dtypes, first=first, second=second)
             after_small = builder.block
         with if_large:
-            never = by_blas(emitter, addresses, extents, dtypes, transposed)
+            too_large = by_blas(emitter, addresses, extents, dtypes, transposed)
             after_large = builder.block
     failed = builder.phi(I1)
     failed.add_incoming(missing, after_small)
-    failed.add_incoming(never, after_large)
+    failed.add_incoming(too_large, after_large)
     return failed
 
 
@@ -50,7 +50,7 @@ def by_blas(
     dtypes: Sequence[np.dtype],
     transposed: tuple[bool, bool],
 ) -> ir.Value:
-    """The same for matrices of any size.
+    """The same for matrices of any size that BLAS has integers for; whether there are none.
 
     BLAS counts along columns: to it, each of our matrices is its transpose, and it computes right times left.
     """
@@ -61,11 +61,14 @@ def by_blas(
     if not right_batch and not transposed[0]:
         # one matrix on the right serves all on the left: their rows are the rows of one tall matrix
         rows, left_batch, batch = product(emitter, (*batch, rows)), [], []
+    failed = too_long(emitter, (rows, inner, columns))
     gemm = Gemm(emitter, dtypes[0], transposed, rows, inner, columns)
     sides = (left_batch, rows, inner), (right_batch, inner, columns), (batch, rows, columns)
     width = ir.Constant(I64, dtypes[0].itemsize)
     steps = [batch_steps(emitter, own, batch, product(emitter, (width, m, n))) for own, m, n in sides]
-    return for_each(emitter, batch, steps, addresses, gemm.call)
+    with emitter.builder.if_then(emitter.builder.not_(failed), likely=True):
+        for_each(emitter, batch, steps, addresses, gemm.call)
+    return failed
 
 
 class Gemm:

@@ -19,7 +19,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.batches import Extents, for_each, for_each_block, laid_out, together
 from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.formula import Number
-from numbagraph.intrinsics.fortran import Fortran
+from numbagraph.intrinsics.fortran import Fortran, too_long
 from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.types import BOOL
@@ -301,6 +301,8 @@ class BatchedCall:
         builder = ir.IRBuilder(function.append_basic_block("entry"))
         emitter, ways = Emitter(builder), self.ways
         lengths = dict(zip(self.op.labels, function.args[len(self.dtypes) :], strict=False))
+        with builder.if_then(too_long(emitter, lengths.values()), likely=False):
+            builder.ret(ir.Constant(I1, 1))
         way = self.op.choose(emitter, ways, lengths)
         known = table(module, f"{self.symbol}.known", [ir.Constant(POINTER, None)] * len(ways))
         words = [text(module, self.name_of(each)) for each in ways]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, llvm_constant
+from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant
 from numbagraph.intrinsics.external import BLAS, LAPACK
 from numbagraph.intrinsics.matrices import Index
 from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -75,3 +76,12 @@ class Fortran:
         if isinstance(argument, (float, complex)):
             return self.number(argument)
         return argument
+
+
+def too_long(emitter: Emitter, lengths: Iterable[ir.Value]) -> ir.Value:
+    """Whether any of the lengths is more than Fortran's integers hold. Guards refuse such arguments, but do not know of
+    batches that are merged."""
+    builder, result = emitter.builder, ir.Constant(I1, 0)
+    for length in lengths:
+        result = builder.or_(result, builder.icmp_signed(">", length, ir.Constant(I64, LONGEST)))
+    return result

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from numbagraph import shapes
+from numbagraph.blockwise import lowering
 from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, python_type, toposort
 from numbagraph.op import boxing
 from numbagraph.types import Extent
@@ -88,10 +89,11 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
 def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
     """Where native code failed a check: NumPy's interpreter runs into the same trouble, and says where.
 
-    Whether a matrix is singular may be a matter of rounding, so where NumPy finds no fault its results count.
+    Whether a matrix is singular may be a matter of rounding, and lengths may be too long for BLAS. So where NumPy finds
+    no fault its results count.
     """
     results = evaluate(graph, arrays)
-    if any(isinstance(value, Node) and value.op.kind == "core op" for value in graph.order):
+    if any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order):
         return results
     raise RuntimeError(f"{described}: compiled code failed a check that the NumPy interpreter passes; this is a bug")
 
