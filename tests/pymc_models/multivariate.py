@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -12,6 +14,8 @@ rng = np.random.default_rng(24)
 COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 0.8]])
 Y = rng.normal(size=(6, 3))
 NEIGHBOURS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 0]], dtype=float)
+AS_MATRIX = {"return_matrix": True} if "return_matrix" in inspect.signature(pm.LKJCorr.dist).parameters else {}
+"""PyMC 6 returns nothing else."""
 
 
 def weights(count: int) -> pt.TensorVariable:
@@ -67,7 +71,7 @@ def kronecker_normal() -> pm.Model:
 def correlation_matrix() -> pm.Model:
     """A correlation matrix by itself"""
     with pm.Model() as model:
-        correlations = pm.LKJCorr("correlations", n=3, eta=2.0, return_matrix=True)
+        correlations = pm.LKJCorr("correlations", n=3, eta=2.0, **AS_MATRIX)
         pm.MvNormal("y", np.zeros(3), cov=correlations, observed=Y)
     return model
 

@@ -15,17 +15,17 @@ from pymc.backends.arviz import coords_and_dims_for_inferencedata, find_constant
 
 NOT_EVERYWHERE = frozenset(
     """
-    AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp Rad2Deg SoftmaxGrad
-    XLog1PY XLogY XlogX XlogY0
+    AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp PosDefMatrix Rad2Deg
+    SoftmaxGrad XLog1PY XLogY XlogX XlogY0
     """.split()
 )
-"""Ops of PyTensor that one of its versions lacks."""
+"""Ops that one of the versions lacks."""
 
 
 class Names:
     """What is found under a name, in the first of some modules that has it.
 
-    An op that this version of PyTensor lacks is a class of which there are no objects: so tables have the ops of all
+    An op that this version lacks is a class of which there are no objects: so tables have the ops of all
     versions.
     """
 
@@ -48,6 +48,7 @@ special = Names("pytensor.scalar.math")
 rows = Names("pytensor.tensor.special", "pytensor.tensor.xlogx")
 linalg = Names("pytensor.tensor.linalg", "pytensor.tensor.slinalg", "pytensor.tensor.nlinalg")
 blas = Names("pytensor.tensor.blas")
+multivariate = Names("pymc.distributions.multivariate")
 conditional = Names("pytensor.conditional.op", "pytensor.ifelse")
 indexing = Names("pytensor.tensor.subtensor")
 arviz = Names("arviz_base", "arviz.data.base")

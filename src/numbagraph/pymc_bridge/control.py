@@ -69,10 +69,7 @@ def blockwise(importer: Importer, node: Apply, *inputs: Value) -> Any:
         return handler(importer, node, *inputs)
     handler = handler_of(core)
     if handler is None:
-        raise UnsupportedOp(
-            f"PyTensor's op {core} ({type(core).__module__}.{type(core).__name__}) has no translation. It computes "
-            f"{describe(node.outputs[0])}"
-        )
+        return importer.computed_now(node)
     checks = len(importer.requirements)
 
     def of_one(elements: list[Value]) -> list[Value]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pymc.distributions.multivariate import PosDefMatrix
 from pytensor.graph.basic import Apply
 
 from numbagraph.blockwise.promotion import convert
@@ -14,6 +13,7 @@ from numbagraph.op import Op, registry
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
+from numbagraph.pymc_bridge.compatibility import multivariate
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.types import canonical_dtype
 
@@ -59,7 +59,7 @@ def core_of(op: Any) -> Any:
     return getattr(op, "core_op", op)
 
 
-@imports(PosDefMatrix)
+@imports(multivariate.PosDefMatrix)
 def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
     with on_linalg_error("nan"):
         factor = needed("cholesky", node)(a)
