@@ -84,7 +84,7 @@ def convergence(trace: Any, parameters: Sequence[str]) -> Table:
     for name in parameters:
         for label, draws in elements(trace, name):
             low, high = np.quantile(draws, (0.05, 0.95))
-            sizes = [float(arviz.ess(draws, method=method)) for method in ("bulk", "tail")]
+            sizes = [float(arviz.ess(draws)), float(arviz.ess(draws, method="tail", prob=(0.05, 0.95)))]
             numbers = (f"{each:.2f}" for each in (draws.mean(), draws.std(), low, high))
             table.add_row(label, *numbers, f"{float(arviz.rhat(draws)):.3f}", *(f"{each:.0f}" for each in sizes))
     return table
