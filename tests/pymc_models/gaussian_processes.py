@@ -79,7 +79,7 @@ for each in ("DTC", "FITC", "VFE"):
     add(f"sparse: {each}", "Gaussian process", approximation(each), f"`pm.gp.MarginalApprox` by {each}", far=SINGULAR)
 
 
-@zoo("Gaussian process")
+@zoo("Gaussian process", far=SINGULAR)
 def centred_latent_process() -> pm.Model:
     """Values of the process as they are, not by independent numbers"""
     with pm.Model() as model:

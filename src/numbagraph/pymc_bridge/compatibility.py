@@ -93,6 +93,11 @@ def axis_apart(op: Any, operands: Sequence[Any], place: int) -> tuple[Any, list[
     return operands[place], [*operands[:place], *operands[place + 1 :]]
 
 
+def triangle_of(op: Any) -> str:
+    """Which triangle of a symmetric matrix an `Eigh` reads."""
+    return op.UPLO if hasattr(op, "UPLO") else "L" if op.lower else "U"
+
+
 def compiled_model(shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
     """nutpie's model of its parts, some of which some versions lack; ``shared`` are the variables that hold data."""
     parts["shared_var_keys"] = {each: each.name for each in shared}

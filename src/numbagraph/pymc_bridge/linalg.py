@@ -13,7 +13,7 @@ from numbagraph.op import Op, registry
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
-from numbagraph.pymc_bridge.compatibility import multivariate
+from numbagraph.pymc_bridge.compatibility import multivariate, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.types import canonical_dtype
 
@@ -43,7 +43,7 @@ TABLE: dict[type, tuple[str, Call]] = {
     ops.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
     ops.Det: ("det", lambda op, f, a: f(a)),
     ops.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
-    ops.Eigh: ("eigh", lambda op, f, a: list(f(a, op.UPLO))),
+    ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),
     ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
     ops.QR: ("qr", lambda op, f, a: list(f(a))),
 }
