@@ -77,7 +77,7 @@ def test_has_aux():
         return np.sum(x**2), {"double": x * 2, "name": "aux"}
 
     (value, auxiliary), gradient = value_and_grad(f, has_aux=True)(X)
-    assert value == np.sum(X**2)
+    assert value == pytest.approx(np.sum(X**2), rel=1e-15)
     assert auxiliary["name"] == "aux"
     np.testing.assert_array_equal(auxiliary["double"], 2 * X)
     np.testing.assert_allclose(gradient, 2 * X)

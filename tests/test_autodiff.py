@@ -68,9 +68,9 @@ every_function = pytest.mark.parametrize("name", FUNCTIONS)
 
 def test_a_derivative_that_there_is_not_is_asked_for_only_where_it_is_needed():
     a, x = make_input(np.ones(3), "a"), make_input(np.ones(3), "x")
-    value = op("sum")(op("gammainc")(a, x))
+    value = op("sum")(op("jv")(a, x))
     assert cotangents([value], [constant(1.0)], [x])[0] is not None
-    with pytest.raises(NotImplementedError, match="gammainc has no derivative: there is no derivative by the param"):
+    with pytest.raises(NotImplementedError, match="jv has no derivative: there is no derivative by the order"):
         cotangents([value], [constant(1.0)], [a])
 
 
