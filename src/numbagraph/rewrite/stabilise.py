@@ -103,6 +103,9 @@ POWERS = (
     rule(lambda x: log(sqrt(x)), lambda x: 0.5 * log(x), where=floating),
     rule(lambda x: log(square(x)), lambda x: 2 * log(absolute(x)), where=floating),
     rule(lambda x, c: log(power(x, c)), log_of_power, where=whole_power),
+    rule(lambda x: absolute(exp(x)), lambda x: exp(x), where=floating),
+    # by other factors the product would be rounded, and its error multiplied by up to 700
+    rule(lambda x, c: power(exp(x), c), lambda x, c: exp(x * c), where=lambda x, c: floating(x) and power_of_two(c)),
 )
 
 
