@@ -17,7 +17,7 @@ from numbagraph.graph import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.ops.shape import full_order, permute, reshape_value
 from numbagraph.rewrite import patterns
-from numbagraph.rewrite.engine import RuleSet, fold_constants, node_rule, rule
+from numbagraph.rewrite.engine import Rule, RuleSet, fold_constants, node_rule, rule
 from numbagraph.rewrite.facts import (
     boolean,
     floating,
@@ -42,6 +42,8 @@ from numbagraph.rewrite.patterns import (
     greater_equal,
     less,
     less_equal,
+    log1mexp,
+    log_expit,
     logical_and,
     logical_not,
     logical_or,
@@ -352,6 +354,17 @@ def forget_identity(node: Node) -> Value:
     return identity_operand(node)
 
 
+def of_choice(function: patterns.Symbol) -> Rule:
+    """A function of one of two numbers, rather than one of its values at both, which is twice as dear."""
+    return rule(
+        lambda c, x, y: where(c, function(x), function(y)),
+        lambda c, x, y: function(where(c, x, y)),
+        where=lambda c, x, y: same_shape(c, x) and same_shape(x, y),
+    )
+
+
+CHOICES = tuple(map(of_choice, (log_expit, log1mexp)))
+
 RULES = (
     fold_constants,
     compute_before_repeating,
@@ -364,6 +377,7 @@ RULES = (
     *CASTS,
     *VIEWS,
     *REDUCTIONS,
+    *CHOICES,
 )
 
 CANONICALISE = RuleSet("canonicalise", [forget_identity, *RULES])
