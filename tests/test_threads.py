@@ -183,6 +183,15 @@ def test_a_singular_matrix(length):
         assert_same(at_most(threads, f, matrices[:57]), graph_jit(np.linalg.cholesky)(matrices[:57]))
 
 
+def test_calls_that_have_nothing_in_common_are_cut_each_by_itself():
+    def function(x, y):
+        return np.linalg.cholesky(x), np.linalg.cholesky(y), (x + y)[0, 0, 0]
+
+    f, x = graph_jit(function, parallel=True), positive(61, 3)
+    lines = f.llvm(x, x, optimised=False).splitlines()
+    assert len([line for line in lines if line.startswith("define") and '.rows"' in line]) == 2
+
+
 @pytest.mark.usefixtures("many")
 def test_core_ops_are_loaded_by_any_thread(monkeypatch):
     """The caller waits for helpers, of which each may need Python's lock to load code."""

@@ -180,14 +180,19 @@ class Rows:
         return touched.isdisjoint(homes_of(step)) and not any(conflict(step, each) for each in self.after)
 
     def steps(self) -> list[Step | Rows]:
-        """The members, together where that saves reading memory, and what follows from them. A call is in chunks only
-        as a member."""
-        together = self.pays() if len(self.members) > 1 else self.split and self.members != self.kernels
-        return [*([self] if together else self.members), *self.after]
+        """The members, together where that saves reading memory, and what follows from them."""
+        if len(self.members) > 1 and self.pays():
+            return [self, *self.after]
+        return [*map(by_itself, self.members, self.uses), *self.after]
 
     def pays(self) -> bool:
         """Whether two of the members use the same memory."""
         return sum(len(use.homes) for use in self.uses) > len(set().union(*(use.homes for use in self.uses)))
+
+
+def by_itself(step: Kernel | Call, use: Use) -> Step | Rows:
+    """A step that does not run together with others; a call is cut into chunks as rows are."""
+    return Rows([step], [use]) if isinstance(step, Call) and is_split(step) else step
 
 
 def is_split(step: Kernel | Call) -> bool:
