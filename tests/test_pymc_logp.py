@@ -198,6 +198,25 @@ def test_many_scalar_variables_are_registers():
     assert "memcpy" not in compiled.llvm()
 
 
+@pytest.mark.parametrize("family", [pm.StudentT, pm.Normal])
+def test_a_precision_is_not_computed_from_its_own_deviation(family):
+    degrees = {"nu": 3.0} if family is pm.StudentT else {}
+    argument = "lam" if family is pm.StudentT else "tau"
+    with pm.Model() as model:
+        level = pm.Normal("level", 0.0, 1.0, shape=20)
+        family("y", **{argument: pt.exp(-2 * level)}, observed=Y, **degrees)
+    compiled = compile_logp(model)
+    assert "sign" not in compiled.explain().partition("program:")[2] or family is pm.Normal
+    for scale in (1.0, 30.0):
+        x = scale * rng.normal(size=20)
+        value, gradient = compiled(x)
+        expected = reference(model, x)
+        np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+        np.testing.assert_allclose(gradient, expected[1], rtol=1e-10)
+    with pytest.raises(ParameterValueError, match="> 0"):
+        compiled(np.full(20, 400.0))  # the precision underflows
+
+
 def test_equal_derivatives():
     """Two variables with one and the same derivative: the program computes it once, for both."""
     with pm.Model() as model:

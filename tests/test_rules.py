@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
+from numbagraph.graph import Dim, Graph, Input, Node
 from numbagraph.op import registry
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.engine import PatternRule, RewriteError, RuleSet, rewrite, rule
-from numbagraph.rewrite.facts import floating
+from numbagraph.rewrite.facts import floating, is_op
 from numbagraph.rewrite.patterns import exp, expm1, less, log
 from numbagraph.rewrite.pipeline import optimise
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
 from numbagraph.transforms.interpret import evaluate
+from numbagraph.types import FLOAT64, ArrayType
 from tests.accuracy import check_accuracy
 from tests.graphs import trace
 from tests.rule_checks import check, compare, fired, instances, is_elementwise, special_values
@@ -102,6 +104,8 @@ STRUCTURAL = [
     lambda x: call("any")(repeated(x), -1),
     lambda x: call("all")(repeated(x, 0), -1),
     lambda x: call("any")(repeated(x, 0), -1),
+    lambda x: call("sum")(call("concatenate")((x, x[:1], x[:0]))),
+    lambda x: call("sum")(call("concatenate")((x, x[:, ::-1]), 1), 1),
 ]
 
 
@@ -123,10 +127,13 @@ def structural_graphs():
                 yield graph, array
 
 
+STRUCTURAL_RULES = [each for rules in (CANONICALISE, SPECIALISE) for each in patterns_of(rules, elementwise=False)]
+
+
 @pytest.mark.filterwarnings("ignore:Casting complex values to real")
-@pytest.mark.parametrize("each", patterns_of(CANONICALISE, elementwise=False), ids=repr)
+@pytest.mark.parametrize("each", STRUCTURAL_RULES, ids=repr)
 def test_structural_rule_is_exact(each):
-    """On rearrangements and reductions; a sum of equal numbers is one of the few results that a rule may round anew."""
+    """On rearrangements and reductions; sums are among the few results that a rule may round anew."""
     count = 0
     for graph, array in structural_graphs():
         after = fired(each, graph)
@@ -149,6 +156,53 @@ def test_repeating_after_computing_changes_nothing():
     assert any(firing.rule.name == "compute_before_repeating" for firing in firings)
     for one, other in zip(evaluate(graph, arrays), evaluate(after, arrays, check=True), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+PIECES = {
+    "the first piece": (slice(0, 3), "sin"),
+    "within the second": (slice(4, 6), "exp"),
+    "backwards": (slice(6, 2, -2), "exp"),
+    "the last": (slice(-2, None), "cos"),
+    "nothing": (slice(3, 3), "concatenate"),
+    "of two pieces": (slice(1, 5), "concatenate"),
+}
+
+
+def sliced_ops(graph):
+    """The ops of which slices are taken."""
+    return [each.inputs[0].op.name for each in graph.order if is_op(each, "slice") and isinstance(each.inputs[0], Node)]
+
+
+def check_slices(graph, arrays, left):
+    """Slices in the optimised graph are of the ops ``left`` only, and values are what they were."""
+    final = optimise(graph).final
+    assert sliced_ops(graph)
+    assert sliced_ops(final) == left
+    for one, other in zip(evaluate(graph, arrays), evaluate(final, arrays, check=True), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_a_slice_of_one_piece_needs_no_joined_array(name):
+    key, sliced = PIECES[name]
+    inputs = [Input(ArrayType(FLOAT64, (3, length)), f"x{length}") for length in (3, 4, 2)]
+    value = call("concatenate")([call(name)(x) for name, x in zip(("sin", "exp", "cos"), inputs, strict=True)], 1)
+    arrays = [np.arange(each.shape[1]) + np.arange(3.0)[:, None] for each in inputs]
+    check_slices(Graph(tuple(inputs), (value[1:, key],)), arrays, [sliced])
+
+
+def test_a_slice_is_taken_before_repeating():
+    x = Input(ArrayType(FLOAT64, (3, 1)), "x")
+    wide = call("broadcast_to")(call("exp")(x), (2, 3, 4))
+    graph = Graph((x,), (wide[1:, ::-2, 1:3], wide[:, :, 2:]))
+    check_slices(graph, [np.arange(3.0)[:, None]], ["expand_dims"])
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_a_slice_of_what_is_perhaps_repeated(length):
+    x = Input(ArrayType(FLOAT64, (Dim("n", may_be_one=True),)), "x")
+    wide = call("broadcast_to").bind(call("expand_dims")(call("exp")(x), 0), shape=(2, 4))
+    check_slices(Graph((x,), (wide[:, 1:3],)), [np.arange(float(length))], ["broadcast_to"])
 
 
 ROWS = [

@@ -26,6 +26,7 @@ from numbagraph.graph import Dim, Graph, Input, Node, Value, at_source, constant
 from numbagraph.op import registry
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.origin import origin_of
+from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.transforms.capture import fold_captured
@@ -276,7 +277,9 @@ def finish(
     A check stands behind an output rather than where PyTensor has it, where it would keep loops apart.
     """
     requirements = importer.requirements
-    conditions = rewrite_values([each.condition for each in requirements], BEFORE_GRADIENT)
+    conditions = [each.condition for each in requirements]
+    for rules in (PARAMETRISATIONS, BEFORE_GRADIENT):
+        conditions = rewrite_values(conditions, rules)
     graph = Graph(
         (*inputs, *importer.arrays), (*values, *conditions), tuple(guards.guards), tuple(guards.equalities), name
     )

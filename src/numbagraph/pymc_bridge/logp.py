@@ -21,6 +21,8 @@ from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
+from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.autodiff import cotangents
@@ -124,7 +126,7 @@ class Parts:
         """The log-density, and its derivatives."""
 
         def build(values: list[Value], inputs: list[Input]) -> list[Value]:
-            prepared = prepare(values)
+            prepared = prepare(rewrite_values(values, PARAMETRISATIONS))
             return [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
 
         return self.graph([self.model.logp()], "logp", build)

@@ -60,6 +60,7 @@ from numbagraph.rewrite.patterns import (
     transpose,
     where,
 )
+from numbagraph.rewrite.pieces import PIECES
 
 NEUTRAL = (
     rule(lambda x: x + -0.0, lambda x: x, where=real),  # for integers and truth values, -0.0 is 0
@@ -378,6 +379,7 @@ RULES = (
     *VIEWS,
     *REDUCTIONS,
     *CHOICES,
+    *PIECES,
 )
 
 CANONICALISE = RuleSet("canonicalise", [forget_identity, *RULES])

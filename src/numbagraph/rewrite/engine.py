@@ -124,7 +124,8 @@ class NodeRule(Rule):
         return self.condition(op)
 
     def accepts(self, heads: Sequence[Head]) -> bool:
-        return self.operand_condition(heads)
+        own = self.heads()
+        return self.operand_condition([head if head in own else None for head in heads])
 
     def apply(self, node: Node) -> Any:
         return self.function(node)

@@ -6,6 +6,7 @@ from numbagraph.graph import Constant, constant
 from numbagraph.rewrite.engine import RuleSet, rule
 from numbagraph.rewrite.facts import floating, number, power_of_two
 from numbagraph.rewrite.patterns import power, square
+from numbagraph.rewrite.pieces import SUMS
 
 
 def reciprocal_of(c: Constant) -> Constant:
@@ -21,4 +22,4 @@ POWERS = (
 
 QUOTIENTS = (rule(lambda x, c: x / c, lambda x, c: x * reciprocal_of(c), where=lambda c: power_of_two(c)),)
 
-SPECIALISE = RuleSet("specialise", [*POWERS, *QUOTIENTS])
+SPECIALISE = RuleSet("specialise", [*POWERS, *QUOTIENTS, *SUMS])
