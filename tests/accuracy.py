@@ -34,9 +34,12 @@ EXACT: dict[str, Callable[..., Any]] = {
     "expm1": mpmath.expm1,
     "log1p": lambda x: mpmath.log(1 + x),
     "expit": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "log_expit": lambda x: -mpmath.log(1 + mpmath.exp(-x)),
+    "log1mexp": lambda x: mpmath.log(1 - mpmath.exp(x)),
     "erf": mpmath.erf,
     "erfc": mpmath.erfc,
     "ndtr": lambda x: mpmath.erfc(-x / mpmath.sqrt(2)) / 2,
+    "where": lambda c, x, y: x if c else y,
     "xlogy": lambda x, y: x * mpmath.log(y) if x else mpmath.mpf(0),
 }
 POINTS = [

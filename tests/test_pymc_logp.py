@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import re
 import threading
 
 import numpy as np
@@ -215,6 +216,33 @@ def test_a_precision_is_not_computed_from_its_own_deviation(family):
         np.testing.assert_allclose(gradient, expected[1], rtol=1e-10)
     with pytest.raises(ParameterValueError, match="> 0"):
         compiled(np.full(20, 400.0))  # the precision underflows
+
+
+def test_an_array_of_one_number_is_no_array():
+    """No observation is out of its range, and all have the same weight: nothing of that is read."""
+    with pm.Model() as model:
+        level = pm.Normal("level", 0.0, np.ones(20), shape=20)
+        pm.Bernoulli("y", logit_p=level * np.full(20, 2.0), observed=(Y > 0).astype(int))
+    compiled = compile_logp(model)
+    arrays = re.findall(r"^  (\w+): (\w+)\[20\]", compiled.explain(), flags=re.MULTILINE)
+    assert [dtype for _, dtype in arrays] == ["float64", "bool"]
+    x = rng.normal(size=20)
+    value, gradient = compiled(x)
+    expected = reference(model, x)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("columns", [12, 20])
+def test_rows_of_a_known_length_are_read_along_memory(columns):
+    """Across them, each vector would have to be gathered."""
+    matrix = rng.normal(size=(20, columns))
+    with pm.Model() as model:
+        pm.Normal("y", matrix @ pm.Normal("slope", shape=columns), observed=Y)
+    compiled = compile_logp(model)
+    assert "masked.gather" not in compiled.llvm()
+    x = rng.normal(size=columns)
+    np.testing.assert_allclose(compiled(x)[1], reference(model, x)[1], rtol=1e-10)
 
 
 def test_equal_derivatives():

@@ -205,6 +205,22 @@ def test_a_slice_of_what_is_perhaps_repeated(length):
     check_slices(Graph((x,), (wide[:, 1:3],)), [np.arange(float(length))], ["broadcast_to"])
 
 
+def test_a_derivative_of_a_choice_is_a_choice():
+    x, taken = np.array([1.0, -2.0, 0.0, -0.0, np.nan]), np.array([True, False, True, False, True])
+    where = call("where")
+    for function in (
+        lambda c, x: where(c, x, 0.0) - where(c, 0.0, call("exp")(x)),
+        lambda c, x: where(c, 0.0, x) - where(c, call("exp")(x), 0.0),
+        lambda c, x: where(c, x, 0.0) + where(c, 0.0, x * 2.0),
+    ):
+        graph = trace(function, taken, x)
+        final = optimise(graph).final
+        assert sum(is_op(each, "where") for each in final.order) == 1
+        (one,), (other,) = evaluate(graph, [taken, x]), evaluate(final, [taken, x])
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+
+
 ROWS = [
     [1.0, 2.0, 3.0],
     [1000.0, 999.0, -np.inf],

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
-from numbagraph.kernel import Apply, Kernel, Load, LoopIndex, Reduction, Scalar
+from numbagraph.kernel import Apply, Kernel, Literal, Load, LoopIndex, Reduction, Scalar, walk
 
 BLOCK = 512
 """Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
@@ -17,6 +17,9 @@ LANES = 8
 
 INTERLEAVED = 4
 """Vectors of accumulators of a plain sum: as many as hide the latency of an addition."""
+
+SHORTEST_ROW = 6
+"""Numbers that are worth a vector of their own. Shorter rows are faster in vectors across them."""
 
 
 def reduces_with_strides(kernel: Kernel) -> bool:
@@ -32,6 +35,16 @@ def reduces_with_strides(kernel: Kernel) -> bool:
     return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
 
 
+def reads_short_rows(kernel: Kernel) -> bool:
+    """Whether the innermost loop, of a known length, reads along memory, and the loops around it across."""
+    *outer, loop = kernel.loops
+    length = loop.extent
+    if not isinstance(length, Literal) or length.value < SHORTEST_ROW:
+        return False
+    loads = [each for each in kernel.scalars() if isinstance(each, Load) and reads_along(loop, each)]
+    return any(index in outer for each in loads for index in walk(each.indices))
+
+
 def lanes_of_sums(kernel: Kernel, function: ir.Function) -> int:
     """How many elements a vector of the innermost loop holds, if it does nothing but plain sums along memory.
 
@@ -41,7 +54,9 @@ def lanes_of_sums(kernel: Kernel, function: ir.Function) -> int:
     width, dtypes = current_target().vector_bytes, {each.value.dtype for each in kernel.outputs}
     if width is None or len(dtypes) > 1 or not sums_along_memory(kernel) or calls_functions(function):
         return 0
-    return width // dtypes.pop().itemsize
+    lanes, length = width // dtypes.pop().itemsize, kernel.loops[-1].extent
+    # a loop of a few iterations is unrolled: nothing is left of it for LLVM to widen, and it would complain
+    return 0 if isinstance(length, Literal) and length.value < lanes * INTERLEAVED else lanes
 
 
 def sums_along_memory(kernel: Kernel) -> bool:

@@ -21,7 +21,15 @@ from numbagraph.intrinsics.emitter import (
     llvm_type,
     memory_type,
 )
-from numbagraph.intrinsics.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, loop_hints, reduces_with_strides
+from numbagraph.intrinsics.hints import (
+    BLOCK,
+    INTERLEAVED,
+    LANES,
+    lanes_of_sums,
+    loop_hints,
+    reads_short_rows,
+    reduces_with_strides,
+)
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.scalars import ScalarEmitter
 from numbagraph.intrinsics.target import current_target
@@ -248,7 +256,10 @@ class KernelEmitter(ScalarEmitter):
         following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
         index.add_incoming(following, end.builder.block)
         latch = end.builder.branch(head)
-        if self.innermost(depth) and self.strided:
+        if not self.innermost(depth) and self.inlining.left == MOST_INLINED and reads_short_rows(self.kernel):
+            # once the inner loop is unrolled, LLVM would gather vectors across the rows
+            latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
+        elif self.innermost(depth) and self.strided:
             # scalar lanes: vectors would have to be gathered
             hints = loop_hints(function.module, vectorize_width=1, interleave_count=LANES)
             latch.set_metadata("llvm.loop", hints)

@@ -283,7 +283,7 @@ def finish(
     graph = Graph(
         (*inputs, *importer.arrays), (*values, *conditions), tuple(guards.guards), tuple(guards.equalities), name
     )
-    graph, captured = scalars_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
+    graph, captured = numbers_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
     checked = list(graph.outputs[: len(values)])
     for requirement, condition in zip(requirements, graph.outputs[len(values) :], strict=True):
         if not (isinstance(condition, GraphConstant) and condition.data.all()):
@@ -301,11 +301,24 @@ def place_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
     return 0
 
 
-def scalars_as_constants(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
-    """The graph with what is known and of rank 0 in it, for rules to see."""
+def is_one_number(array: np.ndarray) -> bool:
+    """Whether the elements of an array are the same, bit for bit."""
+    if not array.size:
+        return False
+    bits = array.view(f"V{array.itemsize}")
+    first, last = bits[(0,) * array.ndim], bits[(-1,) * array.ndim]
+    return bool(first == last and np.all(bits == first))
+
+
+def number_of(array: np.ndarray) -> Value:
+    return broadcast_value(constant(array.flat[0]), array.shape)
+
+
+def numbers_as_constants(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
+    """The graph with known numbers in it, for rules to see: those of rank 0, and those that an array repeats."""
     first = len(graph.inputs) - len(captured)
     known = dict(zip(graph.inputs[first:], captured, strict=True))
-    numbers: dict[Value, Value] = {value: constant(data) for value, data in known.items() if not value.ndim}
+    numbers: dict[Value, Value] = {value: number_of(data) for value, data in known.items() if is_one_number(data)}
     if not numbers:
         return graph, tuple(captured)
     replaced = substitute([*graph.outputs, *(guard.condition for guard in graph.guards)], numbers)

@@ -17,7 +17,7 @@ from numbagraph.graph import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.ops.shape import full_order, permute, reshape_value
 from numbagraph.rewrite import patterns
-from numbagraph.rewrite.engine import Rule, RuleSet, fold_constants, node_rule, rule
+from numbagraph.rewrite.engine import RuleSet, fold_constants, node_rule, rule
 from numbagraph.rewrite.facts import (
     boolean,
     floating,
@@ -37,13 +37,13 @@ from numbagraph.rewrite.patterns import (
     conjugate,
     copy,
     equal,
+    exp,
     expand_dims,
+    expit,
     greater,
     greater_equal,
     less,
     less_equal,
-    log1mexp,
-    log_expit,
     logical_and,
     logical_not,
     logical_or,
@@ -88,6 +88,11 @@ NEUTRAL = (
 
 def by_constant(x: Value, c: Value) -> bool:
     return real(x) and is_constant(c) and not is_constant(x)
+
+
+def all_of_a_shape(c: Value, x: Value, y: Value) -> bool:
+    """Whether a choice between two numbers is of the same type as each of them."""
+    return number(x) and x.dtype == y.dtype and same_shape(c, x) and same_shape(x, y)
 
 
 # Signs move towards the root, where they meet and cancel; those of constants are folded into them.
@@ -146,6 +151,25 @@ SELECTION = (
     rule(lambda c, x, y, z: where(c, x, where(c, y, z)), lambda c, x, z: where(c, x, z)),
     rule(lambda x, y: where(equal(x, y), x, y), lambda y: y, where=integral),
     rule(lambda x, y: where(not_equal(x, y), x, y), lambda x: x, where=integral),
+)
+
+# What differentiation leaves of a choice. `0 - x` is a sign's difference from `-x`, at 0.
+CHOICES = (
+    rule(lambda c, x, y: where(c, x, 0) - where(c, 0, y), lambda c, x, y: where(c, x, 0 - y), where=all_of_a_shape),
+    rule(lambda c, x, y: where(c, 0, x) - where(c, y, 0), lambda c, x, y: where(c, 0 - y, x), where=all_of_a_shape),
+    rule(lambda c, x, y: where(c, x, 0) + where(c, 0, y), lambda c, x, y: where(c, x, y) + 0, where=all_of_a_shape),
+)
+
+# Results of these are NaN where the argument is, and otherwise never outside of their range.
+RANGES = tuple(
+    rule(pattern, lambda x: equal(x, x), where=floating)
+    for pattern in (
+        lambda x: greater_equal(exp(x), 0),
+        lambda x: greater_equal(expit(x), 0),
+        lambda x: less_equal(expit(x), 1),
+        lambda x: greater_equal(square(x), 0),
+        lambda x: greater_equal(absolute(x), 0),
+    )
 )
 
 # On truth values, the logical functions are the bitwise ones.
@@ -355,17 +379,6 @@ def forget_identity(node: Node) -> Value:
     return identity_operand(node)
 
 
-def of_choice(function: patterns.Symbol) -> Rule:
-    """A function of one of two numbers, rather than one of its values at both, which is twice as dear."""
-    return rule(
-        lambda c, x, y: where(c, function(x), function(y)),
-        lambda c, x, y: function(where(c, x, y)),
-        where=lambda c, x, y: same_shape(c, x) and same_shape(x, y),
-    )
-
-
-CHOICES = tuple(map(of_choice, (log_expit, log1mexp)))
-
 RULES = (
     fold_constants,
     compute_before_repeating,
@@ -374,11 +387,12 @@ RULES = (
     *INTEGER_CHAINS,
     *POWERS,
     *SELECTION,
+    *CHOICES,
+    *RANGES,
     *LOGIC,
     *CASTS,
     *VIEWS,
     *REDUCTIONS,
-    *CHOICES,
     *PIECES,
 )
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from numbagraph.graph import Constant, Node, Value, constant
 from numbagraph.rewrite import patterns
-from numbagraph.rewrite.engine import RuleSet, rule
-from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two
+from numbagraph.rewrite.engine import Rule, RuleSet, rule
+from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
 from numbagraph.rewrite.patterns import (
     absolute,
     erf,
@@ -175,4 +175,16 @@ SUMS = (
     rule(lambda x, *, axes: exp(x) / patterns.sum(exp(x), axes=axes), softmax, where=over_leading_axes),
 )
 
-STABILISE = RuleSet("stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS], exact=False)
+
+def of_choice(function: patterns.Symbol) -> Rule:
+    """A function of one of two numbers, rather than one of its values at both, which is twice as dear."""
+    return rule(
+        lambda c, x, y: where(c, function(x), function(y)),
+        lambda c, x, y: function(where(c, x, y)),
+        where=lambda c, x, y: same_shape(c, x) and same_shape(x, y),
+    )
+
+
+CHOICES = tuple(map(of_choice, (log_expit, log1mexp)))
+
+STABILISE = RuleSet("stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS, *CHOICES], exact=False)

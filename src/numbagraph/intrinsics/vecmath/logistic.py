@@ -33,10 +33,8 @@ INFINITY, NAN = math.inf, math.nan
 @math_function(without_fma.expit, lambda mp, x: 1 / (1 + mp.exp(-x)), domain=[(-746.0, 50.0)], near=(0.0,), ulp=2.5)
 def expit(x: Number) -> Number:
     """Zero as soon as ``exp(-x)`` is infinite, as SciPy has it."""
-    bounded = at_least(at_most(-x, by_format(x, 710.0, 89.0)), by_format(x, -40.0, -20.0))
-    reduced, count = expm1_of(bounded)
-    half = power_of_two(count, -1)  # 2**n may be too large
-    result = 0.5 / (fma(half, reduced, 0.5) + half)
+    tail = exp_of(-absolute(x))  # the exponential of `log_expit`, which is often wanted beside it
+    result = (x < 0.0).where(tail, 1.0) / (tail + 1.0)
     return (x < by_format(x, -709.782712893384, -88.72283)).where(0.0, result)
 
 
