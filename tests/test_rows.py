@@ -1,5 +1,7 @@
 """Nests that run together over rows, and tiles of what is read with strides."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.special
@@ -7,6 +9,7 @@ import scipy.special
 from numbagraph import grad, graph_jit, linalg, special, value_and_grad
 from numbagraph.intrinsics import rows
 from numbagraph.intrinsics.hints import BLOCK
+from numbagraph.intrinsics.target import current_target
 from numbagraph.testing import LAYOUTS
 
 TOGETHER = "together for as many rows"
@@ -222,3 +225,39 @@ def test_tiles_in_place():
     function = graph_jit(lambda x: np.exp(x.T), donate_argnames="x")
     square = RNG.normal(size=(30, 30))
     np.testing.assert_allclose(function(square.copy()), np.exp(square.T), rtol=1e-14)
+
+
+def gathered(x, index, weights):
+    """The weighted sum of exponentials of what is gathered, and its gradient, which is scattered."""
+    return value_and_grad(lambda x: np.sum(np.exp(x[index]) * weights))(x)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK - 5])
+@pytest.mark.parametrize("function", [graph_jit(gathered), graph_jit(gathered, parallel=True)])
+def test_functions_of_what_is_gathered(count, function):
+    x, index, weights = RNG.normal(size=9), RNG.integers(-9, 9, count), RNG.normal(size=count)
+    terms, gradient = np.exp(x[index]) * weights, np.zeros(9)
+    np.add.at(gradient, index, terms)
+    total, found = function(x, index, weights)
+    np.testing.assert_allclose(total, np.sum(terms), rtol=1e-12)
+    np.testing.assert_allclose(found, gradient, rtol=1e-12, atol=1e-13)
+    if count:
+        index[count // 2] = 9
+        with pytest.raises(IndexError, match="9"):
+            function(x, index, weights)
+
+
+def test_functions_of_what_is_gathered_in_rows():
+    x, index, weights = RNG.normal(size=(4, 9)), RNG.integers(0, 9, (3, 40)), RNG.normal(size=(4, 3, 40))
+    gradient = np.zeros((4, 9))
+    for row, terms in zip(gradient, np.exp(x[:, index]) * weights, strict=True):
+        np.add.at(row, index, terms)
+    found = graph_jit(grad(lambda x, index: np.sum(np.exp(x[:, index]) * weights)))(x, index)
+    np.testing.assert_allclose(found, gradient, rtol=1e-12)
+
+
+@pytest.mark.skipif(current_target().vector_bytes is None, reason="vectors of unknown length")
+def test_functions_of_what_is_gathered_have_vectors():
+    """What is scattered to places that are known at run time only is computed by vectors all the same."""
+    code = graph_jit(gathered).llvm(np.ones(9), np.arange(9), np.ones(9))
+    assert re.search(r"call (contract )?<\d+ x double> @llvm\.fma", code)

@@ -33,7 +33,7 @@ from numbagraph.intrinsics.hints import (
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.scalars import ScalarEmitter
 from numbagraph.intrinsics.target import current_target
-from numbagraph.intrinsics.tiles import copy_tile, tiled_loads
+from numbagraph.intrinsics.tiles import copy_tile, delayed_scatters, keep_for_later, scatter_tile, tiled_loads
 from numbagraph.kernel import (
     Buffer,
     Kernel,
@@ -45,6 +45,7 @@ from numbagraph.kernel import (
     Register,
     Scalar,
     Scan,
+    Scatter,
     Store,
     targets,
 )
@@ -92,6 +93,9 @@ class KernelEmitter(ScalarEmitter):
         self.tiled = tiled_loads(kernel)
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
         """Of elements that are read with strides, memory for those of one block, and the index of the first."""
+        self.delayed = delayed_scatters(kernel)
+        self.kept: dict[Scatter, tuple[ir.Value, ir.Value]] = {}
+        """Of scatters that wait, memory for the values of one block, and the index of the first."""
         self.strided = not self.tiled and reduces_with_strides(kernel)
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
@@ -214,7 +218,7 @@ class KernelEmitter(ScalarEmitter):
         for output in (*starting, *scans):
             self.open_accumulator(self.preambles[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
-        if blocked or (self.tiled and self.innermost(depth)):
+        if blocked or ((self.tiled or self.delayed) and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
         else:
             after = self.emit_loop(depth, begin, end, self.preambles[depth])
@@ -290,8 +294,13 @@ class KernelEmitter(ScalarEmitter):
             identity = output.reducer.initial(output.value.dtype)[0]
             block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
         block = copy_tile(self, depth, start, stop, block) if self.tiled else block
+        for output in self.delayed:
+            self.kept[output] = self.allocate(ir.ArrayType(memory_type(output.value.dtype), BLOCK)), start
         known = dict(self.values)
         last = self.emit_loop(depth, start, stop, block)
+        if self.delayed:
+            self.values = dict(known)
+            last = scatter_tile(self, depth, start, stop, last)
         for output in blocked:
             if output in self.peaks:
                 self.values = dict(known)
@@ -415,6 +424,8 @@ class KernelEmitter(ScalarEmitter):
             operand = Operand(value, output.value.dtype)
             if isinstance(output, Store):
                 self.put(emitter, output, value, combine=False)
+            elif isinstance(output, Scatter) and output in self.kept:
+                keep_for_later(self, emitter, output, value)
             elif output in self.states:
                 assert isinstance(output, (Reduction, Scan))
                 self.accumulate(emitter, output, operand)

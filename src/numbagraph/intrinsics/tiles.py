@@ -1,7 +1,9 @@
-"""Copies of elements that are read with strides, a block at a time, for loops that are only fast along memory."""
+"""Memory for one block of a loop that is only fast along memory: copies of what is read with strides, and what is to be
+scattered."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -9,7 +11,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.emitter import I64, Emitter, memory_type
 from numbagraph.intrinsics.hints import BLOCK, depending_on, loop_hints, reads_along
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.kernel import Apply, Kernel, Load
+from numbagraph.kernel import Apply, Kernel, Load, LoopIndex, Scalar, Scatter
 
 if TYPE_CHECKING:
     from numbagraph.intrinsics.loops import KernelEmitter
@@ -27,12 +29,34 @@ def tiled_loads(kernel: Kernel) -> list[Load]:
     if not kernel.loops:
         return []
     loop, inside = kernel.loops[-1], depending_on(kernel.loops[-1], kernel)
-    if not any(isinstance(each, Apply) and each.name in functions for each in inside):
+    if not computes_functions(inside):
         return []
     found = [each for each in kernel.scalars() if isinstance(each, Load) and each in inside]
     apart = [each for each in found if not reads_along(loop, each)]
     simple = all(each.indices.count(loop) == 1 and len(inside.intersection(each.indices)) == 1 for each in apart)
     return apart if simple and len(apart) <= MOST_TILED else []
+
+
+def computes_functions(scalars: Iterable[Scalar]) -> bool:
+    return any(isinstance(each, Apply) and each.name in functions for each in scalars)
+
+
+def delayed_scatters(kernel: Kernel) -> list[Scatter]:
+    """Scatters of a nest that wait until a block of the innermost loop has been computed.
+
+    Places that are known at run time only may be equal, so LLVM widens no loop that adds to them, nor what else it
+    computes: mathematical functions take five times as long.
+    """
+    if not kernel.loops:
+        return []
+    loop, inside = kernel.loops[-1], depending_on(kernel.loops[-1], kernel)
+    found = [each for each in kernel.outputs if isinstance(each, Scatter) and scatters_along(loop, each, inside)]
+    return found if len(found) <= MOST_TILED and computes_functions(inside) else []
+
+
+def scatters_along(loop: LoopIndex, output: Scatter, inside: Container[Scalar]) -> bool:
+    """Whether the places that a scatter goes to in a loop are known at run time only."""
+    return output.value in inside and any(each in inside and each is not loop for each in output.indices)
 
 
 def copy_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
@@ -48,8 +72,8 @@ def copy_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, 
     for load in nest.tiled:
         memory = nest.allocate(ir.ArrayType(memory_type(load.dtype), BLOCK))
         tiles[load] = memory, start
-        place = builder.gep(memory, [ir.Constant(I64, 0), builder.sub(index, start)], inbounds=True)
-        builder.store(builder.load(nest.address(emitter, load.buffer, load.indices, load.flat)), place)
+        element = builder.load(nest.address(emitter, load.buffer, load.indices, load.flat))
+        builder.store(element, place_in(emitter, memory, index, start))
     following = builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
     index.add_incoming(start, before.builder.block)
     index.add_incoming(following, builder.block)
@@ -58,3 +82,33 @@ def copy_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, 
     before.builder.branch(body)
     nest.values, nest.tiles = known, tiles
     return Emitter(ir.IRBuilder(after))
+
+
+def keep_for_later(nest: KernelEmitter, emitter: Emitter, output: Scatter, value: ir.Value) -> None:
+    """Put what is to be scattered into memory of its own."""
+    memory, first = nest.kept[output]
+    emitter.store(value, place_in(emitter, memory, nest.values[nest.kernel.loops[-1]], first), output.value.dtype)
+
+
+def scatter_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+    """Scatter what has been kept of one block, which is not empty, in its order."""
+    loop, function = nest.kernel.loops[depth], nest.function
+    body, after = (function.append_basic_block(f"{loop.name}.{name}") for name in ("scatter", "scattered"))
+    emitter = Emitter(ir.IRBuilder(body))
+    builder = emitter.builder
+    index = nest.values[loop] = builder.phi(I64)
+    nest.preambles[depth + 1 :] = [emitter]
+    for output, (memory, first) in nest.kept.items():
+        value = emitter.load(place_in(emitter, memory, index, first), output.value.dtype)
+        nest.put(emitter, output, value, combine=True)
+    following = builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
+    index.add_incoming(start, before.builder.block)
+    index.add_incoming(following, builder.block)
+    builder.cbranch(builder.icmp_signed("<", following, stop), body, after)
+    before.builder.branch(body)
+    return Emitter(ir.IRBuilder(after))
+
+
+def place_in(emitter: Emitter, memory: ir.Value, index: ir.Value, first: ir.Value) -> ir.Value:
+    """A pointer to an element of a block's own memory, where that of ``first`` stands in front."""
+    return emitter.builder.gep(memory, [ir.Constant(I64, 0), emitter.builder.sub(index, first)], inbounds=True)
