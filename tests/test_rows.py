@@ -227,6 +227,15 @@ def test_tiles_in_place():
     np.testing.assert_allclose(function(square.copy()), np.exp(square.T), rtol=1e-14)
 
 
+@pytest.mark.skipif(current_target().vector_bytes is None, reason="vectors of unknown length")
+def test_a_column_is_read_along_memory():
+    """Dimensions of length 1 behind the one of a loop do not matter."""
+    function = graph_jit(lambda x, y: np.sum(x * y[:, 0], axis=-1))
+    x, column = RNG.normal(size=(5, 100)), RNG.normal(size=(100, 1))
+    np.testing.assert_allclose(function(x, column), x @ column[:, 0], rtol=1e-12)
+    assert re.search(r"<\d+ x double>", function.llvm(x, column))
+
+
 def gathered(x, index, weights):
     """The weighted sum of exponentials of what is gathered, and its gradient, which is scattered."""
     return value_and_grad(lambda x: np.sum(np.exp(x[index]) * weights))(x)

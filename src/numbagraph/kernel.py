@@ -179,7 +179,11 @@ class Buffer:
 
     def along_memory(self, indices: Sequence[Scalar]) -> Scalar | None:
         """Which of an element's indices is the one along memory, as far as that is known."""
-        return None if self.strides is not None or not indices else indices[0 if self.fortran else -1]
+        if self.strides is not None or not indices:
+            return None
+        places = list(zip(indices, self.extents, strict=True))
+        long = [index for index, extent in places if not (isinstance(extent, Literal) and extent.value == 1)]
+        return (long or indices)[0 if self.fortran else -1]
 
     @property
     def temporary(self) -> bool:
