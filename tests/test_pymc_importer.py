@@ -23,6 +23,7 @@ from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.compatibility import Names, conditional
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
 from numbagraph.rewrite.checks import verify_types
+from numbagraph.transforms.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import DTYPES
 
@@ -249,6 +250,26 @@ def test_shared_variables_have_the_value_of_now():
     graph = from_pytensor([], [shared * 2])
     shared.set_value(np.zeros(2))
     np.testing.assert_array_equal(evaluate(graph, list(graph.captured))[0], [2.0, 4.0])
+
+
+def of_constants(compute, length):
+    """The graph of the sum of a number's multiples by what is computed of all pairs of some points and some waves."""
+    points, waves, x = np.linspace(0, 1, length), np.arange(1.0, 201.0), pt.dscalar("x")
+    pairs = compute(pt.as_tensor(points)[:, None], pt.as_tensor(waves))
+    graph = from_pytensor([x], [pt.sum(x * pairs)])
+    expected = np.sum(compute(points[:, None], waves))
+    np.testing.assert_allclose(evaluate(graph, [np.float64(1.0), *graph.captured])[0], expected, rtol=1e-11)
+    return graph
+
+
+def test_what_is_dear_is_computed_once_though_it_is_larger():
+    """A basis, such as that of a Gaussian process, is larger than the points that it is computed at."""
+    assert [each.shape for each in of_constants(lambda x, y: np.sin(x * y), 50).captured] == [(50, 200)]
+
+
+def test_what_is_cheap_or_very_large_is_computed_by_each_call():
+    for compute, length in ((lambda x, y: x - y, 50), (lambda x, y: np.sin(x * y), LARGEST // 1600 + 1)):
+        assert {each.size for each in of_constants(compute, length).captured} == {length, 200}
 
 
 def test_lengths_that_pytensor_does_not_know_do_not_broadcast():

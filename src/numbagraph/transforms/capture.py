@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,12 +13,18 @@ from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, substitut
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent
 
+DEAR = 16.0
+"""Cost an element (in additions) above which a value is computed once though it is larger than what it depends on."""
+
+LARGEST = 2**22
+"""Bytes of such a value: larger ones come from memory, not from a cache."""
+
 
 def fold_captured(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
     """Replace what depends on the captured arrays (the last inputs) alone by its value, captured in turn.
 
-    A value is folded when it is no larger than what it is computed from: binding never trades a pass over small
-    arrays for memory and a pass over a large one.
+    A value is folded when it is no larger than what it is computed from, or dear to compute and not very large:
+    binding does not trade a pass over small arrays for memory and a pass over a large one.
     """
     own = graph.inputs[len(graph.inputs) - len(captured) :]
     arrays = dict(zip(own, captured, strict=True))
@@ -68,7 +75,7 @@ def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
         value = stack.pop()
         if not isinstance(value, Node) or value in mixed or value in found:
             continue
-        if _worth_folding(value, sizes, max(arrays[each].size for each in below[value])):
+        if _worth_folding(value, sizes, max(*(arrays[each].size for each in below[value]), 1)):
             found[value] = None
         else:
             stack.extend(value.inputs)
@@ -76,15 +83,23 @@ def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
 
 
 def _worth_folding(node: Node, sizes: Mapping[Extent, int], largest: int) -> bool:
-    if node.op.kind == "view" or node.type.weak:
+    count = _size(node, sizes)
+    if node.op.kind == "view" or node.type.weak or count is None:
         return False
-    count = 1
-    for extent in map(shapes.resolve, node.shape):
-        length = extent if isinstance(extent, int) else sizes.get(extent)
-        if length is None:
-            return False
-        count *= length
-    return count <= max(largest, 1)
+    return count <= largest or (count * node.dtype.itemsize <= LARGEST and _work(node, sizes) >= DEAR * count)
+
+
+def _size(value: Value, sizes: Mapping[Extent, int]) -> int | None:
+    """How many elements a value has, if that follows from the shapes of arrays."""
+    lengths = [each if isinstance(each, int) else sizes.get(each) for each in map(shapes.resolve, value.shape)]
+    known = [each for each in lengths if each is not None]
+    return math.prod(known) if len(known) == len(lengths) else None
+
+
+def _work(node: Node, sizes: Mapping[Extent, int]) -> float:
+    """What it costs to compute a value from arrays."""
+    nodes = [each for each in toposort([node]) if isinstance(each, Node)]
+    return sum(each.op.cost * max(_size(part, sizes) or 0 for part in (each, *each.inputs)) for each in nodes)
 
 
 def _still_needed(
