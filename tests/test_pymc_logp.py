@@ -14,6 +14,7 @@ import pytensor.tensor as pt  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
 
 from numbagraph.pymc_bridge import compile_logp  # noqa: E402
+from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
 
 rng = np.random.default_rng(5)
 Y = rng.normal(size=20)
@@ -47,6 +48,34 @@ def call_address(compiled, x, record=None):
     x = np.ascontiguousarray(x, dtype=float)
     addresses = [each.ctypes.data for each in (x, gradient, value)]
     return DENSITY(compiled.address)(x.size, *addresses, record), value, gradient
+
+
+def autoregression(**options):
+    with pm.Model() as model:
+        pm.AR("x", pm.Normal("rho", shape=1), 1.0, init_dist=pm.Normal.dist(), steps=7, **options)
+    return model
+
+
+def correlated():
+    with pm.Model() as model:
+        pm.LKJCorr("x", n=4, eta=2.0)
+    return model
+
+
+SUM_TO_ZERO = pm.distributions.transforms.ZeroSumTransform([0])
+
+
+@pytest.mark.parametrize(
+    "build",
+    [autoregression, lambda: autoregression(transform=SUM_TO_ZERO), correlated],
+    ids=["walk", "transformed", "matrix"],
+)
+def test_shapes_follow_without_a_draw(build, monkeypatch):
+    """PyTensor's types do not know these lengths; to draw the variables, it would compile loops."""
+    model = build()
+    drawn = InitialPoint(model, [each.name for each in model.value_vars], jitter=False).values(0)
+    monkeypatch.setattr(InitialPoint, "values", None)
+    assert [tuple(each) for each in compile_logp(model).point.shapes] == [each.shape for each in drawn]
 
 
 def test_value_and_gradient():

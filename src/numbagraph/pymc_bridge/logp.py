@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from pymc.model.transform.optimization import freeze_dims_and_data
+from pymc.pytensorf import constant_fold
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
@@ -43,10 +44,12 @@ class Point:
         self.size = sum(part.size for part in parts_of(self.shapes))
 
     def _shapes(self) -> list[tuple[int, ...]]:
-        known = [variable.type.shape for variable in self.variables]
-        if any(length is None for shape in known for length in shape):
-            known = [value.shape for value in InitialPoint(self.model, self.names, jitter=False).values(0)]
-        return [tuple(shape) for shape in known]
+        """The shapes of the variables, from an initial point where PyTensor's types and rules do not say."""
+        shapes = [inferred_shape(self.model, each) for each in self.variables]
+        known = [each for each in shapes if each is not None]
+        if len(known) == len(shapes):
+            return known
+        return [value.shape for value in InitialPoint(self.model, self.names, jitter=False).values(0)]
 
     @property
     def is_continuous(self) -> bool:
@@ -63,6 +66,17 @@ class Point:
     def split(self, vector: np.ndarray) -> list[np.ndarray]:
         """The parts of a vector."""
         return [vector[part.begin : part.begin + part.size].reshape(part.shape) for part in parts_of(self.shapes)]
+
+
+def inferred_shape(model: Any, variable: Any) -> tuple[int, ...] | None:
+    """The shape of a value variable, if it follows from constants. Drawing it could make PyTensor compile a loop."""
+    if None not in variable.type.shape:
+        return tuple(variable.type.shape)
+    drawn = model.values_to_rvs[variable]
+    transform = model.rvs_to_transforms[drawn]
+    value = drawn if transform is None else transform.forward(drawn, *drawn.owner.inputs)
+    (shape,) = constant_fold([value.shape], raise_not_constant=False)
+    return tuple(map(int, shape)) if isinstance(shape, np.ndarray) else None
 
 
 def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
