@@ -1,7 +1,6 @@
 """Differentiation of graphs: reverse mode, forward mode as its transpose, rules that users wrote."""
 
 import importlib.util
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from numbagraph.graph import Graph, Input, Node, Source, at_source, constant, to
 from numbagraph.op import Unsupported, registry
 from numbagraph.ops.identity import alias, stop_gradient
 from numbagraph.shapes import ShapeError
+from numbagraph.structs import replace
 from numbagraph.transforms.autodiff import cotangents, tangents
 from numbagraph.transforms.batching import batch
 from numbagraph.transforms.custom_rule import with_rule

@@ -3,12 +3,10 @@
 The faults are in ops of our own making, registered for one test, or in the compiler, patched for one test.
 """
 
-import dataclasses
-
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit
+from numbagraph import graph_jit, structs
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import draw, elementwise, reduction, view
 from numbagraph.intrinsics import program as program_emitter
@@ -35,7 +33,7 @@ def own_registry(monkeypatch):
 def altered(name, **facets):
     """An op of the registry under another name, with some facets replaced."""
     original = registry[name]
-    return registry.register(dataclasses.replace(original, name=f"altered_{name}", **facets))
+    return registry.register(structs.replace(original, name=f"altered_{name}", **facets))
 
 
 def sample(op, dtype=FLOAT64):
@@ -74,7 +72,7 @@ def test_an_error_of_one_unit_in_the_last_place_is_caught():
 
     op = elementwise(np.add, name="planted", emit=emit, vjp=DISCRETE)
     caught(check_op, op, FLOAT64, match="differ by more than a single bit")
-    tolerant = dataclasses.replace(op, name="tolerant", ulp=2.0)
+    tolerant = structs.replace(op, name="tolerant", ulp=2.0)
     registry.register(tolerant)
     assert check_op(tolerant, FLOAT64) > 10
 
@@ -180,7 +178,7 @@ def test_wrong_strides_are_caught(monkeypatch):
         layout, array = describe(leaf, name)
         if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
             buffer = np.lib.stride_tricks.as_strided(array, writeable=False)
-            return dataclasses.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
+            return structs.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
         return layout, array
 
     monkeypatch.setattr("numbagraph.jit.describe", confused)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from numbagraph.rewrite.checks import check_values, verify_types
 from numbagraph.rewrite.engine import RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.patterns import Symbol, exp, log, sqrt, square
 from numbagraph.rewrite.pipeline import MATRIX_PASSES, PASSES, Stage, optimise, prepare
+from numbagraph.structs import replace
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import BOOL, FLOAT32, FLOAT64, INT64, ArrayType

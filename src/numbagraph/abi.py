@@ -21,10 +21,11 @@ Python scalar or rank-0 leaf is stored where the pointer leads, in the memory fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from numbagraph.structs import Struct
 
 OUT_OF_MEMORY = -1
 NO_SOLUTION = 2
@@ -38,8 +39,7 @@ PYTHON_SCALARS: dict[type, np.dtype] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayLeaf:
+class ArrayLeaf(Struct):
     """An array argument as the dispatch key sees it."""
 
     dtype: np.dtype
@@ -64,8 +64,7 @@ class ArrayLeaf:
         return 2 * self.ndim if self.strided else self.ndim
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarLeaf:
+class ScalarLeaf(Struct):
     """A Python ``bool``, ``int``, ``float`` or ``complex``: a run-time value with a weak type."""
 
     kind: type
@@ -82,8 +81,7 @@ class ScalarLeaf:
 Leaf = ArrayLeaf | ScalarLeaf
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct):
     """One result. ``boxed`` says what a rank-0 result becomes: "array", "scalar" (NumPy) or "python"."""
 
     dtype: np.dtype
@@ -93,8 +91,7 @@ class Result:
     """The argument whose memory this result takes over (same dtype and extents, C-contiguous)."""
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Struct):
     arguments: tuple[Leaf, ...]
     captured: tuple[ArrayLeaf, ...]
     results: tuple[Result, ...]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import optree
 
 from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.runtime.arguments import flatten
+from numbagraph.structs import Struct
 
 Key = tuple[Any, ...]
 
 
-@dataclass
-class Arguments:
+class Arguments(Struct, frozen=False):
     """The arguments of one call, bound and flattened."""
 
     bound: inspect.BoundArguments

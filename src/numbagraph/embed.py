@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from numbagraph.abi import ArrayLeaf, Leaf
@@ -12,6 +11,7 @@ from numbagraph.graph import content_hash
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.structs import replace
 from numbagraph.traced import Traced, trace
 from numbagraph.tracing import Tracer
 

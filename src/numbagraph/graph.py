@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from numbagraph.structs import Struct
 from numbagraph.types import INT64, WEAK_TYPES, ArrayType, Extent
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ _constants: WeakValueDictionary[Any, Constant] = WeakValueDictionary()
 _location = threading.local()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct):
     """A line of the user's code."""
 
     file: str
@@ -252,8 +252,7 @@ def toposort(outputs: Iterable[Value], known: Iterable[Value] = ()) -> list[Valu
     return order
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct):
     """A condition (boolean scalar) that must hold at entry; ``subject`` says what it protects, for people."""
 
     condition: Value
@@ -262,8 +261,7 @@ class Guard:
     error: type[Exception] = ValueError
 
 
-@dataclass(frozen=True, slots=True)
-class DimEquality:
+class DimEquality(Struct):
     """Two lengths that a function's own broadcasting says are equal; checked at entry."""
 
     dim: Dim
@@ -272,8 +270,7 @@ class DimEquality:
     source: Source | None
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Struct):
     """A function: inputs, outputs, and what must hold for it to be run."""
 
     inputs: tuple[Input, ...]

@@ -8,13 +8,14 @@ scattered. Buffers are the memory that kernels read and write.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from numbagraph.graph import Source, Value
+from numbagraph.structs import Struct
 from numbagraph.types import INT64, ArrayType
 
 Emit = Callable[..., Any]
@@ -143,8 +144,7 @@ class CheckedIndex(Scalar):
         return f"checked({self.index!r} < {self.extent!r})"
 
 
-@dataclass(eq=False)
-class Buffer:
+class Buffer(Struct, frozen=False):
     """Memory of an array. ``leaf`` and ``result`` say whose it is; neither: a temporary of the program."""
 
     name: str
@@ -190,8 +190,7 @@ class Buffer:
         return self.leaf is None and self.result is None and self.literal is None
 
 
-@dataclass(eq=False)
-class Store:
+class Store(Struct, frozen=False):
     """Every iteration stores one element."""
 
     buffer: Buffer
@@ -202,8 +201,7 @@ class Store:
     """Whether the one index is linear."""
 
 
-@dataclass(eq=False)
-class Reduction:
+class Reduction(Struct, frozen=False):
     """Accumulates over ``reduced`` loops, then stores at ``indices`` (or into ``register`` when it is rank 0)."""
 
     reducer: Any
@@ -218,8 +216,7 @@ class Reduction:
     """The extrema that belong to the positions in ``buffer``, where these are found over outer loops."""
 
 
-@dataclass(eq=False)
-class Scan:
+class Scan(Struct, frozen=False):
     """Stores the running value of a reducer along the innermost loop."""
 
     reducer: Any
@@ -233,8 +230,7 @@ class Scan:
     source: Source | None = None
 
 
-@dataclass(eq=False)
-class Scatter:
+class Scatter(Struct, frozen=False):
     """Combines each element into a place given by run-time indices; the buffer is filled beforehand."""
 
     reducer: Any
@@ -253,8 +249,7 @@ def targets(output: Output) -> list[Buffer]:
     return [each for each in (output.buffer, extrema) if each is not None]
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(Struct):
     """How the outermost loop of a nest is cut into chunks, which may run at the same time."""
 
     cost: int
@@ -263,8 +258,7 @@ class Split:
     """Iterations of the outermost loop that a chunk has at least."""
 
 
-@dataclass(eq=False)
-class Kernel:
+class Kernel(Struct, frozen=False):
     """One loop nest, outermost loop first."""
 
     name: str
@@ -309,8 +303,7 @@ class Kernel:
         return list(found)
 
 
-@dataclass(eq=False)
-class Alternative:
+class Alternative(Struct, frozen=False):
     """A nest in another order of loops, which is the better one where ``near`` is a shorter stride than ``far``."""
 
     kernel: Kernel
@@ -318,16 +311,14 @@ class Alternative:
     far: LeafStride
 
 
-@dataclass(eq=False)
-class Compute:
+class Compute(Struct, frozen=False):
     """A rank-0 value of the graph, computed into a register."""
 
     value: Value
     scalar: Scalar
 
 
-@dataclass(eq=False)
-class Call:
+class Call(Struct, frozen=False):
     """An opaque operation on whole buffers, such as a call of BLAS, or on each element of a batch in them."""
 
     name: str
@@ -350,8 +341,7 @@ class Call:
 Step = Compute | Kernel | Call
 
 
-@dataclass(eq=False)
-class Program:
+class Program(Struct, frozen=False):
     """The whole function: steps in order, and where the results are."""
 
     steps: list[Step]

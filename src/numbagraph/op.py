@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from numbagraph.graph import Input, Node, Value, make_node
+from numbagraph.structs import Struct
 from numbagraph.types import ArrayType
 
 Attributes = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Unsupported:
+class Unsupported(Struct):
     """A facet that an op lacks, and why: asking for it raises the reason."""
 
     reason: str
@@ -29,8 +28,7 @@ def as_it_is(result: Any) -> Any:
     return result
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Op:
+class Op(Struct, eq=False):
     """Everything numbagraph knows of one operation. Kinds (`numbagraph.blockwise.kinds`) derive most fields.
 
     Attributes
@@ -124,7 +122,7 @@ class Registry:
         self._lazy: dict[str, list[tuple[str, Op]]] = {}
 
     def register(self, op: Op) -> Op:
-        missing = [field.name for field in fields(op) if getattr(op, field.name) is None]
+        missing = [name for name in op.__fields__ if getattr(op, name) is None]
         if missing:
             raise TypeError(f"op {op.name!r} leaves {', '.join(missing)} open: give it, or Unsupported(reason)")
         if op.name in self._ops:

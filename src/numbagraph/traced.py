@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,13 +13,13 @@ from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.graph import Graph, Input, Value
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
+from numbagraph.structs import Struct
 from numbagraph.tracing import Tracer, input_shape, tracing
 from numbagraph.transforms.capture import fold_captured
 from numbagraph.types import ArrayType
 
 
-@dataclass(frozen=True)
-class Outputs:
+class Outputs(Struct):
     """How the results of a graph become what the function returns."""
 
     spec: optree.PyTreeSpec
@@ -68,16 +67,15 @@ class Version(NamedTuple):
     rebuild: Callable[[Any], Any] | None
 
 
-@dataclass
-class Traced:
+class Traced(Struct, frozen=False):
     """A function's graph for one dispatch key, and how to call it."""
 
     graph: Graph
     captured: tuple[np.ndarray, ...]
     leaves: tuple[Leaf, ...]
     outputs: Outputs
-    version: Version | None = field(default=None, init=False)
-    specialisation: Specialisation | None = field(default=None, init=False)
+    version: Version | None = None
+    specialisation: Specialisation | None = None
 
 
 def trace(call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: Sequence[str], name: str) -> Traced:

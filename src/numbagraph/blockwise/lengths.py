@@ -10,7 +10,6 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from numbagraph import shapes
 from numbagraph.graph import Constant, Dim, Node, Value, constant
 from numbagraph.op import registry
+from numbagraph.structs import Struct
 from numbagraph.types import BOOL, INT64, Extent
 
 
@@ -183,8 +183,7 @@ def matching_groups(source: Sequence[Extent], target: Sequence[Extent]) -> list[
     return groups
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(Struct):
     """An end of a slice, clipped to a dimension: ``number`` elements from its left or right end, or ``place``."""
 
     length: Extent
@@ -255,8 +254,7 @@ def span(low: Bound, high: Bound) -> Extent:
     return shapes.maximum(shapes.subtract(high.extent, low.extent), 0)
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(Struct):
     """What a slice takes of one dimension: ``length`` elements from ``start`` on, ``step`` apart."""
 
     start: Extent

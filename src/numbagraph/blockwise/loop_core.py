@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import marshal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from numbagraph.graph import Value
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.op import Op, Unsupported, quiet
+from numbagraph.structs import Struct
 from numbagraph.types import ArrayType
 
 LOOPS = "numbagraph.loops."
@@ -31,8 +31,7 @@ _owners: dict[str, Callable[..., None]] = {}
 """The function that each symbol stands for."""
 
 
-@dataclass(frozen=True, eq=False)
-class LoopCore:
+class LoopCore(Struct, eq=False):
     """A function ``core(*operands, *results)`` for some dtypes.
 
     It gets each operand without core dimensions as a number, and each result without core dimensions as an array of one

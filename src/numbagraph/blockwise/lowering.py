@@ -8,7 +8,6 @@ depth of a graph is no limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -20,6 +19,7 @@ from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.kernel import Apply, Emit, Literal, LoopIndex, Scalar, checked, index_operation, literal, register
 from numbagraph.shapes import resolve, same
+from numbagraph.structs import Struct
 from numbagraph.types import INT64, ArrayType, Extent
 
 Index = tuple[Scalar, ...]
@@ -33,8 +33,7 @@ def extent_scalar(extent: Extent) -> Scalar:
     return literal(extent) if isinstance(extent, int) else register(extent)
 
 
-@dataclass(frozen=True)
-class IndexSum:
+class IndexSum(Struct):
     """An index as a sum: how often each scalar is in it, and a number. Two ways to one index give one scalar."""
 
     terms: dict[Scalar, int]
@@ -198,8 +197,7 @@ class Pulled(Protocol):
     def element(self, node: Node, index: Index) -> Element: ...
 
 
-@dataclass(frozen=True)
-class Map:
+class Map(Struct):
     """Elementwise: one emitter on the broadcast operands, which is told the node's attributes."""
 
     emit: Emit
@@ -224,8 +222,7 @@ def _first(emit: Emit, count: int, emitter: Any, *operands: Any) -> Any:
     return emit(emitter, *operands[:count])
 
 
-@dataclass(frozen=True)
-class Cast:
+class Cast(Struct):
     """Elementwise conversion to the node's dtype."""
 
     def element(self, node: Node, index: Index) -> Element:
@@ -235,8 +232,7 @@ class Cast:
         return Apply("cast", lambda emitter, operand: emitter.cast(operand, target), (argument,), target)
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct):
     """Every element is one of the first input: ``source_index(node, index)`` says which."""
 
     source_index: Callable[[Node, Index], Index]
@@ -245,8 +241,7 @@ class View:
         return (yield node.inputs[0], self.source_index(node, index))
 
 
-@dataclass(frozen=True)
-class Generate:
+class Generate(Struct):
     """Elements follow from the index and rank-0 inputs: ``emit(emitter, *index, *inputs)``."""
 
     emit: Emit
@@ -258,8 +253,7 @@ class Generate:
         return Apply(node.op.name, self.emit, tuple(arguments), node.dtype)
 
 
-@dataclass(frozen=True)
-class Gather:
+class Gather(Struct):
     """Reads the first input at run-time positions along the axes from ``axis`` on, one array of positions an axis.
 
     The dimensions of the (broadcast) positions stand where those axes were. ``checked`` says of which positions the
@@ -307,22 +301,19 @@ def scattered_index(
     return (*index[:axis], *chosen, *index[axis + count :])
 
 
-@dataclass(frozen=True)
-class Reduce:
+class Reduce(Struct):
     """Combines all elements along ``axes`` (an attribute)."""
 
     reducer: Reducer
 
 
-@dataclass(frozen=True)
-class Running:
+class Running(Struct):
     """The running reduction along ``axis`` (an attribute): cumsum and its kind."""
 
     reducer: Reducer
 
 
-@dataclass(frozen=True)
-class ScatterInto:
+class ScatterInto(Struct):
     """Combines updates into a filled array at run-time positions along the axes from ``axis`` on (see `Gather`).
 
     The inputs are the updates, ``count`` arrays of positions, and the symbolic lengths of the result.
@@ -335,8 +326,7 @@ Place = Callable[[Index, Pull], Index]
 """``place(index, pull)``: where an element of a piece goes."""
 
 
-@dataclass(frozen=True)
-class Assemble:
+class Assemble(Struct):
     """An array put together from pieces: ``pieces(node)`` lists each value and where its elements go.
 
     Later pieces overwrite earlier ones. Each piece is stored by a loop nest of its own domain, so none needs a branch.
@@ -345,8 +335,7 @@ class Assemble:
     pieces: Callable[[Node], list[tuple[Value, Place]]]
 
 
-@dataclass(frozen=True)
-class Opaque:
+class Opaque(Struct):
     """A call on whole buffers, such as BLAS; or one that does the same with each element of a batch."""
 
     emit: Emit
@@ -360,7 +349,6 @@ Memory = tuple[ArrayType, tuple[Scalar, ...]]
 """The type and the extents of a buffer."""
 
 
-@dataclass(frozen=True)
 class Core(Opaque):
     """A call that may have several results, and need memory."""
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import NoReturn
 
 from numbagraph import shapes
 from numbagraph.shapes import Shape, ShapeError
+from numbagraph.structs import Struct
 from numbagraph.types import Extent
 
 Lengths = dict[str, Extent]
@@ -40,8 +41,7 @@ class SignatureError(ValueError):
     """A signature that cannot be read: the message points at the character that is wrong."""
 
 
-@dataclass(frozen=True)
-class Expression:
+class Expression(Struct):
     """A length in terms of others: integers and names with ``+ - * //``, ``max`` and ``min``."""
 
     text: str
@@ -91,8 +91,7 @@ def _is_length(tree: ast.AST) -> bool:
     return isinstance(tree, ast.Name)
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(Struct):
     """A core dimension. Its length has a name, or is fixed, or, of a result, follows from others."""
 
     length: Expression
@@ -111,8 +110,7 @@ class Dimension:
         return f"{self.label}{'?' * self.optional}{'|1' * self.stretches}{condition}"
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(Struct):
     """The core dimensions of one operand or result; or, with ``parameter``, an operand that is a length."""
 
     dimensions: tuple[Dimension, ...]
@@ -132,8 +130,7 @@ class Core:
         return f"<{self.parameter}>" if self.parameter else f"({','.join(map(str, self.dimensions))})"
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(Struct):
     """What a signature is for given operands."""
 
     lengths: Lengths
@@ -146,8 +143,7 @@ class Binding:
         return [each for each in core if each.label not in self.missing]
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Struct):
     """The core dimensions of each operand and each result. All other dimensions are those of a batch."""
 
     inputs: tuple[Core, ...]

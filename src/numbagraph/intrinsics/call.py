@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from llvmlite import ir
@@ -12,6 +11,7 @@ from numbagraph.abi import ArrayLeaf, Signature
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
 from numbagraph.intrinsics.memory import define_with_malloc
 from numbagraph.intrinsics.vecmath.library import define_all
+from numbagraph.structs import Struct
 
 EXTERNAL = "numbagraph."
 """External symbols with this prefix are bound by us; all others are the process's own."""
@@ -20,8 +20,7 @@ Address = Callable[[ir.IRBuilder, int], ir.Value]
 """``address(builder, number)``: a pointer into this process, as the caller's code may hold one."""
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct):
     """A compiled graph whose functions stand in the caller's module, and the arrays that it captured."""
 
     signature: Signature

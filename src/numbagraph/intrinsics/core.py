@@ -9,7 +9,7 @@ other program did so before: all of them together would take five times as long.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -22,14 +22,14 @@ from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.fortran import Fortran, too_long
 from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
+from numbagraph.structs import Struct
 from numbagraph.types import BOOL
 
 Names = tuple[str, ...]
 """Of the core dimensions of an operand or result."""
 
 
-@dataclass
-class Element:
+class Element(Struct, frozen=False):
     """One element of a batch, in the function that computes it."""
 
     code: Code
@@ -114,8 +114,7 @@ class Element:
                     )
 
 
-@dataclass
-class Block(Element):
+class Block(Element, frozen=False):
     """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
 
     operands: Sequence[Places]
@@ -166,8 +165,7 @@ LOAD = "numbagraph.load."
 its address into the place. Where that fails, nothing is put there."""
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(Struct):
     """A way to compute an element."""
 
     name: str
@@ -180,8 +178,7 @@ emitters: dict[str, CoreEmitter] = {}
 """By the op's name."""
 
 
-@dataclass(frozen=True)
-class CoreEmitter:
+class CoreEmitter(Struct):
     """The emitter of calls of a core op. It is told where operands, results and scratch memory are, and their extents.
 
     Results and scratch memory that have no batch dimensions are used by all elements, one after the other.
@@ -248,8 +245,7 @@ class CoreEmitter:
         return emitter.builder.call(call.dispatcher(emitter.module), [*addresses, *numbers])
 
 
-@dataclass(frozen=True)
-class BatchedCall:
+class BatchedCall(Struct):
     """A core op on a whole batch: ``i1 function(addresses..., lengths..., batch..., steps...)``."""
 
     op: CoreEmitter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -43,7 +42,6 @@ def with_product(total: Number, x: Number, y: Number) -> Number:
     return Number(total.emitter, builder.fadd(total.value, term, flags=CONTRACT), total.dtype)
 
 
-@dataclass(frozen=True)
 class SmallProduct(CoreEmitter):
     """The emitter of products of square matrices of one length, which has a way of its own."""
 

@@ -8,7 +8,6 @@ address, and can be kept on disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from llvmlite import ir
@@ -16,6 +15,7 @@ from llvmlite import ir
 from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.intrinsics.call import ProgramCall, Version
 from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
+from numbagraph.structs import Struct
 
 VECTOR = F64.as_pointer()
 TABLE = POINTER.as_pointer()
@@ -23,8 +23,7 @@ WRONG_SIZE, GOOD, FAILED, BAD_GRADIENT, BAD_VALUE, FATAL = -1, 0, 1, 3, 4, -2
 """What a sampler is told: errors above 0 are those of a point, and another point may be tried."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct):
     """An argument, or a result, that is a part of a vector: of which one, where it begins, and its shape."""
 
     vector: int
@@ -36,8 +35,7 @@ class Part:
         return prod(self.shape)
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(Struct):
     """An argument whose address stands in the record, and its lengths if they may change: at which bytes."""
 
     address: int
@@ -45,8 +43,7 @@ class Held:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct):
     """How the arguments and the results of a program lie in vectors."""
 
     size: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from llvmlite import ir
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_constant
 from numbagraph.kernel import Emit
+from numbagraph.structs import Struct
 from numbagraph.types import COMPLEX128, FLOAT64, INT64
 
 State = tuple[ir.Value, ...]
 
 
-@dataclass(frozen=True)
-class Reducer:
+class Reducer(Struct):
     """A reduction of one accumulator. ``combine`` is associative, up to rounding."""
 
     name: str
@@ -59,7 +59,6 @@ class Reducer:
         return self.step(emitter, (accumulator.value,), value, extra[0].value if extra else None)[0]
 
 
-@dataclass(frozen=True)
 class LinearRecurrence(Reducer):
     """``y = factor * y + value``. Two steps combine into one step, but ``combine`` has no need to."""
 
@@ -69,7 +68,6 @@ class LinearRecurrence(Reducer):
         return (self.combine(emitter, Operand(kept, value.dtype), value),)
 
 
-@dataclass(frozen=True)
 class Sum(Reducer):
     """A sum in blocks: reordered inside a block, compensated across blocks (Knuth's TwoSum), so that the error
     does not grow with the length."""
@@ -149,7 +147,6 @@ def _better_complex(emitter: Emitter, predicate: str, new: ir.Value, old: ir.Val
     return builder.and_(builder.or_(wins, new_is_nan), old_is_number)
 
 
-@dataclass(frozen=True)
 class ArgReducer(Reducer):
     """The position of the first extremum; ``combine(emitter, new, old)`` says whether the new value is better."""
 

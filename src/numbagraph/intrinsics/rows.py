@@ -4,7 +4,7 @@ cache."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -30,6 +30,7 @@ from numbagraph.kernel import (
     targets,
     walk,
 )
+from numbagraph.structs import Struct
 
 if TYPE_CHECKING:
     from numbagraph.intrinsics.program import ProgramEmitter
@@ -47,8 +48,7 @@ Run = Callable[[ir.Value, ir.Value], ir.Value]
 """``run(begin, end)`` emits what computes some rows; gives whether a check has failed."""
 
 
-@dataclass
-class Use:
+class Use(Struct, frozen=False):
     """What a step reads and writes, seen by rows: parts of the memory that belong to one iteration or element."""
 
     rows: Scalar
@@ -109,8 +109,7 @@ def use_of_call(call: Call) -> Use | None:
     return Use(batch[0], homes, written, elsewhere - unwanted, scratch=scratch)
 
 
-@dataclass(eq=False)
-class Rows:
+class Rows(Struct, frozen=False):
     """Nests and calls of which each iteration, or element, needs only its own row of what they write.
 
     What they accumulate over all rows, none of them needs.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 
 import llvmlite.binding as llvm
 
+from numbagraph.structs import Struct
 
-@dataclass(frozen=True)
-class Target:
+
+class Target(Struct):
     """A machine, as LLVM names it."""
 
     triple: str

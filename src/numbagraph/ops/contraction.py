@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,14 @@ from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.product import matrix_product, total
 from numbagraph.ops.shape import copy, expand_dims, permute, ravel, reshape_value, squeeze
+from numbagraph.structs import Struct
 from numbagraph.types import canonical_dtype
 
 Label = Any
 Labels = tuple[Label, ...]
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(Struct):
     """A value whose dimensions have names. Dimensions of the same name run together."""
 
     value: Value

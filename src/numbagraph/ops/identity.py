@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Node, Value
 from numbagraph.op import Op, Unsupported, lazy, registry
+from numbagraph.structs import Struct
 from numbagraph.types import ArrayType, canonical_dtype
 
 
@@ -84,8 +84,7 @@ class GradientRule(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Pick:
+class Pick(Struct):
     """Every element is that of one of the inputs: ``result`` (an attribute) says of which."""
 
     def element(self, node: Node, index: Index) -> Element:

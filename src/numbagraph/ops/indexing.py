@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numbagraph.op import registry
 from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 from numbagraph.ops.slicing import put_slice, set_slice, take_slice
+from numbagraph.structs import Struct
 from numbagraph.types import Extent
 
 INVALID = (
@@ -26,8 +26,7 @@ INVALID = (
 )
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct):
     """One part of a key: a slice, a position, an array of positions, or (with no axis) a new dimension."""
 
     kind: str
@@ -96,8 +95,7 @@ def has_ellipsis(key: Any) -> bool:
     return any(part is Ellipsis for part in (key if isinstance(key, tuple) else (key,)))
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct):
     """How the dimensions of ``x[key]`` come about: of the slices and new dimensions, and of the arrays of positions."""
 
     kept: list[Item]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation
+from numbagraph.structs import replace
 from numbagraph.transforms.interpret import after_failure
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,13 @@ from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.structs import Struct
 from numbagraph.traced import Traced, trace
 from numbagraph.tracing import Tracer, tracing
 from numbagraph.types import Extent, canonical_dtype
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct):
     """A compiled function with the tree of its arguments: a function of those leaves that are arrays."""
 
     function: GraphFunction
@@ -58,8 +57,7 @@ class Call:
         return self.function.__name__
 
 
-@dataclass(frozen=True)
-class Pullback:
+class Pullback(Struct):
     """The function of arrays, and of cotangents of some results, that gives the cotangents of some of the arrays."""
 
     function: Call | Pullback

@@ -8,7 +8,7 @@ says it has. A length that PyTensor does not know is one symbol: broadcasting ag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from numbagraph.pymc_bridge.origin import origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
+from numbagraph.structs import Struct, replace
 from numbagraph.transforms.capture import fold_captured
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent, canonical_dtype
@@ -61,8 +62,7 @@ def handler_of(op: Any) -> Handler | None:
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
 
 
-@dataclass(frozen=True)
-class Requirement:
+class Requirement(Struct):
     """A condition that a graph checks when it runs, and the variable that it protects."""
 
     condition: Value
@@ -71,7 +71,6 @@ class Requirement:
     variable: Variable
 
 
-@dataclass(frozen=True)
 class ImportedGraph(Graph):
     """A graph, the last inputs of which are arrays that were constants."""
 

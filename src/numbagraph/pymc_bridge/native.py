@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +18,11 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.structs import replace
 from numbagraph.types import FLOAT64
 
 
-@dataclass
-class VectorSpecialisation(Specialisation):
+class VectorSpecialisation(Specialisation, frozen=False):
     """A graph whose arguments are parts of one vector, and the functions that take that vector."""
 
     vectors: Layout = None  # type: ignore[assignment]

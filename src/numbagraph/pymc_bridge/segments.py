@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -17,11 +16,11 @@ from numbagraph.embed import FAILURES
 from numbagraph.graph import Dim, Input
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, finish, static_shape
+from numbagraph.structs import Struct
 from numbagraph.types import DTYPES, ArrayType, canonical_dtype
 
 
-@dataclass(frozen=True, eq=False)
-class Segment:
+class Segment(Struct, eq=False):
     """Applications of ops that become one native function, and the variables that go in and come out."""
 
     nodes: tuple[Apply, ...]
@@ -35,8 +34,7 @@ Step = Segment | Apply
 """What runs at one time: a native function, or an op that PyTensor runs."""
 
 
-@dataclass
-class Division:
+class Division(Struct, frozen=False):
     """A graph as steps."""
 
     steps: list[Step]

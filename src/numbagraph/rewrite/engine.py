@@ -7,7 +7,6 @@ replacement need no new types, and a pass costs one visit a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, at_sourc
 from numbagraph.op import Op, registry
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
+from numbagraph.structs import Struct, replace
 from numbagraph.types import INT64, ArrayType
 
 LONGEST_CHAIN = 1000
@@ -212,8 +212,7 @@ class About:
         return found
 
 
-@dataclass(frozen=True)
-class Firing:
+class Firing(Struct):
     """One application of a rule."""
 
     rule: Rule

@@ -9,19 +9,17 @@ apart from that it is as accurate as a pairwise sum (docs/architecture.md lists 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numbagraph import shapes
 from numbagraph.graph import Graph, Node, Value, at_source, constant
 from numbagraph.op import registry
+from numbagraph.structs import Struct
 
 DIVISIONS = ("true_divide", "divide")
 INEXACT = ("multiply", "square", *DIVISIONS)
 """Terms that are rounded products: summing them apart from a scalar term loses nothing that they had."""
 
 
-@dataclass(frozen=True)
-class Scaled:
+class Scaled(Struct):
     """``scale * core``, where ``scale`` is rank 0 (None: 1)."""
 
     scale: Value | None

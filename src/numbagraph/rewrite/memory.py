@@ -7,9 +7,10 @@ and is read there at no other place than the one that is being written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step, Store, targets, walk
+from numbagraph.structs import Struct
 
 
 def touched(step: Step) -> list[Buffer]:
@@ -30,8 +31,7 @@ def written(step: Step) -> list[Buffer]:
     return []
 
 
-@dataclass
-class Lives:
+class Lives(Struct, frozen=False):
     """The first and the last step at which each buffer is used."""
 
     steps: Sequence[Step]

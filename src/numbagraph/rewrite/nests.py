@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from numbagraph import shapes
@@ -29,6 +29,7 @@ from numbagraph.kernel import (
     register,
 )
 from numbagraph.rewrite.order import along_memory
+from numbagraph.structs import Struct
 from numbagraph.transforms.autodiff import call_of
 from numbagraph.types import Extent
 
@@ -59,8 +60,7 @@ def domain_of(value: Value) -> Domain | None:
     return (mark, *loops_of(space))
 
 
-@dataclass
-class Memory:
+class Memory(Struct, frozen=False):
     """Where values have memory, shared by all nests of a program."""
 
     leaves: dict[Value, Buffer] = field(default_factory=dict)

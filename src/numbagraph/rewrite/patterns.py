@@ -7,7 +7,7 @@ nodes when it is called on values. So both sides of a rule are written in the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from inspect import CO_VARARGS
 from itertools import product
@@ -19,6 +19,7 @@ import numbagraph.ops  # noqa: F401  (fills the registry, which knows Python's o
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.graph import Constant, Node, Value
 from numbagraph.op import Op, registry
+from numbagraph.structs import Struct
 
 Bindings = dict[str, Any]
 Head = Any
@@ -30,7 +31,7 @@ def head_of(value: Value) -> Head:
     return value.op if kind is Node else Constant if kind is Constant else None  # type: ignore[attr-defined]
 
 
-class Pattern:
+class Pattern(Struct):
     """What a value must look like. Has Python's operators, as values have them."""
 
     @property
@@ -43,7 +44,6 @@ class Pattern:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class Variable(Pattern):
     """Any value; the same value wherever the variable stands."""
 
@@ -56,15 +56,13 @@ class Variable(Pattern):
         return self.name
 
 
-@dataclass(frozen=True)
 class Rest(Pattern):
     """All operands from here on; always the last."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(Struct):
     """The static attribute of an op, whatever it is."""
 
     name: str
@@ -73,7 +71,6 @@ class Attribute:
         return self.name
 
 
-@dataclass(frozen=True)
 class Number(Pattern):
     """A constant all elements of which are this number, once it is converted to the constant's dtype."""
 
@@ -104,7 +101,6 @@ class Number(Pattern):
         return repr(self.number)
 
 
-@dataclass(frozen=True)
 class Application(Pattern):
     """A node of an op. Attributes that the pattern does not mention may be anything."""
 
@@ -164,8 +160,7 @@ def as_pattern(operand: Any) -> Pattern:
     return operand if isinstance(operand, Pattern) else Number(operand)
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(Struct):
     """An op by its name: of patterns it makes a pattern, of values a node."""
 
     name: str

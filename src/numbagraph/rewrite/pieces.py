@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 
 from numbagraph import shapes
@@ -15,6 +14,7 @@ from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import node_rule, rule
 from numbagraph.rewrite.facts import number
 from numbagraph.rewrite.patterns import Head, concatenate
+from numbagraph.structs import replace
 
 
 def of_named_op(heads: Sequence[Head]) -> bool:

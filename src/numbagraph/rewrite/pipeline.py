@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from numbagraph.graph import Graph, Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
@@ -15,10 +14,10 @@ from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
+from numbagraph.structs import Struct
 
 
-@dataclass(frozen=True)
-class GraphPass:
+class GraphPass(Struct):
     """A pass that is a function of the whole graph, rather than rules."""
 
     name: str
@@ -44,8 +43,7 @@ PASSES: tuple[RuleSet | GraphPass, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Struct):
     """The graph after a pass, and what the pass did."""
 
     name: str
@@ -54,8 +52,7 @@ class Stage:
     rules: RuleSet | None = None
 
 
-@dataclass(frozen=True)
-class Stages:
+class Stages(Struct):
     """A graph on its way through the passes."""
 
     stages: tuple[Stage, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,20 +14,19 @@ from numbagraph.kernel import Compute
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
 from numbagraph.shapes import ShapeError
+from numbagraph.structs import Struct
 
 C_FUNCTION = "call"
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(Struct):
     """What an embedded graph raises."""
 
     error: type[Exception]
     message: str
 
 
-@dataclass(frozen=True, eq=False)
-class Embedding:
+class Embedding(Struct, eq=False):
     """A function, traced for arguments of which any length may be 1.
 
     NumPy's broadcasting then has to be decided when the function runs, and that costs. So where it makes a difference

@@ -20,7 +20,6 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +40,7 @@ from numbagraph.intrinsics.call import ProgramCall
 from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
+from numbagraph.structs import Struct
 from numbagraph.types import canonical_dtype
 
 FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
@@ -145,8 +145,7 @@ def _unbox_function(typ: GraphFunctionType, obj: Any, c: Any) -> NativeValue:  #
     return NativeValue(c.context.get_dummy_value())
 
 
-@dataclass(frozen=True, eq=False)
-class GraphCall:
+class GraphCall(Struct, eq=False):
     """A call of a function on arguments of certain types."""
 
     embedding: Embedding

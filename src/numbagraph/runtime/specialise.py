@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import llvmlite.ir as ir
@@ -28,6 +27,7 @@ from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
+from numbagraph.structs import Struct, replace
 from numbagraph.version import __version__
 
 compiling = threading.RLock()
@@ -40,8 +40,7 @@ def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bo
     return Signature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
 
 
-@dataclass
-class Specialisation:
+class Specialisation(Struct, frozen=False):
     """One graph, compiled for one layout of arguments. What nobody asks for (the program's text, its passes) is
     made when it is asked for: a hit in the cache needs none of it."""
 
@@ -52,7 +51,7 @@ class Specialisation:
     cache: DiskCache | None = None
     parallel: bool = False
     """Whether loop nests may run on several threads."""
-    compiled: bool = field(default=False, init=False)
+    compiled: bool = False
     """Whether the code was compiled here, rather than found on disk."""
 
     def accept_donations(self, arguments: Iterable[int]) -> None:

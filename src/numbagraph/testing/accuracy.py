@@ -11,7 +11,6 @@ import argparse
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
 from numbagraph.jit import GraphFunction
 from numbagraph.numpy import public_function
 from numbagraph.op import numpy_function, quiet, registry
+from numbagraph.structs import Struct
 from numbagraph.types import FLOAT32, FLOAT64
 
 BITS = 250
@@ -34,8 +34,7 @@ CHUNK = 1 << 17
 Arrays = Sequence[np.ndarray]
 
 
-@dataclass(frozen=True)
-class Worst:
+class Worst(Struct):
     """The largest error found, in units in the last place, and where."""
 
     ulp: float

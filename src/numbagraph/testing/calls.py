@@ -6,7 +6,6 @@ import inspect
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +16,13 @@ from numbagraph.blockwise.common import Keywords
 from numbagraph.jit import GraphFunction
 from numbagraph.numpy import public_function
 from numbagraph.op import Op, numpy_function
+from numbagraph.structs import Struct
 from numbagraph.types import DTYPES
 
 Arrays = Sequence[Any]
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct):
     """An op and the arguments that one of its samples gives."""
 
     op: Op

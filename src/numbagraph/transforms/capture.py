@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from numbagraph import shapes
 from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.structs import replace
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from numbagraph.graph import Input, Value
 from numbagraph.op import registry
 from numbagraph.ops.identity import GradientRule
+from numbagraph.structs import Struct
 from numbagraph.transforms.batching import batch, spread
 
 Backward = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value | None]]
@@ -24,8 +24,7 @@ def with_rule(results: Sequence[Value], arguments: Sequence[Value], backward: Ba
     return [bind(*results, *arguments, rule=rule, result=number, results=count) for number in range(count)]
 
 
-@dataclass(frozen=True, repr=False)
-class Rule:
+class Rule(Struct):
     """A user's backward rule."""
 
     backward: Backward
@@ -43,8 +42,7 @@ class Rule:
         return BatchedRule(self, tuple(batched))
 
 
-@dataclass(frozen=True)
-class BatchedRule:
+class BatchedRule(Struct):
     """A rule for arguments some of which are batched: the rule itself, written down once and batched."""
 
     rule: GradientRule

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from llvmlite import ir
 
@@ -12,6 +10,7 @@ from numbagraph.intrinsics.emitter import I64, llvm_constant
 from numbagraph.intrinsics.formula import Number, absolute, intrinsic, lifted
 from numbagraph.intrinsics.linalg.copies import unit
 from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.structs import replace
 from numbagraph.types import real_dtype
 
 COEFFICIENTS = (

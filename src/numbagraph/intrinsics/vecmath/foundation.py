@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, ti
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import library_call
 from numbagraph.kernel import Emit
+from numbagraph.structs import Struct
 from numbagraph.types import FLOAT64
 
 Interval = tuple[float, float]
@@ -33,8 +33,7 @@ functions: dict[str, MathFunction] = {}
 """All mathematical functions by their names, which are those of ops."""
 
 
-@dataclass(frozen=True, eq=False)
-class MathFunction:
+class MathFunction(Struct, eq=False):
     """A function of real numbers: an emitter, with what its accuracy is measured by."""
 
     name: str
