@@ -4,6 +4,8 @@ import ctypes
 import dataclasses
 import doctest
 import inspect
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -249,3 +251,17 @@ def test_deterministic_functions_of_data_alone():
     status, out = expand(compile_model(model), np.array([0.5]))
     assert status == 0
     np.testing.assert_allclose(out, [0.5, Y.sum()])
+
+
+BEYOND_PYMC = """
+import sys, pymc
+before = {*sys.modules}
+import numbagraph.pymc_bridge
+print(*{name.partition(".")[0] for name in {*sys.modules} - before} & {"arviz_base", "nutpie", "numba", "scipy"})
+"""
+
+
+def test_what_takes_long_to_import_is_imported_when_it_is_used():
+    command = [sys.executable, "-c", BEYOND_PYMC]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,17 +1,21 @@
-"""What differs between the versions of PyTensor and PyMC, so that no other file asks for a version."""
+"""What differs between the versions of PyTensor and PyMC, so that no other file asks for a version.
+
+nutpie and ArviZ are imported when they are used: where PyMC has not imported them, they take a second, for they bring
+Numba and much of SciPy along.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nutpie
 import pymc
 import xarray
-from nutpie.compile_pymc import CompiledPyMCModel
-from pymc.backends.arviz import coords_and_dims_for_inferencedata, find_constants, find_observations
+
+if TYPE_CHECKING:
+    from nutpie.compile_pymc import CompiledPyMCModel
 
 NOT_EVERYWHERE = frozenset(
     """
@@ -100,6 +104,8 @@ def triangle_of(op: Any) -> str:
 
 def compiled_model(shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
     """nutpie's model of its parts, some of which some versions lack; ``shared`` are the variables that hold data."""
+    from nutpie.compile_pymc import CompiledPyMCModel  # noqa: PLC0415
+
     parts["shared_var_keys"] = {each: each.name for each in shared}
     known = {field.name for field in fields(CompiledPyMCModel)}
     return CompiledPyMCModel(**{name: each for name, each in parts.items() if name in known})
@@ -116,6 +122,9 @@ STATISTICS = {
 
 def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str, Any]) -> Any:
     """What nutpie gives, as PyMC gives it: without hidden variables, with data and what is known of the sampling."""
+    import nutpie  # noqa: PLC0415
+    from pymc.backends.arviz import find_constants, find_observations  # noqa: PLC0415
+
     for group in ("posterior", "warmup_posterior"):
         change_group(trace, group, lambda each: each.drop_vars(hidden, errors="ignore"))
     trace.posterior.attrs.update(arviz.make_attrs(attributes, nutpie))
@@ -143,5 +152,7 @@ def change_group(trace: Any, name: str, change: Callable[[Any], Any]) -> None:
 
 def dataset_of(model: Any, arrays: dict[str, Any], **options: Any) -> Any:
     """Arrays with the dimensions and coordinates that the model gives them."""
+    from pymc.backends.arviz import coords_and_dims_for_inferencedata  # noqa: PLC0415
+
     coordinates, dims = coords_and_dims_for_inferencedata(model)
     return arviz.dict_to_dataset(arrays, coords=coordinates, dims=dims, **options)

@@ -11,7 +11,6 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor import math
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
-from scipy.interpolate import PPoly
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value, constant
@@ -97,6 +96,8 @@ def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Valu
 @imports(SplineWrapper)
 def spline(importer: Importer, node: Apply, x: Value) -> Value:
     """The polynomial of the interval that each element is in; those at the ends go on."""
+    from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
+
     pieces = PPoly.from_spline(node.op.spline._eval_args)
     inner = pieces.x[np.flatnonzero(np.diff(pieces.x)) + 1][:-1]
     coefficients = pieces.c[:, np.diff(pieces.x) > 0]

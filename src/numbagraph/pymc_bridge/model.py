@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pymc as pm
-from nutpie.compile_pymc import CompiledPyMCModel
 
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph
@@ -18,6 +17,9 @@ from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.interpret import evaluate
+
+if TYPE_CHECKING:
+    from nutpie.compile_pymc import CompiledPyMCModel
 
 
 @collector_at_rest

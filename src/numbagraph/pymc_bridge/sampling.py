@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import nutpie
 import pymc as pm
 
 from numbagraph.pymc_bridge.compatibility import finished
@@ -78,6 +77,8 @@ def sample(
     >>> trace.posterior["x"].shape
     (2, 50)
     """
+    import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
+
     model = pm.modelcontext(model)
     kept = None if var_names is None else list(var_names)
     compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
