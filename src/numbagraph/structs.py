@@ -6,7 +6,7 @@ classes, that was a third of the time that importing numbagraph took. Here all c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from inspect import get_annotations
 from operator import attrgetter
@@ -31,11 +31,20 @@ class Struct:
     __fields__: tuple[str, ...] = ()
     """The names of all fields; those that are given by name only come last."""
     __declared__: Mapping[str, Field[Any]] = {}
+    __defaults__: Mapping[str, Any] = {}
+    """What fields are that nobody gives; ``MISSING`` where it is made anew each time."""
+    __factories__: Mapping[str, Callable[[], Any]] = {}
 
     def __init_subclass__(cls, frozen: bool = True, eq: bool = True) -> None:
         own = {name: as_field(cls.__dict__.get(name, MISSING)) for name in get_annotations(cls)}
         cls.__declared__ = declared = {**cls.__declared__, **own}
         cls.__fields__ = tuple(sorted(declared, key=lambda name: declared[name].kw_only is True))
+        cls.__factories__ = made = {
+            name: each.default_factory for name, each in declared.items() if each.default_factory is not MISSING
+        }
+        cls.__defaults__ = {
+            name: each.default for name, each in declared.items() if each.default is not MISSING or name in made
+        }
         compared = [name for name in cls.__fields__ if declared[name].compare]
         cls.__compared__ = attrgetter(*compared or ["__class__"])
         if frozen:
@@ -77,25 +86,16 @@ def refuse(self: Struct, name: str, *value: Any) -> NoReturn:  # noqa: ARG001
 
 def complete(cls: type[Struct], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values of all fields, in their order."""
-    names, declared = cls.__fields__, cls.__declared__
-    values = dict(zip(names, args, strict=False))
-    if len(args) > len(names) or not values.keys().isdisjoint(kwargs) or not declared.keys() >= kwargs.keys():
-        raise TypeError(f"{cls.__name__}() takes {', '.join(names)}, each once")
-    values.update(kwargs)
-    missing = [name for name in names if name not in values]
-    for name in missing:
-        values[name] = default_of(cls, name)
+    names = cls.__fields__
+    values = {**cls.__defaults__, **dict(zip(names, args, strict=False)), **kwargs}
+    twice = len(args) > len(names) or not kwargs.keys().isdisjoint(names[: len(args)])
+    if twice or values.keys() != cls.__declared__.keys():
+        by_name = f" and {', '.join(kwargs)}" if kwargs else ""
+        raise TypeError(f"{cls.__name__} takes {', '.join(names) or 'nothing'}, not {len(args)} values{by_name}")
+    for name, make in cls.__factories__.items():
+        if values[name] is MISSING:
+            values[name] = make()
     return tuple([values[name] for name in names])
-
-
-def default_of(cls: type[Struct], name: str) -> Any:
-    """The value of a field that is not given."""
-    declared = cls.__declared__[name]
-    if declared.default_factory is not MISSING:
-        return declared.default_factory()
-    if declared.default is MISSING:
-        raise TypeError(f"{cls.__name__}() needs {name}")
-    return declared.default
 
 
 def replace(struct: S, **changes: Any) -> S:

@@ -251,6 +251,11 @@ class Signature(Struct):
 
 
 @cache
+def expression_tree(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+@cache
 def parse(text: str) -> Signature:
     """Read a signature.
 
@@ -366,7 +371,7 @@ class Reader:
         text = self.text[begin:end]
         begin += len(text) - len(text.lstrip())
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = expression_tree(text.strip())
         except SyntaxError:
             self.fail("a length should stand here", at=begin)
         for each in ast.walk(tree):
