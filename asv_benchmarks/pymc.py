@@ -6,6 +6,7 @@ has left. A model is built, and libraries are imported, before the clock starts.
 
 import argparse
 import ctypes
+import gc
 import json
 import os
 import statistics
@@ -16,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,11 +40,19 @@ TITLES = {
     "pymc call": "Log-density and gradient, time a call",
     "pymc sample": "From a built model to a trace, 4 chains of 1,000 + 1,000, empty cache",
     "pymc sample again": "The same in the next process, full cache",
+    "pymc import": "Import, processor time beyond that of PyMC, with byte code",
 }
-KINDS = {"compile": ("pymc compile", "pymc compile again", "pymc call"), "sample": ("pymc sample", "pymc sample again")}
+IMPORT = "import"
+KINDS = {
+    IMPORT: ("pymc import",),
+    "compile": ("pymc compile", "pymc compile again", "pymc call"),
+    "sample": ("pymc sample", "pymc sample again"),
+}
+BRIDGE = "numbagraph.pymc_bridge"
 CALLS = {"radon": 1 / 1.5, "logistic": 1 / 2.5, "stochastic-volatility": 1 / 4, "mixture": 1 / 4}
 """Our time over that of nutpie's Numba, at most; 1 for the other models."""
 BARS: tuple[Bar, ...] = (
+    within("pymc import", BRIDGE, 0.1),
     *(against("pymc compile", model, "nutpie-numba", 1 / 20) for model in MODELS),
     *(against("pymc compile", model, "nutpie-jax", 1.0) for model in MODELS),
     *(within("pymc compile", model, 1.0) for model in MODELS),
@@ -167,9 +177,22 @@ def moments(trace: Any, names: Iterable[str]) -> dict[str, list[float]]:
     return {"means": means, "errors": errors}
 
 
+def imported(name: str) -> dict[str, float]:
+    """Seconds of processor time that a module takes beyond PyMC."""
+    import pymc  # noqa: F401  before the clock starts
+
+    gc.collect()  # so that it takes no second look at PyMC's objects, 0.15 s, while the clock runs
+    begin = time.process_time()
+    import_module(name)
+    return {"seconds": time.process_time() - begin}
+
+
 def child(kind: str, system: str, name: str) -> None:
     """Measure one sample, and print it."""
     warnings.simplefilter("ignore")
+    if kind == IMPORT:
+        print(json.dumps(imported(name)))
+        return
     import nutpie  # noqa: F401  before the clock starts
 
     if system == OURS:
@@ -182,10 +205,12 @@ def child(kind: str, system: str, name: str) -> None:
 
 
 def environment(cache: Path) -> dict[str, str]:
+    """Every cache inside `cache`, and one thread; byte code is written where it always is."""
     (cache / "numba").mkdir(exist_ok=True)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
-        **os.environ,
+        **inherited,
         **one,
         "NUMBAGRAPH_CACHE_DIR": str(cache / "numbagraph"),
         "NUMBAGRAPH_CACHE": "1",
@@ -226,6 +251,18 @@ def measure(kind: str, system: str, name: str, repeats: int, limit: float) -> tu
     return [Result(what, name, system, tuple(samples)) for what, samples in times.items()], found
 
 
+def measure_import(repeats: int, limit: float) -> Result:
+    """The first round is left out: it may read the disk and write byte code."""
+    samples = []
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for _ in range(repeats + 1):
+            found = run_child(IMPORT, OURS, BRIDGE, Path(folder), limit)
+            if "seconds" not in found:
+                return Result("pymc import", BRIDGE, OURS, **found)
+            samples.append(found["seconds"])
+    return Result("pymc import", BRIDGE, OURS, tuple(samples[1:]))
+
+
 def disagreement(found: dict[str, dict[str, Any]]) -> float:
     """The largest difference of posterior means between numbagraph and a peer, in standard errors."""
     ours = found.get(OURS, {})
@@ -251,20 +288,29 @@ def checked(results: list[Result], found: dict[str, dict[str, Any]]) -> list[Res
     return [replace(each, samples=(), failed=text) if each.system == OURS else each for each in results]
 
 
+def measure_model(kind: str, systems: Iterable[str], name: str, repeats: int, limit: float) -> list[Result]:
+    """The results of all systems on one model."""
+    measured, found = [], {}
+    for system in systems:
+        cells, found[system] = measure(kind, system, name, repeats, limit)
+        measured += cells
+    return checked(measured, found)
+
+
 def compare(
     kinds: Iterable[str], systems: Iterable[str], models: Iterable[str], repeats: int, limit: float, json: Path | None
 ) -> int:
     """Measure, print tables and bars; the exit status is 1 if anything failed."""
     results, console = Results(), report.console()
     for kind in kinds:
-        for name in models:
-            measured, found = [], {}
-            for system in systems:
-                cells, found[system] = measure(kind, system, name, repeats, limit)
-                measured += cells
-            results.add(checked(measured, found))
+        if kind == IMPORT:
+            results.add([measure_import(repeats, limit)])
+        else:
+            for name in models:
+                results.add(measure_model(kind, systems, name, repeats, limit))
         for what in KINDS[kind]:
-            report.print_results(console, what, [Name(each) for each in systems], results.of(what), TITLES)
+            columns = [OURS] if kind == IMPORT else systems
+            report.print_results(console, what, [Name(each) for each in columns], results.of(what), TITLES)
     report.print_bars(console, results, BARS)
     if json:
         report.write_json(json, 1, results, BARS)
