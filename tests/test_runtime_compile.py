@@ -134,3 +134,8 @@ def test_fingerprint_names_the_machine_and_the_versions():
 def test_numba_is_not_imported():
     command = "import sys, numbagraph.runtime.entry as e; e._entry(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-W", "error", "-c", command], check=False).returncode == 0
+
+
+def test_llvm_is_loaded_when_something_is_compiled():
+    command = "import sys, numbagraph, llvmlite; sys.exit('llvmlite.binding' in sys.modules)"
+    assert subprocess.run([sys.executable, "-W", "error", "-c", command], check=False).returncode == 0

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import llvm_version_info
 
 from numbagraph.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 
@@ -23,7 +22,7 @@ _LLVM_TYPES: dict[np.dtype, ir.Type] = {
     COMPLEX128: ir.LiteralStructType([F64, F64]),
 }
 CONTRACT = ("contract",)
-PURE = ("memory(none)" if llvm_version_info[0] >= 16 else "readnone", "nounwind", "willreturn")
+PURE = ("memory(none)", "nounwind", "willreturn")
 
 
 class Operand(NamedTuple):

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-
-import llvmlite.binding as llvm
+from typing import Any
 
 from numbagraph.structs import Struct
 
@@ -41,9 +40,18 @@ class Target(Struct):
 
 
 @cache
+def llvm() -> Any:
+    """llvmlite's binding to LLVM. Loading it takes 15 ms, which importing numbagraph leaves to who needs it."""
+    import llvmlite.binding  # noqa: PLC0415
+
+    return llvmlite.binding
+
+
+@cache
 def host() -> Target:
     """This machine."""
-    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    binding = llvm()
+    return Target(binding.get_process_triple(), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
 
 
 _current: ContextVar[Target | None] = ContextVar("target", default=None)

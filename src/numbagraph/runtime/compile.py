@@ -16,9 +16,8 @@ from functools import cache
 from typing import Any
 
 import llvmlite
-import llvmlite.binding as llvm
 
-from numbagraph.intrinsics.target import Target, current_target, host
+from numbagraph.intrinsics.target import Target, current_target, host, llvm
 
 DEFAULT_LEVEL = 2
 """Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code that is not worth more."""
@@ -26,16 +25,24 @@ DEFAULT_LEVEL = 2
 # LLVM's newer linker takes two thirds of the memory, and returns it, but does not load Windows' object files.
 _NEW_LINKER = sys.platform != "win32"
 
-# llvmlite runs one call at a time under this lock. We hold it across `fork`, so that no child inherits LLVM's data
-# structures in the middle of a change, nor a lock whose owner does not exist in the child.
-_lock: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+_own_lock = threading.RLock()
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_lock.__enter__,
-        after_in_parent=lambda: _lock.__exit__(None, None, None),
-        after_in_child=lambda: _lock.__exit__(None, None, None),
-    )
+
+@cache
+def _lock() -> Any:
+    """The lock under which llvmlite runs one call at a time.
+
+    We hold it across `fork`, so that no child inherits LLVM's data structures in the middle of a change, nor a lock
+    whose owner does not exist in the child.
+    """
+    lock: Any = getattr(llvm().ffi.lib, "_lock", None) or _own_lock
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=lock.__enter__,
+            after_in_parent=lambda: lock.__exit__(None, None, None),
+            after_in_child=lambda: lock.__exit__(None, None, None),
+        )
+    return lock
 
 
 class CompileError(RuntimeError):
@@ -48,70 +55,71 @@ class LinkError(RuntimeError):
 
 @cache
 def _create_machine(target: Target, level: int) -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    binding = llvm()
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
     if target.triple != host().triple:
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
     model, relocation = ("small", "pic") if _NEW_LINKER else ("jitdefault", "default")
-    return llvm.Target.from_triple(target.triple).create_target_machine(
+    return binding.Target.from_triple(target.triple).create_target_machine(
         target.processor, target.features, level, relocation, model, jit=not _NEW_LINKER
     )
 
 
 def _machine(level: int) -> Any:
     """LLVM's code generator for the current target, at no more than the usual level of optimisation."""
-    with _lock:
+    with _lock():
         return _create_machine(current_target(), min(level, DEFAULT_LEVEL))
 
 
 @cache
 def _create_linker() -> Any:
     machine = _create_machine(host(), DEFAULT_LEVEL)
-    return llvm.create_lljit_compiler(machine, use_jit_link=_NEW_LINKER, suppress_errors=True)
+    return llvm().create_lljit_compiler(machine, use_jit_link=_NEW_LINKER, suppress_errors=True)
 
 
 def _linker() -> Any:
     """What loads code into this process."""
-    with _lock:
+    with _lock():
         return _create_linker()
 
 
 def _optimised(module_text: str, level: int) -> Any:
     try:
-        module = llvm.parse_assembly(module_text)
+        module = llvm().parse_assembly(module_text)
         module.verify()
     except RuntimeError as error:
         raise CompileError(str(error)) from None
     machine = _machine(level)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options = llvm().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = level > 0
     options.loop_interleaving = level > 0
     options.loop_unrolling = level > 0
     # Looking for vectors in straight-line code made 1,000 scalar operations compile four times as long, to no effect.
     options.slp_vectorization = False
-    passes = llvm.create_pass_builder(machine, options)
+    passes = llvm().create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     return module
 
 
 def compile_module(module_text: str, *, opt: int = DEFAULT_LEVEL) -> bytes:
     """Optimise LLVM IR for the current target and return its object code."""
-    with _lock, _optimised(module_text, opt) as module:
+    with _lock(), _optimised(module_text, opt) as module:
         return _machine(opt).emit_object(module)
 
 
 def optimised_ir(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as LLVM IR after optimisation, to be read."""
-    with _lock, _optimised(module_text, opt) as module:
+    with _lock(), _optimised(module_text, opt) as module:
         return str(module)
 
 
 def assembly(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as the current target's assembly after optimisation, to be read."""
-    with _lock, _optimised(module_text, opt) as module:
+    with _lock(), _optimised(module_text, opt) as module:
         return _machine(opt).emit_assembly(module)
 
 
@@ -124,7 +132,7 @@ class Library:
         """Load object code. ``symbols`` has the addresses of what it names, but for what libc and libm define."""
         self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"
-        builder = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        builder = llvm().JITLibraryBuilder().add_object_img(object_code).add_current_process()
         for name, address in symbols.items():
             builder.import_symbol(name, address)
         try:
@@ -135,7 +143,7 @@ class Library:
 
     def address(self, name: str) -> int:
         """The address of a function or variable that the library defines."""
-        with _lock:  # what is looked up a second time takes the place of the first, which then frees the code
+        with _lock():  # what is looked up a second time takes the place of the first, which then frees the code
             if name not in self._found:
                 self._found[name] = self._look_up(name)
             return self._found[name][name]
@@ -152,5 +160,5 @@ def target_fingerprint() -> str:
     """Everything about the current target and this interpreter that object code depends on, for keys of cached code."""
     target = current_target()
     interpreter = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""), object.__basicsize__)
-    versions = (llvmlite.__version__, *llvm.llvm_version_info)
+    versions = (llvmlite.__version__, *llvm().llvm_version_info)
     return repr((target.triple, target.processor, target.features, versions, interpreter))

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import llvm_version_info
 
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, times_power
-from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.target import current_target, llvm
 from numbagraph.intrinsics.vecmath.calls import library_call
 from numbagraph.kernel import Emit
 from numbagraph.structs import Struct
@@ -26,8 +25,8 @@ from numbagraph.types import FLOAT64
 
 Interval = tuple[float, float]
 
-POWERS_WIDEN = llvm_version_info[0] >= 22
-"""Whether LLVM's vectoriser knows `times_power`. That of LLVM 20 does not."""
+POWERS_WIDEN = 22
+"""The first version of LLVM whose vectoriser knows `times_power`."""
 
 functions: dict[str, MathFunction] = {}
 """All mathematical functions by their names, which are those of ops."""
@@ -222,7 +221,7 @@ def power_of_two(count: Bits, offset: int = 0) -> Number:
 def scale(x: Number, count: Bits) -> Number:
     """``x * 2**n`` of an x near 1, right to the denormals; ``count`` as `round_product` gives it."""
     layout = format_of(x)
-    if POWERS_WIDEN and current_target().has("avx512f"):
+    if llvm().llvm_version_info[0] >= POWERS_WIDEN and current_target().has("avx512f"):
         return times_power(x, count - (layout.magic_bits + 2 * layout.bias))
     half = count >> 1
     # By two factors. Half of twice the bias is the bias. Other bits above the lowest are pushed out.
