@@ -39,6 +39,10 @@ EXPAND = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 )
 
+DENSITY = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
+
 
 def regression(observed=Y):
     with pm.Model(coords={"row": range(30), "side": ["left", "right"]}) as model:
@@ -147,6 +151,48 @@ def test_data_are_replaced():
     np.testing.assert_array_equal(before, expand(compiled, x)[1])
     with pytest.raises(KeyError):
         compiled.with_data(unknown=1.0)
+
+
+def of_any_length():
+    with pm.Model(coords={"side": ["left", "right"]}) as model:
+        x, weight = pm.Data("x", np.linspace(-1.0, 1.0, 30)), pm.Data("weight", 2.0)
+        known = pm.Data("known", Y, shape=(30,))
+        slope = pm.Normal("slope", 0.0, weight, dims="side")
+        pm.Deterministic("mean", slope[0] + slope[1] * x)
+        pm.Normal("y", slope.sum() * x, 1.0, observed=pm.Data("seen", Y))
+        pm.Normal("z", slope[0], 1.0, observed=known)
+    return model
+
+
+def test_data_that_change_shapes_are_refused():
+    """Before native code writes more than there is room for, or reads more than there is."""
+    compiled = compile_model(of_any_length(), freeze=False)
+    for length in (20, 4000):
+        with pytest.raises(ValueError, match=rf"'mean' would have the shape \({length},\) instead of \(30,\)"):
+            compiled.with_data(x=np.ones(length), seen=np.ones(length))
+    for length in (29, 31):
+        with pytest.raises(ValueError, match=r"'known' must have the shape \(30,\)"):
+            compiled.with_data(known=np.ones(length))
+    with pytest.raises(ValueError, match="rank 0"):
+        compiled.with_data(weight=np.ones(1))
+    assert expand(compiled.with_data(weight=3.0), np.zeros(2))[0] == 0
+
+
+@pytest.mark.parametrize("data", [{"x": np.ones(4000), "seen": np.ones(4000)}, {"known": np.ones(29)}], ids=list)
+def test_native_code_refuses_them_too(data):
+    compiled = compile_model(of_any_length(), freeze=False)
+    with_data = super(type(compiled), compiled).with_data(**data)
+    if "x" in data:
+        assert expand(with_data, np.zeros(2))[0] == -2
+    else:
+        x, gradient, value = np.zeros(2), np.zeros(2), np.zeros(1)
+        arrays = [each.ctypes.data for each in (x, gradient, value)]
+        assert DENSITY(compiled.compiled_logp_func.address)(2, *arrays, with_data.user_data.ctypes.data) == 1
+
+
+def test_frozen_data_are_not_replaced():
+    with pytest.raises(KeyError, match="freeze=False"):
+        compile_model(regression()).with_data(x=np.ones(30))
 
 
 def test_discrete_variables_are_refused():

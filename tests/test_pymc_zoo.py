@@ -14,6 +14,7 @@ if importlib.util.find_spec("pymc") is None:
 
 from pymc.logprob.utils import ParameterValueError
 from pytensor.compile.mode import Mode
+from pytensor.compile.sharedvalue import SharedVariable
 
 from numbagraph.pymc_bridge import compile_logp
 from tests.pymc_models import MODELS
@@ -91,11 +92,25 @@ def can_be_evaluated(compiled, x):
         compiled(x)
 
 
+def check_with_changing_data(model, compiled):
+    """The numbers are the same where data and lengths are arguments of the native code."""
+    x, _ = next(points_of(compiled, model))
+    unfrozen = compile_logp(model, freeze=False)
+    np.testing.assert_allclose(np.hstack(unfrozen(x)), np.hstack(compiled(x)), rtol=1e-10, atol=1e-10)
+    assert "loop nest" in unfrozen.explain()
+
+
+def may_change(model):
+    return any(isinstance(each, SharedVariable) for each in (*model.data_vars, *model.dim_lengths.values()))
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name, each in MODELS.items() if not each.unsupported])
 def test_model(name, capfd):
     model = MODELS[name].build()
     compiled, plain, finite = compile_logp(model), reference_of(model, PLAIN), 0
+    if may_change(model):
+        check_with_changing_data(model, compiled)
     stable = functools.cache(lambda: reference_of(model, STABLE))
     for x, far in points_of(compiled, model):
         if far and MODELS[name].far:

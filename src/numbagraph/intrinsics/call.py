@@ -79,6 +79,7 @@ class ProgramCall:
         """Pass an array; ``strides`` (in bytes) are only asked for when the leaf is strided."""
         layout = self.signature.leaves[leaf]
         assert isinstance(layout, ArrayLeaf)
+        assert len(extents) == layout.ndim
         self._put(self.data, leaf, self.builder.bitcast(pointer, POINTER))
         offset = self.signature.meta_offsets[leaf]
         for place, number in enumerate([*extents, *(strides if layout.strided else ())]):

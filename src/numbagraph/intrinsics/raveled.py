@@ -56,6 +56,8 @@ class Layout(Struct):
     """Parts of results that have the elements of other ones."""
     with_point: bool = False
     """Whether the first vector of results begins with the arguments."""
+    varying: tuple[int, ...] = ()
+    """The results whose lengths follow from those of arguments, so that there may be no room for them."""
 
     @property
     def work(self) -> int:
@@ -77,6 +79,10 @@ def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout)
         pass_argument(builder, call, leaf, argument, point, record)
     with builder.if_then(builder.icmp_signed("!=", call.prepare(), ir.Constant(I32, 0)), likely=False):
         builder.ret(ir.Constant(I32, FAILED))
+    for result in layout.varying:
+        for extent, length in zip(call.extents(result), layout.results[result].shape, strict=True):
+            with builder.if_then(builder.icmp_signed("!=", extent, ir.Constant(I64, length)), likely=False):
+                builder.ret(ir.Constant(I32, FAILED))
     code = call.run([place(builder, vectors, each) for each in layout.results])
     if layout.with_point:
         copy(builder, point, vectors[0], layout.size)

@@ -102,13 +102,11 @@ def triangle_of(op: Any) -> str:
     return op.UPLO if hasattr(op, "UPLO") else "L" if op.lower else "U"
 
 
-def compiled_model(shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
+def compiled_model(kind: type[CompiledPyMCModel], shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
     """nutpie's model of its parts, some of which some versions lack; ``shared`` are the variables that hold data."""
-    from nutpie.compile_pymc import CompiledPyMCModel  # noqa: PLC0415
-
     parts["shared_var_keys"] = {each: each.name for each in shared}
-    known = {field.name for field in fields(CompiledPyMCModel)}
-    return CompiledPyMCModel(**{name: each for name, each in parts.items() if name in known})
+    known = {field.name for field in fields(kind)}
+    return kind(**{name: each for name, each in parts.items() if name in known})
 
 
 STATISTICS = {

@@ -214,6 +214,17 @@ def input_of(variable: Variable) -> Input:
     return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)
 
 
+def checked_input(variable: Variable) -> Input:
+    """The input for a variable. Native code relies on the lengths that PyTensor knows, so they are checked."""
+    name = variable.name or "an intermediate result"
+    known = static_shape(variable)
+    shape = tuple(1 if length == 1 else Dim(f"{name}.shape[{axis}]") for axis, length in enumerate(known))
+    for axis, (extent, length) in enumerate(zip(shape, known, strict=True)):
+        if length not in (None, 1):
+            shapes.require_same(extent, length, f"{describe(variable)} must have length {length} along axis {axis}")
+    return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)
+
+
 def describe(variable: Variable) -> str:
     """A variable, for people: its name, or what computes it."""
     if variable.name is not None:

@@ -19,7 +19,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
-from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, finish
+from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, checked_input, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
@@ -130,7 +130,8 @@ class Parts:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
-            importer = Importer(shared, check_parameters=self.check_parameters)
+            importer = Importer(check_parameters=self.check_parameters)
+            importer.values.update({each: checked_input(each) for each in shared})
             self.point.bind(importer, inputs)
             values = build([convert(importer(each), FLOAT64) for each in variables], inputs)
             own = [*inputs, *(importer.values[each] for each in shared)]
@@ -238,7 +239,7 @@ class CompiledLogp:
 def as_array(value: Any) -> np.ndarray:
     """A shared value as native code reads it."""
     array = np.asarray(value)
-    return np.ascontiguousarray(array, dtype=canonical_dtype(array.dtype))
+    return np.asarray(array, dtype=canonical_dtype(array.dtype), order="C")
 
 
 @collector_at_rest

@@ -39,7 +39,8 @@ def compile_model(
     model : pymc.Model, optional
         By default that of the context. All of its free variables are continuous.
     freeze
-        Whether the model's data are constants. If not, ``with_data`` of the result replaces them.
+        Whether the model's data are constants. If not, ``with_data`` of the result replaces them, by others of which
+        no variable of the model gets another shape.
     var_names : iterable of str, optional
         Which variables that follow from others are kept; all by default.
     initial_points : mapping, optional
@@ -69,6 +70,8 @@ def compile_model(
     >>> compile_model(model).shapes
     {'x_log__': (2,), 'x': (2,)}
     """
+    from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
+
     parts = Parts(pm.modelcontext(model), freeze=freeze)
     point = parts.point
     if not point.is_continuous:
@@ -77,7 +80,7 @@ def compile_model(
     variables = variables_behind(parts, var_names)
     expanded = parts.graph(variables, "expand", lambda values, _: values)
     record = parts.record(density, expanded)
-    shapes = shapes_of(parts, expanded, record)
+    shapes = shapes_of(parts, expanded, record.arrays)
     names = [*point.names, *(each.name for each in variables)]
     shape_info = (names, slices_of([*point.shapes, *shapes]), [*point.shapes, *shapes])
     initial = InitialPoint(
@@ -89,8 +92,16 @@ def compile_model(
     )
     density_function = parts.density_function(density, record, gradient=True)
     expand_function = expansion(parts, expanded, shapes, record)
+
+    def shapes_with(data: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
+        check_lengths(parts, data)
+        found = shapes_of(parts, expanded, {**record.arrays, **data})
+        return dict(zip(names[len(point.names) :], found, strict=True))
+
     return compiled_model(
+        NativeModel,
         parts.shared,
+        shapes_with=shapes_with,
         _n_dim=point.size,
         dims={name: tuple(dims) for name, dims in parts.model.named_vars_to_dims.items()},
         _coords=coordinates(parts, point.names),
@@ -120,11 +131,19 @@ def variables_behind(parts: Parts, var_names: Iterable[str] | None) -> list[Any]
     return [each for each in rest if kept is None or each.name in kept]
 
 
-def shapes_of(parts: Parts, graph: ImportedGraph, record: Record) -> list[tuple[int, ...]]:
-    """The shapes of a graph's results; where they depend on data, those for the data of now."""
+def check_lengths(parts: Parts, data: Mapping[str, np.ndarray]) -> None:
+    """Refuse data with other lengths than those that PyTensor knows."""
+    for each in parts.shared:
+        found = data[each.name].shape
+        if any(known not in (None, length) for known, length in zip(each.type.shape, found, strict=True)):
+            raise ValueError(f"{each.name!r} must have the shape {each.type.shape}, and {found} is another one")
+
+
+def shapes_of(parts: Parts, graph: ImportedGraph, arrays: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:
+    """The shapes of a graph's results; where they depend on data, those for the data in ``arrays``."""
     if all(isinstance(extent, int) for output in graph.outputs for extent in output.shape):
         return [output.shape for output in graph.outputs]  # type: ignore[misc]
-    data = [record.arrays[name] for name in parts.names(graph)]
+    data = [arrays[name] for name in parts.names(graph)]
     point = InitialPoint(parts.model, parts.point.names, jitter=False)(0)
     return [np.shape(each) for each in evaluate(graph, [*parts.point.split(point), *data])]
 

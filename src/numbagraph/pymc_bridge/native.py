@@ -123,7 +123,10 @@ class VectorFunction:
         outputs, own, copies = distinct(graph.outputs, results)
         self.graph = graph = replace(graph, outputs=tuple(outputs))
         self.size = sum(each.size for each in arguments)
-        self.vectors = Layout(self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point)
+        varying = [place for place, each in enumerate(outputs) if not all(isinstance(n, int) for n in each.shape)]
+        self.vectors = Layout(
+            self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point, tuple(varying)
+        )
         signature = signature_of(graph, [leaf_of(each) for each in graph.inputs], 0, False)
         cache = default_cache()
         self.special = VectorSpecialisation(graph, signature, name=graph.name, cache=cache, vectors=self.vectors)

@@ -13,11 +13,10 @@ from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.embed import FAILURES
-from numbagraph.graph import Dim, Input
 from numbagraph.pymc_bridge.array_function import ArrayFunction
-from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, finish, static_shape
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.structs import Struct
-from numbagraph.types import DTYPES, ArrayType, canonical_dtype
+from numbagraph.types import DTYPES
 
 
 class Segment(Struct, eq=False):
@@ -138,14 +137,3 @@ def translate(importer: Importer, node: Apply, segment: Segment) -> None:
     crossing = [each for each in node.outputs if each in segment.outputs and not is_array(each)]
     if crossing:
         raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")
-
-
-def checked_input(variable: Variable) -> Input:
-    """The input for a variable. Native code relies on the lengths that PyTensor knows, so they are checked."""
-    name = variable.name or "an intermediate result"
-    known = static_shape(variable)
-    shape = tuple(1 if length == 1 else Dim(f"{name}.shape[{axis}]") for axis, length in enumerate(known))
-    for axis, (extent, length) in enumerate(zip(shape, known, strict=True)):
-        if length not in (None, 1):
-            shapes.require_same(extent, length, f"{describe(variable)} must have length {length} along axis {axis}")
-    return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)

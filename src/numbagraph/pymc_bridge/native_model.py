@@ -1,0 +1,39 @@
+"""The class of compiled models: nutpie's own, and what it does not check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from nutpie.compile_pymc import CompiledPyMCModel
+
+
+@dataclass(frozen=True)
+class NativeModel(CompiledPyMCModel):
+    """nutpie's model, which says what is wrong with new data before a sampler meets them."""
+
+    shapes_with: Callable[[Mapping[str, np.ndarray]], Mapping[str, tuple[int, ...]]] = lambda _: {}
+    """The shapes of what follows from a point, given other data."""
+
+    def with_data(self, **updates: Any) -> NativeModel:
+        """The model with other data in the place of those with these names. Its variables keep their shapes.
+
+        Raises
+        ------
+        KeyError
+            For a name that is not among the data; of a model that was compiled with ``freeze=True`` none is.
+        ValueError
+            For data that would change the shape of a variable.
+        """
+        if not self.shared_data:
+            raise KeyError(f"{', '.join(updates)}: the data of this model are constants; compile it with freeze=False")
+        changed = super().with_data(**updates)
+        for name, shape in self.shapes_with(changed.shared_data).items():
+            if shape != self._shapes[name]:
+                raise ValueError(
+                    f"with these data, {name!r} would have the shape {shape} instead of {self._shapes[name]}: "
+                    "call pm.set_data, and compile the model anew"
+                )
+        return changed
