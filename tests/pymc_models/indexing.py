@@ -6,6 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
+from numbagraph.pymc_bridge.compatibility import conditional
 from tests.pymc_models.zoo import zoo
 
 rng = np.random.default_rng(23)
@@ -53,6 +54,16 @@ def conditions() -> pm.Model:
         x = pm.Normal("x", shape=12)
         mu = pt.switch(pt.gt(x, 0.5) | pt.lt(x, -1.0), pt.clip(x, -2.0, 2.0), pt.abs(x) * pt.sgn(Y))
         pm.Normal("y", pt.maximum(mu, -0.2) + pt.where(x > 0, x, 0.1 * x), 1.0, observed=Y)
+    return model
+
+
+@zoo("arrays")
+def branches() -> pm.Model:
+    """Branches of which PyTensor evaluates one"""
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=2, initval=[0.5, 0.4])
+        both = conditional.ifelse(x[1] > 0, pt.log(x[0]) + pt.log(x[1]), pt.log(x[0]) - x[1] ** 2)
+        pm.Potential("p", conditional.ifelse(x[0] > 0, both, -pt.sum(x**2)))
     return model
 
 

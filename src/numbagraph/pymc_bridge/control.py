@@ -15,6 +15,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.random.op import RandomVariable
 
+from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.mapping import over_batches
@@ -23,8 +24,8 @@ from numbagraph.pymc_bridge import linalg
 from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import (
     Importer,
-    Requirement,
     UnsupportedOp,
+    chooses,
     describe,
     handler_of,
     imports,
@@ -40,7 +41,7 @@ def check(importer: Importer, node: Apply, x: Value, *conditions: Value) -> Valu
     if isinstance(node.op, CheckParameterValue) and not importer.check_parameters:
         return x
     condition = all_of([registry["all"](convert(each, BOOL)) for each in conditions])
-    importer.requirements.append(Requirement(condition, node.op.msg, node.op.exc_type, node.outputs[0]))
+    importer.require(condition, node.op.msg, node.op.exc_type, node.outputs[0])
     return x
 
 
@@ -49,12 +50,24 @@ def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
     return importer.inner(node.op.fgraph, inputs)
 
 
-@imports(conditional.IfElse)
-def if_else(importer: Importer, node: Apply, condition: Value, *branches: Value) -> list[Value]:
+@chooses(conditional.IfElse)
+def if_else(importer: Importer, node: Apply, condition: Value) -> list[Value]:
     """Both branches are computed, and one of them is taken."""
     count = node.op.n_outs
     truth = convert(condition, BOOL)
-    return [registry["where"](truth, x, y) for x, y in zip(branches[:count], branches[count:], strict=True)]
+    first, second = importer.branch(truth), importer.branch(registry["logical_not"](truth))
+    pairs = zip(node.inputs[1 : 1 + count], node.inputs[1 + count :], strict=True)
+    return [chosen(truth, first(x), second(y), variable) for (x, y), variable in zip(pairs, node.outputs, strict=True)]
+
+
+def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
+    """One of two arrays of one shape: otherwise the length of the result would depend on the condition."""
+    if len(x.shape) != len(y.shape) or not all(map(shapes.same, x.shape, y.shape)):
+        raise UnsupportedOp(
+            f"{describe(variable)} is chosen by ifelse from arrays of the shapes {shapes.shape_text(x.shape)} and "
+            f"{shapes.shape_text(y.shape)}. Both need the same shape here, which is known without running the model"
+        )
+    return registry["where"](truth, x, y)
 
 
 BATCHED: dict[type, Callable[..., Any]] = {Dot: matrix_product, **dict.fromkeys(linalg.TABLE, linalg.linear_algebra)}

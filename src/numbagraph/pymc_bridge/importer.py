@@ -25,6 +25,7 @@ from numbagraph.graph import Constant as GraphConstant
 from numbagraph.graph import Dim, Graph, Input, Node, Value, at_source, constant, substitute
 from numbagraph.op import registry
 from numbagraph.ops.shape import broadcast_value, expand_at
+from numbagraph.pymc_bridge.branches import Branches, entering
 from numbagraph.pymc_bridge.origin import origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
@@ -38,6 +39,7 @@ Handler = Callable[..., Any]
 """``handler(importer, node, *inputs)`` gives our value (or a sequence of them) for an application of an op."""
 
 _handlers: dict[type, Handler] = {}
+_choices: set[type] = set()
 
 
 class UnsupportedOp(NotImplementedError):
@@ -55,6 +57,16 @@ def imports(*classes: type) -> Callable[[Handler], Handler]:
         return handler
 
     return declare
+
+
+def chooses(*classes: type) -> Callable[[Handler], Handler]:
+    """Declare the translation of ops that choose between branches: it is given the condition, and asks for the rest."""
+    _choices.update(classes)
+    return imports(*classes)
+
+
+def is_choice(node: Apply) -> bool:
+    return type(node.op) in _choices
 
 
 def handler_of(op: Any) -> Handler | None:
@@ -86,6 +98,10 @@ class Importer:
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
+        self.taken: Value | None = None
+        """For what is computed for one branch alone: whether that is taken."""
+        self.outer: Importer | None = None
+        self.branches: Branches | None = None
         for variable in inputs:
             self.values[variable] = input_of(variable)
 
@@ -94,16 +110,59 @@ class Importer:
         stack = [variable]
         while stack:
             top = stack[-1]
-            if top in self.values:
+            if self.knows(top):
                 stack.pop()
             elif top.owner is None:
                 self.values[top] = self.leaf(top)
             else:
-                missing = [each for each in top.owner.inputs if each not in self.values]
+                if is_choice(top.owner) and (self.branches is None or top.owner not in self.branches.homes):
+                    self.branches = Branches([variable], self.knows, is_choice)
+                missing = [each for each in self.needed(top.owner) if not self.knows(each)]
                 stack.extend(missing)
                 if not missing:
                     self.translate(top.owner)
         return self.values[variable]
+
+    def needed(self, node: Apply) -> Sequence[Variable]:
+        """What has to be known before an application of an op is translated."""
+        return self.branches.needed(node) if is_choice(node) and self.branches else node.inputs
+
+    def knows(self, variable: Variable) -> bool:
+        """Whether a variable has been translated: here, or around the branch that is being translated."""
+        if variable in self.values:
+            return True
+        if self.outer is None or self.taken is None or not self.outer.knows(variable):
+            return False
+        value = self.outer.values[variable]
+        if isinstance(value, Value) and not self.is_constant(value):
+            value = entering(value, self.taken)
+        self.values[variable] = value
+        return True
+
+    def branch(self, taken: Value) -> Importer:
+        """An importer for what is computed for one branch of a choice alone."""
+        inside = self.part()
+        inside.outer, inside.branches = self, self.branches
+        inside.taken = taken if self.taken is None else registry["logical_and"](self.taken, taken)
+        return inside
+
+    def part(self) -> Importer:
+        """An importer that has nothing yet, for a part of the same graph."""
+        inside = Importer(check_parameters=self.check_parameters)
+        inside.arrays, inside.requirements, inside.taken = self.arrays, self.requirements, self.taken
+        return inside
+
+    def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
+        """Let the graph check a condition, if the branch that needs it is taken."""
+        if self.taken is not None:
+            condition = registry["logical_or"](registry["logical_not"](self.taken), condition)
+        self.requirements.append(Requirement(condition, message, error, variable))
+
+    def harmless(self, value: Value, otherwise: Callable[[Value], Value]) -> Value:
+        """An operand that an op refuses some values of: something else where the branch is not taken."""
+        if self.taken is None or isinstance(value, GraphConstant):
+            return value
+        return registry["where"](self.taken, value, convert(otherwise(value), value.dtype))
 
     def leaf(self, variable: Variable) -> Any:
         """A constant, or a shared variable, whose value is taken as it is now."""
@@ -133,7 +192,7 @@ class Importer:
         return value
 
     def translate(self, node: Apply) -> None:
-        inputs = [self.values[each] for each in node.inputs]
+        inputs = [self.values[each] for each in (node.inputs[:1] if is_choice(node) else node.inputs)]
         handler = handler_of(node.op)
         with at_source(origin_of(node)):
             try:
@@ -144,7 +203,7 @@ class Importer:
                 raise type(error)(f"{error}\n  in the translation of {describe(node.outputs[0])}") from error
             if not isinstance(results, (list, tuple)):
                 results = [results]
-            known = all(isinstance(each, GraphConstant) for each in inputs)
+            known = all(isinstance(each, GraphConstant) for each in inputs) and not is_choice(node)
             for variable, result in zip(node.outputs, results, strict=True):
                 typed = self.typed(variable, result)
                 self.values[variable] = computed_number(typed) if known else typed
@@ -163,11 +222,15 @@ class Importer:
 
     def data_of(self, value: Value) -> np.ndarray | None:
         """The array that a value is, if it depends on constants alone."""
-        reached = [each for each in Graph((), (value,)).order if isinstance(each, (Input, Dim))]
-        if any(each not in self.arrays for each in reached):
+        if not self.is_constant(value):
             return None
+        reached = Graph((), (value,)).order
         graph = Graph(tuple(each for each in reached if isinstance(each, Input)), (value,))
         return np.asarray(evaluate(graph, [self.arrays[each] for each in graph.inputs])[0])
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a value depends on constants alone."""
+        return all(each in self.arrays for each in Graph((), (value,)).order if isinstance(each, (Input, Dim)))
 
     def computed_now(self, node: Apply) -> list[Any]:
         """The results of an op without a translation, where they follow from constants alone."""
@@ -183,8 +246,7 @@ class Importer:
 
     def inner(self, graph: FunctionGraph, inputs: Sequence[Any]) -> list[Any]:
         """The results of a graph inside an op."""
-        inside = Importer(check_parameters=self.check_parameters)
-        inside.arrays, inside.requirements = self.arrays, self.requirements
+        inside = self.part()
         inside.values.update(zip(graph.inputs, inputs, strict=True))
         return [inside(output) for output in graph.outputs]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Nonzero
 from pytensor.tensor.extra_ops import FillDiagonal
 
 from numbagraph import shapes
-from numbagraph.graph import Constant, Value
+from numbagraph.graph import Constant, Value, constant
 from numbagraph.op import registry
 from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.pymc_bridge.compatibility import index_of
@@ -39,6 +40,8 @@ def key_of(importer: Importer, node: Apply, indices: Sequence[Any]) -> tuple[Any
     for entry in index_of(node.op, indices):
         if isinstance(entry, Value) and entry.dtype == BOOL:
             key += selected(importer, entry)
+        elif isinstance(entry, Value):
+            key.append(part(importer.harmless(entry, lambda _: constant(np.int64(0)))))
         else:
             key.append(part(entry))
     return tuple(key)

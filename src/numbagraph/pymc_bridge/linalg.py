@@ -66,6 +66,11 @@ def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
     return registry["all"](registry["isfinite"](factor))
 
 
+def identity_like(a: Value) -> Value:
+    """A matrix that no function refuses."""
+    return registry["eye"](*a.shape[-2:])
+
+
 @imports(*TABLE)
 def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     """PyTensor's results are NaN where NumPy raises an error, and checks of PyMC's look for that."""
@@ -73,6 +78,8 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)
     operands = tuple(convert(each, dtype) for each in operands)
+    if name not in NAN_WITHOUT_SOLUTION:
+        operands = tuple(importer.harmless(each, identity_like) for each in operands)
     with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):
         if getattr(op, "b_ndim", 2) == 1:
             matrix, vector = operands

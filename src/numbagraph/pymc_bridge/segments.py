@@ -14,7 +14,8 @@ from pytensor.tensor.type import TensorType
 from numbagraph import shapes
 from numbagraph.embed import FAILURES
 from numbagraph.pymc_bridge.array_function import ArrayFunction
-from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish
+from numbagraph.pymc_bridge.branches import Branches
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.structs import Struct
 from numbagraph.types import DTYPES
 
@@ -114,7 +115,11 @@ def native_function(segment: Segment, name: str) -> ArrayFunction:
         importer = Importer()
         importer.values.update({each: checked_input(each) for each in segment.inputs if is_array(each)})
         reasons: dict[Apply, str] = {}
+        if any(map(is_choice, segment.nodes)):
+            importer.branches = Branches(segment.outputs, importer.values.__contains__, is_choice)
         for node in segment.nodes:
+            if importer.branches and importer.branches.homes.get(node):
+                continue  # translated when the choice that it is needed for is
             try:
                 translate(importer, node, segment)
             except FAILURES as error:
@@ -128,7 +133,7 @@ def native_function(segment: Segment, name: str) -> ArrayFunction:
 
 def translate(importer: Importer, node: Apply, segment: Segment) -> None:
     """Let an importer translate one application of an op."""
-    for each in node.inputs:
+    for each in importer.needed(node):
         if isinstance(each, Constant):
             importer(each)
         elif each not in importer.values:

@@ -1,0 +1,123 @@
+"""`ifelse` in models: values, derivatives and errors are those of the branch that is taken, whatever the other does."""
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from pymc.logprob.utils import ParameterValueError  # noqa: E402
+from pytensor.compile.mode import Mode  # noqa: E402
+
+from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
+from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
+
+PLAIN = Mode(linker="py", optimizer="None")
+INDEX = np.array([0, 1, 1])
+
+
+def symmetric(x):
+    return pt.stacklists([[1.0, x[0]], [x[0], 1.0]])
+
+
+def diagonal(x):
+    return pt.diag(pt.stack([x[0], 1.0]))
+
+
+def density(x):
+    return pm.logp(pm.Normal.dist(0.0, x[0]), 1.0)
+
+
+def nested(x):
+    return conditional.ifelse(x[1] > 0, pt.log(x[0]) + pt.log(x[1]), pt.log(x[0]) - x[1] ** 2)
+
+
+def twice(x):
+    root = pt.sqrt(x[0])
+    return conditional.ifelse(x[1] > 0, root, -root) + conditional.ifelse(x[1] > 1, root**3, 2 * root)
+
+
+FUNCTIONS = {
+    "cholesky": lambda x: pt.log(pt.diag(pt.linalg.cholesky(symmetric(x) * x[0]))).sum(),
+    "inverse": lambda x: pt.linalg.inv(diagonal(x)).sum(),
+    "eigenvalues": lambda x: pt.linalg.eigh(symmetric(pt.log(x)))[0][0],
+    "singular values": lambda x: pt.linalg.svd(symmetric(pt.log(x)), compute_uv=False)[0],
+    "solution": lambda x: pt.linalg.solve(diagonal(x), x).sum(),
+    "logarithm": lambda x: pt.log(x[0]) * x[1],
+    "square root": lambda x: pt.sqrt(x[0]) * x[1],
+    "quotient": lambda x: pt.sin(x[0]) / x[0],
+    "parameter": density,
+    "index": lambda x: x[pt.cast(x[0] * INDEX - 10 * (x[0] <= 0), "int64")].sum(),
+    "number as an index": lambda x: x[pt.cast(x[0] - 10 * (x[0] <= 0), "int64")],
+    "branches in a branch": nested,
+    "one value in several branches": twice,
+}
+"""Functions of ``x`` that are to be evaluated where ``x[0]`` is positive."""
+
+POINTS = ([0.9, 0.5], [0.9, -0.5], [0.0, 0.5], [-0.5, 0.5], [-2.0, -0.5])
+
+
+def otherwise(x):
+    return -pt.sum(x**2)
+
+
+def model_of(potential):
+    with pm.Model() as model:
+        pm.Potential("p", potential(pm.Flat("x", shape=2)))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_and_gradients_are_those_of_the_branch(name):
+    function = FUNCTIONS[name]
+    model = model_of(lambda x: conditional.ifelse(x[0] > 0, function(x), otherwise(x)))
+    alone = [model_of(each).logp_dlogp_function(ravel_inputs=True, mode=PLAIN) for each in (otherwise, function)]
+    compiled, in_mode = compile_logp(model), model.compile_logp(mode="NUMBAGRAPH")
+    for x in map(np.array, POINTS):
+        branch = alone[int(x[0] > 0)]
+        branch.set_extra_values({})
+        expected, gradient = branch(x)
+        value, derivatives = compiled(x)
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+        np.testing.assert_allclose(derivatives, gradient, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(in_mode({"x": x}), expected, rtol=1e-12)
+
+
+def test_a_branch_that_is_taken_fails_as_before():
+    compiled = compile_logp(model_of(lambda x: conditional.ifelse(x[1] > 0, density(x), otherwise(x))))
+    with pytest.raises(ParameterValueError, match="sigma > 0"):
+        compiled(np.array([-1.0, 1.0]))
+    assert compiled(np.array([-1.0, -1.0]))[0] == -2.0
+    x = pt.dmatrix("x")
+    inverse = pytensor.function([x], conditional.ifelse(x[0, 0] > 0, pt.linalg.inv(x), x), mode="NUMBAGRAPH")
+    np.testing.assert_array_equal(inverse(np.zeros((2, 2))), np.zeros((2, 2)))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        inverse(np.ones((2, 2)))
+
+
+def chain(x, length):
+    for _ in range(length):
+        x = conditional.ifelse(x > 0, x * 0.5, pt.zeros(())) + conditional.ifelse(x > 1, pt.sin(x), -x)
+    return x
+
+
+def test_chains_of_choices_are_translated_once():
+    x = pt.dscalar("x")
+    short, long = (len(from_pytensor([x], [chain(x, length)]).order) for length in (20, 200))
+    assert long < 11 * short
+
+
+@pytest.mark.parametrize("second", [lambda x: x[:1], lambda x: pt.concatenate([x, x])], ids=["one", "more"])
+def test_branches_of_several_lengths(second):
+    """The length depends on the condition: an error in a model, and left to PyTensor in its mode."""
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    chosen = conditional.ifelse(x[0] > 0, x * 2, second(x))
+    with pytest.raises(UnsupportedOp, match="chosen by ifelse from arrays of the shapes"):
+        from_pytensor([x], [chosen])
+    with pytest.warns(FallbackWarning, match="ifelse"):
+        function = pytensor.function([x], chosen + 1.0, mode="NUMBAGRAPH")
+    alone = pytensor.function([x], second(x) + 1.0, mode=PLAIN)
+    np.testing.assert_array_equal(function([1.0, 2.0]), [3.0, 5.0])
+    np.testing.assert_array_equal(function([-1.0, 2.0]), alone([-1.0, 2.0]))
