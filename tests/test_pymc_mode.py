@@ -421,8 +421,10 @@ def test_the_maximum_is_the_same():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
-@pytest.mark.parametrize("name", ["radon", "stochastic volatility", "multivariate normal", "normal mixture"])
-def test_models(name):
+@pytest.mark.parametrize(
+    "name", ["radon", "stochastic volatility", "multivariate normal", "normal mixture", "branches"]
+)
+def test_models(name, capfd):
     model = MODELS[name].build()
     start = model.initial_point(0)
     point = np.concatenate([np.ravel(each) for each in start.values()])
@@ -435,6 +437,7 @@ def test_models(name):
     (value, gradient), (expected, derivatives) = results
     np.testing.assert_allclose(value, expected, rtol=1e-11)
     np.testing.assert_allclose(gradient, derivatives, rtol=1e-8, atol=1e-9)
+    assert "remark" not in capfd.readouterr().err, "LLVM complains"
 
 
 # ---- documentation ----
