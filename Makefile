@@ -43,8 +43,7 @@ test: $(test)  ## the whole test suite, on all cores
 
 test-pymc: export OMP_NUM_THREADS = 1
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge
-	.venv-pymc/bin/python -m pytest -n auto tests/test_pymc_importer.py tests/test_pymc_logp.py tests/test_pymc_mode.py \
-	    tests/test_pymc_model.py tests/test_pymc_op.py tests/test_pymc_zoo.py $(ARGS)
+	.venv-pymc/bin/python -m pytest -n auto $(wildcard tests/test_pymc_*.py) $(ARGS)
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.
