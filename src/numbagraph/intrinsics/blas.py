@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
 from numbagraph.intrinsics.emitter import I1, I64, Emitter
-from numbagraph.intrinsics.fortran import Fortran, too_long
+from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
 from numbagraph.intrinsics.products import SmallProduct, small_products
 
 
@@ -66,7 +66,10 @@ def by_blas(
     sides = (left_batch, rows, inner), (right_batch, inner, columns), (batch, rows, columns)
     width = ir.Constant(I64, dtypes[0].itemsize)
     steps = [batch_steps(emitter, own, batch, product(emitter, (width, m, n))) for own, m, n in sides]
-    with emitter.builder.if_then(emitter.builder.not_(failed), likely=True):
+    with (
+        emitter.builder.if_then(emitter.builder.not_(failed), likely=True),
+        one_thread(emitter, (rows, inner, columns)),
+    ):
         for_each(emitter, batch, steps, addresses, gemm.call)
     return failed
 

@@ -9,6 +9,7 @@ other program did so before: all of them together would take five times as long.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.batches import Extents, for_each, for_each_block, laid_out, together
 from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.formula import Number
-from numbagraph.intrinsics.fortran import Fortran, too_long
+from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
 from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.structs import Struct
@@ -327,7 +328,9 @@ class BatchedCall(Struct):
             body, merged = self.block(module, way), together(emitter, batch, steps)
             failed = for_each_block(emitter, *merged, pointers, lanes_of(self.dtypes[0]), partial(call, body))
         else:
-            failed = for_each(emitter, batch, steps, pointers, partial(call, self.element(module, way)))
+            body = self.element(module, way)
+            with one_thread(emitter, lengths) if way.algorithm is op.library else nullcontext():
+                failed = for_each(emitter, batch, steps, pointers, partial(call, body))
         builder.ret(failed)
         return function
 

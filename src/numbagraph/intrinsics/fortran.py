@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant
+from numbagraph.intrinsics.emitter import F64, I1, I8, I32, I64, POINTER, Emitter, llvm_constant
 from numbagraph.intrinsics.external import BLAS, LAPACK
 from numbagraph.intrinsics.matrices import Index
 from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -16,6 +18,13 @@ from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 LETTERS = {FLOAT32: "s", FLOAT64: "d", COMPLEX64: "c", COMPLEX128: "z"}
 LONGEST = 2**31 - 1
 """What a length can be: the integers of BLAS and LAPACK have 32 bits."""
+
+ONE_THREAD = "numbagraph.one_thread."
+"""The prefix of external symbols that are functions to keep BLAS to one thread."""
+
+SMALL = 512
+"""The length below which matrices are kept to one thread: several save some milliseconds at best, and where cores are
+busy, a thread that waits for others loses hundreds."""
 
 UNITARY = {"syevd": "heevd", "orgqr": "ungqr", "ormqr": "unmqr"}
 """What LAPACK calls a routine for complex numbers, where that is not a matter of the first letter."""
@@ -76,6 +85,22 @@ class Fortran:
         if isinstance(argument, (float, complex)):
             return self.number(argument)
         return argument
+
+
+@contextmanager
+def one_thread(emitter: Emitter, lengths: Iterable[ir.Value]) -> Iterator[None]:
+    """Calls that BLAS makes on one thread where the geometric mean of some lengths is small: work is their product."""
+    builder = emitter.builder
+    numbers = [builder.sitofp(each, F64) for each in lengths]
+    small = builder.fcmp_ordered("<", reduce(builder.fmul, numbers), ir.Constant(F64, SMALL ** len(numbers)))
+
+    def tell(step: str) -> None:
+        with builder.if_then(small):
+            builder.call(emitter.function(f"{ONE_THREAD}{step}", ir.VoidType(), [], pure=False), [])
+
+    tell("begin")
+    yield
+    tell("end")
 
 
 def too_long(emitter: Emitter, lengths: Iterable[ir.Value]) -> ir.Value:

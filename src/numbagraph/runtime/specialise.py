@@ -12,7 +12,8 @@ from functools import cached_property
 import llvmlite.ir as ir
 import numpy as np
 
-import numbagraph.runtime.math_library  # noqa: F401  binds what emitted code calls
+import numbagraph.runtime.math_library
+import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code calls
 from numbagraph.abi import Leaf, Result, Signature
 from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.call import EXTERNAL
