@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -28,7 +28,8 @@ _constants: WeakValueDictionary[Any, Constant] = WeakValueDictionary()
 _location = threading.local()
 
 
-class Source(Struct):
+@dataclass(frozen=True, slots=True)
+class Source:
     """A line of the user's code."""
 
     file: str

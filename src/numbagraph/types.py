@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-
-from numbagraph.structs import Struct
 
 if TYPE_CHECKING:
     from numbagraph.graph import Value
@@ -50,7 +49,8 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
     return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype)
 
 
-class ArrayType(Struct):
+@dataclass(frozen=True, slots=True)
+class ArrayType:
     """Dtype and shape of a value; ``weak`` marks a Python scalar, which adapts to the arrays it meets (NEP 50)."""
 
     dtype: np.dtype

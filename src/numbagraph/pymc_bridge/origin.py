@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _LIBRARIES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Origin(Source):
     """A line of the user's code, and the variable that it computes."""
 
