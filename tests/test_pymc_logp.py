@@ -174,6 +174,16 @@ def test_a_bad_group_index_is_an_error_that_names_the_variable():
         compile_logp(hierarchical(group=np.where(np.arange(20) == 3, 4, GROUP)))(np.zeros(6))
 
 
+def test_errors_in_frozen_models_name_no_line_that_is_not_the_models():
+    with pm.Model() as model:
+        index = pm.Data("index", np.array([0, 5]))
+        effect = pm.Normal("effect", shape=3)
+        pm.Normal("y", effect[index], 1.0, observed=np.zeros(2))
+    with pytest.raises(IndexError, match=r"effect\[index\]") as caught:
+        compile_logp(model)(np.zeros(3))  # a line of its own, which copies of the model are made on
+    assert str(caught.value).count(__file__) == 0
+
+
 def test_discrete_variables():
     with pm.Model() as model:
         pm.Poisson("count", 3.0, shape=2)

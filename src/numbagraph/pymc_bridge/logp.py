@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pymc.pytensorf import constant_fold
 from pytensor.compile.sharedvalue import SharedVariable
@@ -99,7 +100,8 @@ def frozen(model: pm.Model) -> pm.Model:
     if not any(isinstance(each, SharedVariable) for each in changing):
         return model
     try:
-        return freeze_dims_and_data(model)
+        with pytensor.config.change_flags(traceback__limit=0):  # the lines that copies are made on are not the user's
+            return freeze_dims_and_data(model)
     except NotImplementedError:
         return model
 
