@@ -236,6 +236,53 @@ def test_a_column_is_read_along_memory():
     assert re.search(r"<\d+ x double>", function.llvm(x, column))
 
 
+MATRIX = RNG.normal(size=(70, 5))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: MATRIX @ x[:5],
+        lambda x: x @ MATRIX,
+        lambda x: np.exp(MATRIX @ x[:5]) @ MATRIX,
+        lambda x: grad(lambda x: np.sum(np.exp(MATRIX @ x[:5])))(x),
+        lambda x: (MATRIX @ x[:5], MATRIX),
+        lambda x: (MATRIX @ x[:5])[:, None] * MATRIX,
+    ],
+)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_narrow_matrices_and_vectors(function, parallel):
+    """A matrix that is captured may lie in memory otherwise than its owner has it."""
+    x = RNG.normal(size=70)
+    found, expected = graph_jit(function, parallel=parallel)(x), graph_jit(function, backend="numpy")(x)
+    for each, other in zip(*(r if isinstance(r, tuple) else (r,) for r in (found, expected)), strict=True):
+        np.testing.assert_allclose(each, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("shape", "unrolled"), [((70, 5), True), ((70, 40), False), ((5, 40), False)])
+def test_sums_of_few_columns_are_unrolled(shape, unrolled):
+    matrix = RNG.normal(size=shape)
+    function, x = graph_jit(lambda x: matrix @ x), RNG.normal(size=shape[1])
+    np.testing.assert_allclose(function(x), matrix @ x, rtol=1e-12)
+    assert ("is unrolled" in function.explain(x)) == unrolled
+    if current_target().vector_bytes:
+        assert re.search(r"fmuladd\.v\d+f64|f(mul|add) (contract )?<\d+ x double>", function.llvm(x))
+
+
+@pytest.mark.parametrize("layout", ["C order", "Fortran order", "strided"])
+@pytest.mark.parametrize("count", [0, 1, 3, 70])
+def test_short_sums_over_any_layout(layout, count):
+    """Several sums in one nest, of terms that come from elsewhere as well."""
+
+    def function(x, y):
+        return np.sum(x * y[:3], axis=1), np.sum(x * x * y[:3] - y[0], axis=1), np.max(x, axis=1)
+
+    compiled = graph_jit(lambda x, y: function(x.reshape(-1, 3), y))
+    x, y = LAYOUTS[layout](RNG.normal(size=(count, 3))), RNG.normal(size=4)
+    for each, other in zip(compiled(x, y), function(x, y), strict=True):
+        np.testing.assert_allclose(each, other, rtol=1e-12)
+
+
 def gathered(x, index, weights):
     """The weighted sum of exponentials of what is gathered, and its gradient, which is scattered."""
     return value_and_grad(lambda x: np.sum(np.exp(x[index]) * weights))(x)

@@ -271,6 +271,8 @@ class Kernel(Struct, frozen=False):
     """None where the nest runs on one thread."""
     flattened: tuple[Scalar, ...] = ()
     """The lengths of the dimensions that the one loop stands for, if it stands for several."""
+    unrolled: bool = False
+    """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
 
     @property
     def rows(self) -> Scalar:

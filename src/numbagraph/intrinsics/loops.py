@@ -85,18 +85,18 @@ class KernelEmitter(ScalarEmitter):
         self.levels: dict[Scalar, int] = {}
         self.preambles: list[Emitter] = []
         self.flag: ir.Value | None = None
-        self.in_blocks = True
+        self.in_blocks = not kernel.unrolled
         self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
-        self.tiled = tiled_loads(kernel)
+        self.tiled = [] if kernel.unrolled else tiled_loads(kernel)
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
         """Of elements that are read with strides, memory for those of one block, and the index of the first."""
         self.delayed = delayed_scatters(kernel)
         self.kept: dict[Scatter, tuple[ir.Value, ir.Value]] = {}
         """Of scatters that wait, memory for the values of one block, and the index of the first."""
-        self.strided = not self.tiled and reduces_with_strides(kernel)
+        self.strided = not self.tiled and not kernel.unrolled and reduces_with_strides(kernel)
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
 
@@ -218,7 +218,9 @@ class KernelEmitter(ScalarEmitter):
         for output in (*starting, *scans):
             self.open_accumulator(self.preambles[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
-        if blocked or ((self.tiled or self.delayed) and self.innermost(depth)):
+        if self.kernel.unrolled and self.innermost(depth):
+            after = self.emit_unrolled(depth)
+        elif blocked or ((self.tiled or self.delayed) and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
         else:
             after = self.emit_loop(depth, begin, end, self.preambles[depth])
@@ -277,6 +279,16 @@ class KernelEmitter(ScalarEmitter):
         index.add_incoming(start, before.builder.block)
         before.builder.branch(head)
         return Emitter(ir.IRBuilder(after))
+
+    def emit_unrolled(self, depth: int) -> Emitter:
+        """The levels below a loop, once for each of its iterations."""
+        loop, after = self.kernel.loops[depth], self.preambles[depth]
+        for number in range(self.scalar(loop.extent).constant):
+            self.values = {scalar: value for scalar, value in self.values.items() if self.level(scalar) <= depth}
+            self.values[loop] = ir.Constant(I64, number)
+            self.preambles[depth + 1 :] = [Emitter(after.builder, self.inlining)]
+            after = self.emit_level(depth + 1)
+        return after
 
     def emit_blocks(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         """The innermost loop in blocks: the sum of each is added to its compensated total, its extremum looked up."""

@@ -5,23 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from numbagraph.kernel import Alternative, Apply, Kernel, Load, LoopIndex, Reduction
+from numbagraph.kernel import Alternative, Apply, Kernel, Literal, Load, LoopIndex, Reduction
 
 CHEAP = 8
 """Operations in the body of a nest that may be compiled in two orders."""
+
+SHORT = 32
+"""Terms of the longest sum that is unrolled."""
+
+MOST_UNROLLED = 256
+"""Operations of all terms of what is unrolled: code takes its time to compile."""
 
 
 def along_memory(kernel: Kernel) -> Kernel:
     """A nest that only accumulates, in the order in which it reads memory: the order of its terms is free."""
     if len(kernel.loops) < 2 or not all(map(is_free, kernel.outputs)):
         return kernel
-    fastest = Counter(load.buffer.along_memory(load.indices) for load in loads(kernel) if not load.buffer.strides)
+    fastest = Counter(load.buffer.along_memory(load.indices) for load in largest(kernel) if not load.buffer.strides)
     candidates = [loop for loop in kernel.loops if loop in fastest]
     if candidates and kernel.loops[-1] not in fastest:
+        if unrolls(kernel):
+            kernel.unrolled = True
+            kernel.notes.append(f"{kernel.loops[-1]} is unrolled, since memory is contiguous along the loop outside")
+            return kernel
         kernel = with_innermost(kernel, max(candidates, key=fastest.__getitem__))
         kernel.notes.append(f"{kernel.loops[-1]} runs innermost, since memory is contiguous along it")
     kernel.alternative = alternative(kernel)
     return kernel
+
+
+def unrolls(kernel: Kernel) -> bool:
+    """Whether each result is one short sum. Vectors of such results need no memory for what is added up so far."""
+    *outer, last = kernel.loops
+    if not isinstance(last.extent, Literal) or last.extent.value > SHORT:
+        return False
+    reductions = [output for output in kernel.outputs if isinstance(output, Reduction)]
+    alone = all(last in each.reduced and each.reduced.isdisjoint(outer) for each in reductions)
+    return alone and operations(kernel) * last.extent.value <= MOST_UNROLLED
+
+
+def operations(kernel: Kernel) -> int:
+    return sum(isinstance(scalar, Apply) for scalar in kernel.scalars())
 
 
 def is_free(output: object) -> bool:
@@ -33,6 +57,13 @@ def loads(kernel: Kernel) -> Iterator[Load]:
     return (scalar for scalar in kernel.scalars() if isinstance(scalar, Load) and scalar.indices and not scalar.flat)
 
 
+def largest(kernel: Kernel) -> list[Load]:
+    """What is read by most of the loops: beside a matrix, the vector that it is multiplied with does not matter."""
+    counts = {load: len(set(load.indices).intersection(kernel.loops)) for load in loads(kernel)}
+    most = max(counts.values(), default=0)
+    return [load for load, count in counts.items() if count == most]
+
+
 def with_innermost(kernel: Kernel, loop: LoopIndex) -> Kernel:
     others = tuple(each for each in kernel.loops if each is not loop)
     return Kernel(kernel.name, (*others, loop), kernel.outputs, list(kernel.notes))
@@ -40,7 +71,7 @@ def with_innermost(kernel: Kernel, loop: LoopIndex) -> Kernel:
 
 def alternative(kernel: Kernel) -> Alternative | None:
     """The nest in the other order, for an array whose strides say only at run time which order is along memory."""
-    if sum(isinstance(scalar, Apply) for scalar in kernel.scalars()) > CHEAP:
+    if operations(kernel) > CHEAP:
         return None
     last = kernel.loops[-1]
     for load in loads(kernel):

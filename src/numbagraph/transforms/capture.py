@@ -9,6 +9,8 @@ import numpy as np
 
 from numbagraph import shapes
 from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.ops.product import is_thin, matmul
+from numbagraph.ops.shape import permute
 from numbagraph.structs import replace
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent
@@ -19,33 +21,79 @@ DEAR = 16.0
 LARGEST = 2**22
 """Bytes of such a value: larger ones come from memory, not from a cache."""
 
+NARROW = 31
+"""Columns up to which a matrix that vectors are multiplied with is stored column by column. Rows of 32 numbers are
+vectors themselves, and are read once for a product and its gradient."""
+
 
 def fold_captured(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
     """Replace what depends on the captured arrays (the last inputs) alone by its value, captured in turn.
 
     A value is folded when it is no larger than what it is computed from, or dear to compute and not very large:
-    binding does not trade a pass over small arrays for memory and a pass over a large one.
+    binding does not trade a pass over small arrays for memory and a pass over a large one. Arrays are stored in the
+    order in which they are read.
     """
     own = graph.inputs[len(graph.inputs) - len(captured) :]
     arrays = dict(zip(own, captured, strict=True))
     frontier = _frontier(graph, arrays) if arrays else []
     if not frontier:
-        return graph, tuple(captured)
+        return stored_by_columns(graph, captured)
     results = evaluate(Graph(own, tuple(frontier)), captured)
     folded: dict[Value, Value] = {}
     for number, (node, result) in enumerate(zip(frontier, results, strict=True)):
         new = Input(ArrayType(node.dtype, node.shape), f"folded{number}")
         folded[node] = new
         arrays[new] = np.require(np.asarray(result), requirements=["C", "A"])
-    count = len(graph.outputs)
-    replaced = substitute([*graph.outputs, *[guard.condition for guard in graph.guards]], folded)
+    replaced = _replaced(graph, folded)
     arguments = graph.inputs[: len(graph.inputs) - len(captured)]
-    kept = _still_needed(replaced, arguments, arrays)
+    kept = _still_needed(_results(replaced), arguments, arrays)
+    rebound = replace(replaced, inputs=(*arguments, *kept))
+    return stored_by_columns(rebound, [arrays[each] for each in kept])
+
+
+def stored_by_columns(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
+    """Let narrow matrices that are only multiplied with vectors lie in memory column by column.
+
+    Rows of a few numbers are short for vectors, and so are their sums; columns are long.
+    """
+    first = len(graph.inputs) - len(captured)
+    arrays = dict(zip(graph.inputs[first:], captured, strict=True))
+    narrow = [each for each, array in arrays.items() if _is_narrow(each, array) and _multiplies_vectors(each, graph)]
+    if not narrow:
+        return graph, tuple(captured)
+    moved = {each: Input(ArrayType(each.dtype, each.shape[::-1]), each.name) for each in narrow}
+    graph = _replaced(graph, {each: permute(new, (1, 0)) for each, new in moved.items()})
+    columns = {moved[each]: np.require(arrays[each].T, requirements=["C", "A"]) for each in narrow}
+    inputs = [moved.get(each, each) for each in arrays]
+    return replace(graph, inputs=(*graph.inputs[:first], *inputs)), tuple((arrays | columns)[each] for each in inputs)
+
+
+def _is_narrow(value: Input, array: np.ndarray) -> bool:
+    columns = shapes.resolve(value.shape[1]) if value.ndim == 2 else None
+    return isinstance(columns, int) and 1 < columns <= NARROW and array.shape[0] > columns
+
+
+def _multiplies_vectors(value: Input, graph: Graph) -> bool:
+    """Whether a matrix is used in products with vectors, and in nothing else."""
+    users = [each for each in graph.order if isinstance(each, Node) and value in each.inputs]
+    return bool(users) and all(map(_is_thin_product, users)) and value not in _results(graph)
+
+
+def _is_thin_product(node: Node) -> bool:
+    return node.op is matmul and is_thin(node.inputs[0], node.inputs[1], node.attrs["transposed"])
+
+
+def _results(graph: Graph) -> list[Value]:
+    return [*graph.outputs, *(guard.condition for guard in graph.guards)]
+
+
+def _replaced(graph: Graph, values: Mapping[Value, Value]) -> Graph:
+    """The graph with other values in the place of some; its inputs stay what they are."""
+    results, count = substitute(_results(graph), dict(values)), len(graph.outputs)
     guards = tuple(
-        replace(guard, condition=condition) for guard, condition in zip(graph.guards, replaced[count:], strict=True)
+        replace(guard, condition=condition) for guard, condition in zip(graph.guards, results[count:], strict=True)
     )
-    rebound = Graph((*arguments, *kept), tuple(replaced[:count]), guards, graph.equalities, graph.name)
-    return rebound, tuple(arrays[each] for each in kept)
+    return Graph(graph.inputs, tuple(results[:count]), guards, graph.equalities, graph.name)
 
 
 def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
