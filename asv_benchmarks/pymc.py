@@ -25,7 +25,17 @@ from . import report
 from .bars import OURS, Bar, against, within
 from .results import Result, Results
 
-MODELS = ("eight-schools", "radon", "logistic", "gaussian-process", "stochastic-volatility", "mixture")
+MODELS = (
+    "eight-schools",
+    "radon",
+    "logistic",
+    "gaussian-process",
+    "stochastic-volatility",
+    "mixture",
+    "poisson",
+    "item-response",
+    "hilbert-space",
+)
 PEERS = ("nutpie-numba", "nutpie-jax")
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = 50
@@ -49,7 +59,15 @@ KINDS = {
     "sample": ("pymc sample", "pymc sample again"),
 }
 BRIDGE = "numbagraph.pymc_bridge"
-CALLS = {"radon": 1 / 1.5, "logistic": 1 / 2.5, "stochastic-volatility": 1 / 4, "mixture": 1 / 4}
+CALLS = {
+    "radon": 1 / 1.5,
+    "logistic": 1 / 2.5,
+    "stochastic-volatility": 1 / 4,
+    "mixture": 1 / 4,
+    "poisson": 1 / 2,
+    "item-response": 1 / 2,
+    "hilbert-space": 1 / 2,
+}
 """Our time over that of nutpie's Numba, at most; 1 for the other models."""
 BARS: tuple[Bar, ...] = (
     within("pymc import", BRIDGE, 0.1),

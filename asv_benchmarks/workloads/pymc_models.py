@@ -70,6 +70,37 @@ def gaussian_process() -> pm.Model:
     return model
 
 
+def poisson() -> pm.Model:
+    rng = generator(2000)
+    group, x, exposure = rng.integers(0, 100, 2000), rng.normal(size=2000), rng.uniform(1.0, 5.0, 2000)
+    with pm.Model() as model:
+        intercept = pm.Normal("intercept", pm.Normal("mu", 0.0, 2.0), pm.HalfNormal("sigma"), shape=100)
+        rate = exposure * pm.math.exp(intercept[group] + pm.Normal("slope") * x)
+        pm.Poisson("y", rate, observed=rng.poisson(2.0, 2000))
+    return model
+
+
+def item_response() -> pm.Model:
+    rng = generator(25000)
+    item, person = (each.ravel() for each in np.meshgrid(np.arange(50), np.arange(500)))
+    with pm.Model() as model:
+        ability = pm.Normal("ability", shape=500)
+        difficulty = pm.Normal("difficulty", 0.0, pm.HalfNormal("sigma"), shape=50)
+        slope = pm.LogNormal("slope", 0.0, 0.5, shape=50)
+        solved = slope[item] * (ability[person] - difficulty[item])
+        pm.Bernoulli("y", logit_p=solved, observed=rng.integers(0, 2, 25000))
+    return model
+
+
+def hilbert_space() -> pm.Model:
+    rng = generator(500)
+    with pm.Model() as model:
+        kernel = pm.HalfNormal("eta") ** 2 * pm.gp.cov.ExpQuad(2, pm.Gamma("scale", 2.0, 2.0, shape=2))
+        process = pm.gp.HSGP(m=[10, 10], c=1.5, cov_func=kernel).prior("f", X=rng.uniform(-1.0, 1.0, (500, 2)))
+        pm.Normal("y", process, pm.HalfNormal("sigma"), observed=rng.normal(size=500))
+    return model
+
+
 MODELS: dict[str, Callable[[], pm.Model]] = {
     "eight-schools": eight_schools,
     "radon": radon,
@@ -77,4 +108,7 @@ MODELS: dict[str, Callable[[], pm.Model]] = {
     "stochastic-volatility": stochastic_volatility,
     "mixture": mixture,
     "gaussian-process": gaussian_process,
+    "poisson": poisson,
+    "item-response": item_response,
+    "hilbert-space": hilbert_space,
 }
