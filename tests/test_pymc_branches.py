@@ -12,6 +12,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
+from numbagraph.shapes import ShapeError  # noqa: E402
 
 PLAIN = Mode(linker="py", optimizer="None")
 INDEX = np.array([0, 1, 1])
@@ -121,3 +122,11 @@ def test_branches_of_several_lengths(second):
     alone = pytensor.function([x], second(x) + 1.0, mode=PLAIN)
     np.testing.assert_array_equal(function([1.0, 2.0]), [3.0, 5.0])
     np.testing.assert_array_equal(function([-1.0, 2.0]), alone([-1.0, 2.0]))
+
+
+def test_lengths_that_are_known_when_a_function_runs():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    function = pytensor.function([x, y], conditional.ifelse(x.sum() > 0, x * 2, y), mode="NUMBAGRAPH")
+    np.testing.assert_array_equal(function([1.0, 2.0], [3.0, 4.0]), [2.0, 4.0])
+    with pytest.raises(ShapeError, match="chosen by ifelse"):
+        function([1.0, 2.0], [3.0])

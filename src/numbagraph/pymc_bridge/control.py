@@ -62,11 +62,14 @@ def if_else(importer: Importer, node: Apply, condition: Value) -> list[Value]:
 
 def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
     """One of two arrays of one shape: otherwise the length of the result would depend on the condition."""
-    if len(x.shape) != len(y.shape) or not all(map(shapes.same, x.shape, y.shape)):
-        raise UnsupportedOp(
-            f"{describe(variable)} is chosen by ifelse from arrays of the shapes {shapes.shape_text(x.shape)} and "
-            f"{shapes.shape_text(y.shape)}. Both need the same shape here, which is known without running the model"
-        )
+    text = (
+        f"{describe(variable)} is chosen by ifelse from arrays of the shapes {shapes.shape_text(x.shape)} and "
+        f"{shapes.shape_text(y.shape)}, which need to be the same here"
+    )
+    for one, other in zip(x.shape, y.shape, strict=True):
+        if isinstance(one, int) and isinstance(other, int) and one != other:
+            raise UnsupportedOp(text)
+        shapes.require_same(one, other, text)
     return registry["where"](truth, x, y)
 
 
@@ -108,11 +111,15 @@ def of_one_element(node: Apply) -> Apply:
     return Apply(node.op.core_op, inputs, outputs)
 
 
+MODE_HINT = 'pm.sample and pm.fit with compile_kwargs={"mode": "NUMBAGRAPH"}'
+"""What takes a model that has no translation as a whole."""
+
+
 @imports(MinibatchOp)
 def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
     raise UnsupportedOp(
         f"{describe(node.outputs[0])} is a random part of the data (pm.Minibatch), another one for each evaluation: a "
-        "compiled log-density has none. Use all of the data here, or evaluate the model by PyTensor, as pm.fit does"
+        f"compiled log-density has none. Use all of the data here, or let PyTensor draw parts: {MODE_HINT}"
     )
 
 
@@ -120,7 +127,7 @@ def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
 def scan(importer: Importer, node: Apply, *inputs: Any) -> Any:
     raise UnsupportedOp(
         f"{describe(node.outputs[0])} is the result of a loop (Scan), which has no translation. Write it with "
-        "functions of whole arrays, such as cumsum, or sample the model by PyTensor, as pm.sample does"
+        f"functions of whole arrays, such as cumsum, or let PyTensor run it: {MODE_HINT}"
     )
 
 
