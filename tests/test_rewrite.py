@@ -328,7 +328,7 @@ def golden_lines(stages):
         yield from (f"#   {firing.rule.name}" for firing in stage.firings)
         if stage.graph is not before:
             # nodes of constants alone are shared with whatever other test has made them first
-            yield re.sub(r" +# [\w.]+:\d+$", "", str(stage.graph), flags=re.MULTILINE)
+            yield re.sub(r" +# .+:\d+$", "", str(stage.graph), flags=re.MULTILINE)
         yield ""
         before = stage.graph
 
