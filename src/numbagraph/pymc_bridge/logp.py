@@ -23,6 +23,7 @@ from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, checked_input, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
+from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
@@ -101,9 +102,11 @@ def frozen(model: pm.Model) -> pm.Model:
         return model
     try:
         with pytensor.config.change_flags(traceback__limit=0):  # the lines that copies are made on are not the user's
-            return freeze_dims_and_data(model)
+            found = freeze_dims_and_data(model)
     except NotImplementedError:
         return model
+    copy_lines((each, found[name]) for name, each in model.named_vars.items())
+    return found
 
 
 def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:

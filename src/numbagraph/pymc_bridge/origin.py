@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sysconfig
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pymc
 import pytensor
+from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Variable
 
 import numbagraph
@@ -43,6 +45,28 @@ def _line_of(variable: Variable) -> tuple[str, int]:
             if not str(file).startswith(_LIBRARIES):
                 return str(file), int(line)
     return "", 0
+
+
+def copy_lines(pairs: Iterable[tuple[Variable, Variable]]) -> None:
+    """Let the copies of some variables, and what they are computed of, have the lines of their originals.
+
+    A deterministic variable is a view, and its copy is none.
+    """
+    waiting, seen = list(pairs), set[Variable]()
+    while waiting:
+        original, copy = map(viewed, waiting.pop())
+        if copy in seen or original.owner is None or copy.owner is None:
+            continue
+        seen.add(copy)
+        if type(original.owner.op) is type(copy.owner.op) and len(original.owner.inputs) == len(copy.owner.inputs):
+            copy.tag.trace = getattr(original.tag, "trace", [])
+            waiting += zip(original.owner.inputs, copy.owner.inputs, strict=True)
+
+
+def viewed(variable: Variable) -> Variable:
+    while variable.owner is not None and isinstance(variable.owner.op, ViewOp):
+        variable = variable.owner.inputs[0]
+    return variable
 
 
 def expression(variable: Variable, depth: int = 2) -> str:
