@@ -370,6 +370,14 @@ def test_a_state_is_read_before_it_is_changed():
     same(*results)
 
 
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+def test_draws_of_a_variable_that_counts_more_often():
+    with pm.Model() as model:
+        pm.Poisson("y", pt.exp(pm.Normal("mu")), observed=np.arange(4), total_size=100)
+    ours, plain = (pm.draw(model["y"], 3, random_seed=3, mode=mode) for mode in (NAME, PLAIN))
+    np.testing.assert_array_equal(ours, plain)
+
+
 def test_predictions_are_the_same():
     def predict(options):
         options = {"compile_kwargs": options, "random_seed": 3}

@@ -59,6 +59,12 @@ def core_of(op: Any) -> Any:
     return getattr(op, "core_op", op)
 
 
+@imports(ops.BlockDiagonal)
+def block_diagonal(importer: Importer, node: Apply, *matrices: Value) -> Value:
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return registry["block_diag"](*[convert(each, dtype) for each in matrices])
+
+
 @imports(multivariate.PosDefMatrix)
 def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
     with on_linalg_error("nan"):

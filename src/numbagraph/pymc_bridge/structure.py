@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
 from pytensor.gradient import DisconnectedGrad, UndefinedGrad, ZeroGrad
 from pytensor.graph.basic import Apply
@@ -104,6 +105,12 @@ def dim_shuffle(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(TypeCastingOp, DeepCopyOp, CpuContiguous, basic.TensorFromScalar, basic.ScalarFromTensor)
 def same(importer: Importer, node: Apply, x: Value) -> Value:
+    return x
+
+
+@imports(MinibatchRandomVariable)
+def part_of_the_data(importer: Importer, node: Apply, x: Value, *total_size: Value) -> Value:
+    """Draws of a variable with `total_size`, which weighs its log-density alone."""
     return x
 
 
