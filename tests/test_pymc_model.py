@@ -18,7 +18,9 @@ import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 import xarray  # noqa: E402
 from nutpie import compile_pymc  # noqa: E402
+from pymc.exceptions import SamplingError  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
+from pymc.logprob.utils import ParameterValueError  # noqa: E402
 
 from numbagraph.pymc_bridge import (  # noqa: E402
     compile_logp,
@@ -51,6 +53,7 @@ def regression(observed=Y):
         noise = pm.HalfNormal("noise", 3.0)
         mean = pm.Deterministic("mean", slope[0] + slope[1] * x, dims="row")
         pm.Deterministic("positive", slope > 0, dims="side")
+        pm.Deterministic("larger", pt.argmax(slope))
         pm.Normal("y", mean, noise, observed=observed, dims="row")
     return model
 
@@ -69,6 +72,7 @@ def test_expanded_variables_are_those_of_the_model():
     status, out = expand(compiled, x)
     assert status == 0
     names, slices, shapes = compiled.shape_info
+    assert {"mean", "positive", "larger"} <= set(names)
     values = dict(zip(model.initial_point(), np.split(x, [2]), strict=True))
     values["noise_log__"] = values["noise_log__"][0]
     for name, where, shape in zip(names, slices, shapes, strict=True):
@@ -89,7 +93,7 @@ def test_names_shapes_coordinates_and_dimensions():
     compiled = compile_model(regression())
     assert compiled.n_dim == 3
     assert compiled.shapes == {
-        "slope": (2,), "noise_log__": (), "noise": (), "mean": (30,), "positive": (2,),
+        "slope": (2,), "noise_log__": (), "noise": (), "mean": (30,), "positive": (2,), "larger": (),
     }  # fmt: skip
     assert list(compiled.coords["side"]) == ["left", "right"]
     assert list(compiled.coords["unconstrained_parameter"]) == ["slope_0", "slope_1", "noise_log__"]
@@ -198,7 +202,7 @@ def test_frozen_data_are_not_replaced():
 def test_discrete_variables_are_refused():
     with pm.Model() as model:
         pm.Poisson("count", 2.0)
-    with pytest.raises(ValueError, match="step methods"):
+    with pytest.raises(ValueError, match=r"count: discrete .* step methods"):
         compile_model(model)
 
 
@@ -250,6 +254,7 @@ def test_groups_and_names_are_those_of_pymc():
     for name, each in expected.posterior.items():
         assert found.posterior[name].dims == each.dims
         assert found.posterior[name].shape == each.shape
+        assert found.posterior[name].dtype == model[name].dtype
     assert found.posterior.attrs["tuning_steps"] == 5
     assert found.posterior.attrs["sampling_time"] > 0
     del model
@@ -273,6 +278,69 @@ def test_a_failing_check_is_a_divergence_and_no_crash():
         pm.Normal("y", 0.0, scale, observed=[0.1, -0.2])
     trace = sample(model, draws=20, tune=20, chains=2, seed=2, progressbar=False)
     assert np.all(trace.posterior["scale"] > 0)
+
+
+def of_scale(scale, **data):
+    with pm.Model() as model:
+        pm.Normal("y", pm.Normal("mu", shape=3)[[0, 1]], scale, **data)
+    return model
+
+
+def with_bad_index():
+    with pm.Model() as model:
+        effect, group = pm.Normal("effect", shape=3), pm.Data("group", np.array([0, 3]))
+        pm.Normal("y", effect[group], 1.0, observed=[0.0, 1.0])
+    return model
+
+
+def with_infinite_derivative():
+    with pm.Model() as model:
+        mu, fixed = pm.Normal("mu"), pm.Flat("fixed", initval=0.0)
+        pm.Potential("p", pt.sqrt(fixed * 0) + mu)
+    return model
+
+
+REASONS = {
+    "a term that is no number": (
+        lambda: of_scale(1.0, observed=np.array([np.inf, 0.0])),
+        SamplingError,
+        r"not finite.*: y: -inf\. The point is \{'mu'",
+    ),
+    "a derivative": (with_infinite_derivative, SamplingError, "derivative is not finite: that by fixed"),
+    "a parameter": (lambda: of_scale(-1.0, observed=np.zeros(2)), ParameterValueError, r"(?s)sigma > 0.* at y_logprob"),
+    "an index": (with_bad_index, IndexError, r"(?s)index 3 is out of bounds.*effect\[group\]"),
+    "no variables": (lambda: pm.Model(), SamplingError, "no free variables"),
+}
+"""Models that cannot be sampled: the error that says why."""
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_why_there_is_no_point_to_begin_with(name):
+    build, error, message = REASONS[name]
+    with pytest.raises(error, match=message):
+        sample(build(), draws=5, tune=5, chains=1, cores=1, progressbar=False)
+
+
+def test_unknown_names_and_options():
+    options = {"draws": 5, "tune": 0, "chains": 1, "progressbar": False}
+    with pytest.raises(ValueError, match="nothing: not among the variables larger, mean, noise, positive, slope"):
+        sample(regression(), var_names=["nothing"], **options)
+    with pytest.raises(TypeError, match=r"'random_seed'.* options of nutpie"):
+        sample(regression(), random_seed=1, **options)
+    assert sample(regression(), **options).posterior["slope"].shape == (1, 5, 2)
+
+
+def test_variables_without_translation_can_be_left_out():
+    with regression() as model:
+        begin = pt.constant(0.0, dtype="float64")
+        sums = pytensor.scan(lambda x, s: x + s, model["mean"], begin, return_updates=False)
+        pm.Deterministic("sum", sums[-1])
+    options = {"draws": 5, "tune": 5, "chains": 1, "progressbar": False}
+    with pytest.raises(NotImplementedError, match=r"loop \(Scan\).*mode.*NUMBAGRAPH") as found:
+        sample(model, **options)
+    assert "test_pymc_model.py" in found.value.__notes__[0]
+    assert "var_names" in found.value.__notes__[1]
+    assert set(sample(model, var_names=["slope"], **options).posterior) == {"slope"}
 
 
 def test_the_density_is_that_of_compile_logp():

@@ -119,12 +119,21 @@ STATISTICS = {
 
 
 def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str, Any]) -> Any:
-    """What nutpie gives, as PyMC gives it: without hidden variables, with data and what is known of the sampling."""
+    """What nutpie gives, as PyMC gives it: without hidden variables, with data and what is known of the sampling.
+
+    nutpie has doubles only: variables get their own dtypes back.
+    """
     import nutpie  # noqa: PLC0415
     from pymc.backends.arviz import find_constants, find_observations  # noqa: PLC0415
 
+    dtypes = {each.name: each.type.dtype for each in model.unobserved_RVs}
+
+    def shown(group: Any) -> Any:
+        group = group.drop_vars(hidden, errors="ignore")
+        return group.assign({name: each.astype(dtypes[name]) for name, each in group.data_vars.items()})
+
     for group in ("posterior", "warmup_posterior"):
-        change_group(trace, group, lambda each: each.drop_vars(hidden, errors="ignore"))
+        change_group(trace, group, shown)
     trace.posterior.attrs.update(arviz.make_attrs(attributes, nutpie))
     data = {"constant_data": find_constants(model), "observed_data": find_observations(model)}
     if isinstance(trace, xarray.DataTree):

@@ -15,7 +15,7 @@ import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, toposort
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
@@ -26,7 +26,7 @@ from numbagraph.graph import Dim, Graph, Input, Node, Value, at_source, constant
 from numbagraph.op import registry
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
-from numbagraph.pymc_bridge.origin import origin_of
+from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
@@ -197,7 +197,9 @@ class Importer:
         with at_source(origin_of(node)):
             try:
                 results = self.computed_now(node) if handler is None else handler(self, node, *inputs)
-            except UnsupportedOp:
+            except UnsupportedOp as error:
+                if not hasattr(error, "__notes__"):
+                    error.add_note(f"  at {origin_of(node)}")
                 raise
             except (TypeError, ValueError, IndexError, NotImplementedError) as error:
                 raise type(error)(f"{error}\n  in the translation of {describe(node.outputs[0])}") from error
@@ -357,12 +359,25 @@ def finish(
     )
     graph, captured = numbers_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
     checked = list(graph.outputs[: len(values)])
+    names: dict[Variable, str] = {}
     for requirement, condition in zip(requirements, graph.outputs[len(values) :], strict=True):
         if not (isinstance(condition, GraphConstant) and condition.data.all()):
+            names = names or names_of_users(outputs)
             place = place_of(requirement, outputs)
             attributes = {"message": requirement.message, "error": requirement.error}
-            checked[place] = registry["check"](checked[place], condition, **attributes)
+            with at_source(Origin("", 0, names.get(requirement.variable, "") or expression(requirement.variable))):
+                checked[place] = registry["check"](checked[place], condition, **attributes)
     return ImportedGraph(graph.inputs, tuple(checked), graph.guards, graph.equalities, name, captured)
+
+
+def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:
+    """For each variable what it is computed for: the name of the nearest variable that follows from it and has one."""
+    names = {each: each.name or "" for each in outputs}
+    for node in reversed(list(toposort(outputs))):
+        name = next((each.name or names[each] for each in node.outputs if each.name or each in names), "")
+        for each in node.inputs:
+            names.setdefault(each, each.name or name)
+    return names
 
 
 def place_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:

@@ -51,7 +51,10 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     """The positions of a mask's true elements, one array an axis."""
     data = importer.data_of(mask)
     if data is None:
-        raise UnsupportedOp("an index by a mask that is not constant: the length of the result depends on its elements")
+        raise UnsupportedOp(
+            "an index by a mask that is not constant: the length of the result depends on its elements. A mask of "
+            "pm.Data is constant with freeze=True; pt.where, with a value for what is left out, needs no index"
+        )
     return [importer.capture(each, "mask") for each in data.nonzero()]
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pymc as pm
 
 from numbagraph.pymc_bridge.compatibility import compiled_model
-from numbagraph.pymc_bridge.importer import ImportedGraph
+from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
@@ -75,10 +75,11 @@ def compile_model(
     parts = Parts(pm.modelcontext(model), freeze=freeze)
     point = parts.point
     if not point.is_continuous:
-        raise ValueError("a model with discrete free variables has no gradient: pm.sample has step methods for it")
+        names = ", ".join(each.name for each in point.variables if np.dtype(each.type.dtype).kind != "f")
+        raise ValueError(f"{names}: discrete free variables have no gradient; pm.sample has step methods for them")
     density = parts.density(gradient=True)
     variables = variables_behind(parts, var_names)
-    expanded = parts.graph(variables, "expand", lambda values, _: values)
+    expanded = expanded_graph(parts, variables)
     record = parts.record(density, expanded)
     shapes = shapes_of(parts, expanded, record.arrays)
     names = [*point.names, *(each.name for each in variables)]
@@ -117,6 +118,18 @@ def compile_model(
         expand_func=expand_function,
         reparameterized_names=transformed_names(parts.model),
     )
+
+
+def expanded_graph(parts: Parts, variables: Sequence[Any]) -> ImportedGraph:
+    """The graph of the variables that follow from a point."""
+    try:
+        return parts.graph(variables, "expand", lambda values, _: values)
+    except UnsupportedOp as error:
+        error.add_note(
+            "  The log-density does without it. Name the other variables in var_names; pm.compute_deterministics gives "
+            "this one afterwards"
+        )
+        raise
 
 
 def transformed_names(model: Any) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pymc as pm
+from pymc.exceptions import SamplingError
 
 from numbagraph.pymc_bridge.compatibility import finished
+from numbagraph.pymc_bridge.diagnosis import explain_failure
 from numbagraph.pymc_bridge.model import compile_model
 
 
@@ -66,7 +69,10 @@ def sample(
     UnsupportedOp
         Where the model uses an op of PyTensor that has no translation.
     ValueError
-        Where a free variable is discrete.
+        Where a free variable is discrete, or for a name that is not among the variables.
+    pymc.exceptions.SamplingError
+        Where there are no free variables, or where the log-density is not finite where chains begin. If it cannot be
+        evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable.
 
     Examples
     --------
@@ -77,18 +83,19 @@ def sample(
     >>> trace.posterior["x"].shape
     (2, 50)
     """
-    import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
-
     model = pm.modelcontext(model)
-    kept = None if var_names is None else list(var_names)
+    if not model.free_RVs:
+        raise SamplingError("the model has no free variables, so there is nothing to sample")
+    kept = None if var_names is None else known_names(model, var_names)
     compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
     for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
         each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
     begin = time.time()
-    result = nutpie.sample(
+    result = drawn(
         compiled,
+        model,
         draws=draws,
-        tune=tune,
+        tune=max(tune, 1),  # nutpie's adaptation needs a sample
         chains=chains,
         cores=cores,
         seed=seed_of(seed),
@@ -102,8 +109,32 @@ def sample(
     return finished(result, model, hidden, attributes)
 
 
+def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
+    """What nutpie's sampler draws. Where it cannot begin, the error is one about the model."""
+    import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
+
+    try:
+        return nutpie.sample(compiled, **options)
+    except RuntimeError as error:
+        failure = error
+    except AttributeError as error:
+        if set(options) <= set(inspect.signature(nutpie.sample).parameters):
+            raise
+        raise TypeError(f"{error}: beside its own parameters, sample has the options of nutpie's") from error
+    explain_failure(compiled, model)
+    raise failure
+
+
 def seed_of(seed: int | np.random.Generator | None) -> int | None:
     return int(seed.integers(2**30)) if isinstance(seed, np.random.Generator) else seed
+
+
+def known_names(model: pm.Model, var_names: Iterable[str]) -> list[str]:
+    names, known = list(var_names), {each.name for each in model.unobserved_RVs}
+    unknown = [each for each in names if each not in known]
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: not among the variables {', '.join(sorted(known))}")
+    return names
 
 
 def names_kept(model: pm.Model, var_names: list[str] | None) -> list[str]:

@@ -1,0 +1,57 @@
+"""Why a sampler finds no point to begin with: native code says that something is wrong, and not what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.exceptions import SamplingError
+
+from numbagraph.pymc_bridge.importer import from_pytensor
+from numbagraph.pymc_bridge.native import VectorFunction
+from numbagraph.transforms.interpret import evaluate
+
+BEGINNINGS = 5
+"""At how many points a reason is looked for: they are drawn at random."""
+
+
+def explain_failure(compiled: Any, model: pm.Model) -> None:
+    """Raise what is wrong where chains of a compiled model begin, if something is."""
+    function: VectorFunction = compiled.logp_func
+    for seed in range(BEGINNINGS):
+        parts = split(compiled.initial_point_func(seed), function)
+        with np.errstate(all="ignore"):
+            value, *gradient = evaluate(function.graph, [*parts, *function.arrays])
+        if not np.isfinite(value):
+            raise SamplingError(not_finite_at(model, compiled, parts))
+        bad = [name for name, each in zip(compiled.shapes, gradient, strict=False) if not np.all(np.isfinite(each))]
+        if bad:
+            raise SamplingError(
+                f"where chains begin, the log-density is {value}, but its derivative is not finite: that by "
+                f"{', '.join(bad)}"
+            )
+
+
+def split(vector: np.ndarray, function: VectorFunction) -> list[np.ndarray]:
+    """The parts of a point."""
+    parts = function.vectors.arguments[: len(function.graph.inputs) - len(function.names)]
+    return [vector[each.begin : each.begin + each.size].reshape(each.shape) for each in parts]  # type: ignore[union-attr]
+
+
+def not_finite_at(model: Any, compiled: Any, parts: Sequence[np.ndarray]) -> str:
+    """The terms of the log-density that are not finite at a point, and the point."""
+    factors = [*model.basic_RVs, *model.potentials]
+    values = {each.name: each for each in model.value_vars}
+    point = dict(zip(compiled.shapes, parts, strict=False))
+    graph = from_pytensor([values[name] for name in point], model.logp(factors, sum=False))
+    with np.errstate(all="ignore"):
+        terms = evaluate(graph, [*point.values(), *graph.captured])
+    totals = {each.name: np.sum(term) for each, term in zip(factors, terms, strict=True)}
+    bad = ", ".join(f"{name}: {total}" for name, total in totals.items() if not np.isfinite(total))
+    where = {name: np.round(each, 3).tolist() for name, each in point.items()}
+    return (
+        f"where chains begin, the log-density is not finite. Of its terms these are not: {bad}. The point is {where}; "
+        "initvals says where else chains may begin"
+    )
