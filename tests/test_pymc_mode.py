@@ -400,6 +400,34 @@ def test_samples_are_the_same():
     agree(ours.posterior, plain.posterior, rtol=1e-6)
 
 
+def moving_average():
+    """Errors of a moving average, one after the other in a loop that PyTensor runs."""
+    with pm.Model() as model:
+        weight, scale = pm.Uniform("weight", -0.9, 0.9), pm.HalfNormal("scale")
+        steps = {"input": pt.as_tensor(OBSERVED), "taps": [0]}
+        errors = pytensor.scan(
+            lambda y, error, weight: y - weight * error,
+            steps,
+            pt.constant(0.0, dtype="float64"),
+            weight,
+            return_updates=False,
+        )
+        pm.Potential("y", pm.logp(pm.Normal.dist(0.0, scale), errors).sum())
+    return model
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_loops_are_run_by_pytensor():
+    traces = []
+    with pytensor.config.change_flags(mode=PLAIN):
+        for mode in (NAME, PLAIN):
+            with moving_average():
+                traces.append(pm.sample(chains=1, cores=1, compile_kwargs={"mode": mode}, **SAMPLING).posterior)
+        agree(*traces, rtol=1e-6)
+        with pytest.warns(FallbackWarning, match=r"(?s)Scan.*loop"):
+            moving_average().compile_logp(mode=NAME)
+
+
 def test_several_processes():
     options = {"backend": "numbagraph"} if PYMC_6 else {"compile_kwargs": {"mode": NAME}}
 

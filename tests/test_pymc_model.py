@@ -325,7 +325,7 @@ def test_unknown_names_and_options():
     options = {"draws": 5, "tune": 0, "chains": 1, "progressbar": False}
     with pytest.raises(ValueError, match="nothing: not among the variables larger, mean, noise, positive, slope"):
         sample(regression(), var_names=["nothing"], **options)
-    with pytest.raises(TypeError, match=r"'random_seed'.* options of nutpie"):
+    with pytest.raises(TypeError, match=r"random_seed.*nutpie's options; seed is"):
         sample(regression(), random_seed=1, **options)
     assert sample(regression(), **options).posterior["slope"].shape == (1, 5, 2)
 
@@ -336,10 +336,12 @@ def test_variables_without_translation_can_be_left_out():
         sums = pytensor.scan(lambda x, s: x + s, model["mean"], begin, return_updates=False)
         pm.Deterministic("sum", sums[-1])
     options = {"draws": 5, "tune": 5, "chains": 1, "progressbar": False}
-    with pytest.raises(NotImplementedError, match=r"loop \(Scan\).*mode.*NUMBAGRAPH") as found:
+    with pytest.raises(NotImplementedError, match=r"loop \(Scan\)") as found:
         sample(model, **options)
-    assert "test_pymc_model.py" in found.value.__notes__[0]
-    assert "var_names" in found.value.__notes__[1]
+    advice, where, alternative = found.value.__notes__
+    assert '"mode": "NUMBAGRAPH"' in advice
+    assert "test_pymc_model.py" in where
+    assert "var_names" in alternative
     assert set(sample(model, var_names=["slope"], **options).posterior) == {"slope"}
 
 

@@ -111,23 +111,23 @@ def of_one_element(node: Apply) -> Apply:
     return Apply(node.op.core_op, inputs, outputs)
 
 
-MODE_HINT = 'pm.sample and pm.fit with compile_kwargs={"mode": "NUMBAGRAPH"}'
-"""What takes a model that has no translation as a whole."""
+IN_THE_MODE = 'PyTensor runs it in pm.sample and pm.fit with compile_kwargs={"mode": "NUMBAGRAPH"}'
 
 
 @imports(MinibatchOp)
 def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
     raise UnsupportedOp(
         f"{describe(node.outputs[0])} is a random part of the data (pm.Minibatch), another one for each evaluation: a "
-        f"compiled log-density has none. Use all of the data here, or let PyTensor draw parts: {MODE_HINT}"
+        "compiled log-density has none",
+        advice=f"Use all of the data here. {IN_THE_MODE}",
     )
 
 
 @imports(Scan)
 def scan(importer: Importer, node: Apply, *inputs: Any) -> Any:
     raise UnsupportedOp(
-        f"{describe(node.outputs[0])} is the result of a loop (Scan), which has no translation. Write it with "
-        f"functions of whole arrays, such as cumsum, or let PyTensor run it: {MODE_HINT}"
+        f"{describe(node.outputs[0])} is the result of a loop (Scan), which has no translation",
+        advice=f"Write it with functions of whole arrays, such as cumsum. {IN_THE_MODE}",
     )
 
 

@@ -45,6 +45,18 @@ _choices: set[type] = set()
 class UnsupportedOp(NotImplementedError):
     """An op of PyTensor that has no translation."""
 
+    def __init__(self, message: str, *, advice: str = "") -> None:
+        super().__init__(message)
+        self.located = False
+        if advice:
+            self.add_note(f"  {advice}")
+
+    def locate(self, where: object) -> None:
+        """Say where the user wrote what needs the op; the innermost place counts."""
+        if not self.located:
+            self.add_note(f"  at {where}")
+        self.located = True
+
 
 def imports(*classes: type) -> Callable[[Handler], Handler]:
     """Declare the translation of the ops of some classes."""
@@ -198,8 +210,7 @@ class Importer:
             try:
                 results = self.computed_now(node) if handler is None else handler(self, node, *inputs)
             except UnsupportedOp as error:
-                if not hasattr(error, "__notes__"):
-                    error.add_note(f"  at {origin_of(node)}")
+                error.locate(origin_of(node))
                 raise
             except (TypeError, ValueError, IndexError, NotImplementedError) as error:
                 raise type(error)(f"{error}\n  in the translation of {describe(node.outputs[0])}") from error

@@ -52,8 +52,8 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
     data = importer.data_of(mask)
     if data is None:
         raise UnsupportedOp(
-            "an index by a mask that is not constant: the length of the result depends on its elements. A mask of "
-            "pm.Data is constant with freeze=True; pt.where, with a value for what is left out, needs no index"
+            "an index by a mask that is not constant: the length of the result depends on its elements",
+            advice="With freeze=True, pm.Data are constant. pt.where, with a value for what is left out, needs none",
         )
     return [importer.capture(each, "mask") for each in data.nonzero()]
 

@@ -120,7 +120,7 @@ def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
     except AttributeError as error:
         if set(options) <= set(inspect.signature(nutpie.sample).parameters):
             raise
-        raise TypeError(f"{error}: beside its own parameters, sample has the options of nutpie's") from error
+        raise TypeError(f"{error}. sample has nutpie's options; seed is what pm.sample calls random_seed") from error
     explain_failure(compiled, model)
     raise failure
 
