@@ -86,6 +86,7 @@ EXPRESSIONS = {
     "range of floats": lambda: pt.arange(0.0, 2.0, 0.5),
     "eye": lambda: pt.eye(3, 4, 1) * m,
     "diagonals": lambda: pt.diagonal(m, offset=1) + pt.diag(pt.diag(v))[:3],
+    "margins": lambda: pt.pad(v, (2, 1)) * 2 + pt.pad(m, ((0, 1), (1, 2)), constant_values=3.0)[0, 0],
     "block diagonal": lambda: pt.linalg.block_diag(m, pt.outer(v, w), i[None, :]),
     "batched diagonal": lambda: pt.basic.alloc_diag(m, axis1=-1, axis2=-2) * s,
     "fill diagonal": lambda: pt.fill_diagonal(m, s),

@@ -146,6 +146,8 @@ def number_behind(value: Value) -> Value:
     """What a value is without dimensions of length 1, which PyTensor gives numbers to make ranks alike."""
     while isinstance(value, Node) and value.op.name == "expand_dims":
         value = value.inputs[0]
+    if isinstance(value, Constant) and value.data.size == 1:
+        return constant(value.data.reshape(()), dtype=value.dtype)
     return value
 
 

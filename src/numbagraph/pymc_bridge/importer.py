@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -265,10 +266,15 @@ class Importer:
 
 
 def computed_number(value: Any) -> Any:
-    """A number that follows from constants as a constant: an axis, or a length, may be computed in PyTensor's graph."""
-    if isinstance(value, Node) and not value.ndim:
+    """What follows from constants as a constant, if it is a number, or some integers: an axis, or lengths, say."""
+    if isinstance(value, Node) and (not value.ndim or are_few_integers(value)):
         return constant(evaluate(Graph((), (value,)), [])[0], dtype=value.dtype)
     return value
+
+
+def are_few_integers(value: Value) -> bool:
+    lengths = [each for each in value.shape if isinstance(each, int)]
+    return value.dtype.kind == "i" and len(lengths) == value.ndim and prod(lengths) <= LARGEST_CONSTANT
 
 
 def _bits(data: np.ndarray) -> np.ndarray:
