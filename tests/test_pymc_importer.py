@@ -32,6 +32,8 @@ REWRITTEN = Mode(linker="py", optimizer="fast_run")
 
 v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")
 s, k, i, b = pt.dscalar("s"), pt.lscalar("k"), pt.lvector("i"), pt.bvector("b")
+ties = pt.switch(pt.ge(pt.specify_shape(v, 4), 1.0), np.nan, pt.round(pt.specify_shape(v, 4)))
+EDGES = np.array([-1.0, 0.0, 0.0, 2.0, np.nan])
 DATA = {
     v: np.array([0.3, -1.2, 2.5, 0.0]),
     w: np.array([1.5, 0.2, -0.4, 2.0]),
@@ -86,6 +88,10 @@ EXPRESSIONS = {
     "range of floats": lambda: pt.arange(0.0, 2.0, 0.5),
     "eye": lambda: pt.eye(3, 4, 1) * m,
     "diagonals": lambda: pt.diagonal(m, offset=1) + pt.diag(pt.diag(v))[:3],
+    "sorted": lambda: pt.sort(ties) + pt.sort(pt.specify_shape(i, 4)),
+    "order": lambda: pt.argsort(ties, kind="stable"),
+    "places": lambda: pt.searchsorted(EDGES, ties) + pt.searchsorted(EDGES, ties, side="right"),
+    "order of many constants": lambda: pt.argsort(pt.as_tensor(np.sin(np.arange(1500.0))))[:4] + i,
     "margins": lambda: pt.pad(v, (2, 1)) * 2 + pt.pad(m, ((0, 1), (1, 2)), constant_values=3.0)[0, 0],
     "block diagonal": lambda: pt.linalg.block_diag(m, pt.outer(v, w), i[None, :]),
     "batched diagonal": lambda: pt.basic.alloc_diag(m, axis1=-1, axis2=-2) * s,

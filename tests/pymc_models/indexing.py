@@ -68,6 +68,16 @@ def branches() -> pm.Model:
 
 
 @zoo("arrays")
+def sorted_change_points() -> pm.Model:
+    """Change points in any order, sorted"""
+    with pm.Model() as model:
+        points = pt.sort(pm.Uniform("points", 0.0, 12.0, shape=3, initval=[8.3, 2.6, 5.5]))
+        level = pm.Normal("level", shape=4)
+        pm.Normal("y", level[pt.searchsorted(points, np.arange(12.0))] + points[-1] - points[0], 1.0, observed=Y)
+    return model
+
+
+@zoo("arrays")
 def mathematics() -> pm.Model:
     """Elementary and special functions"""
     with pm.Model() as model:
