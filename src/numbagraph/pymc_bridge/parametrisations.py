@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from numbagraph.graph import Value
 from numbagraph.rewrite.engine import RuleSet, rule
-from numbagraph.rewrite.facts import floating
+from numbagraph.rewrite.facts import floating, is_op
 from numbagraph.rewrite.patterns import Pattern, absolute, power, sign
 
 
-def deviation(precision: Pattern) -> Pattern:
+def deviation(precision: Pattern, magnitude: Pattern) -> Pattern:
     """A standard deviation, with the sign of the precision, as `get_tau_sigma` makes it."""
-    return power(absolute(precision), -0.5) * sign(precision)
+    return power(magnitude, -0.5) * sign(precision)
+
+
+def precision(deviation: Pattern) -> Pattern:
+    """A precision, with the sign of the deviation."""
+    return power(deviation, -2) * sign(deviation)
+
+
+def never_negative(x: Value) -> bool:
+    """Whether PyTensor 3 leaves out the absolute value."""
+    return floating(x) and is_op(x, "exp", "expit", "square")
 
 
 PARAMETRISATIONS = RuleSet(
     "parametrisations",
     [
         # at 0 and infinity the detour gives NaN, which fails the same checks of parameters
-        rule(lambda x: power(deviation(x), -2) * sign(deviation(x)), lambda x: x, where=floating),
+        rule(lambda x: precision(deviation(x, absolute(x))), lambda x: x, where=floating),
+        rule(lambda x: precision(deviation(x, x)), lambda x: x, where=never_negative),
     ],
     exact=False,
 )
