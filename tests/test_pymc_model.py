@@ -21,6 +21,7 @@ from nutpie import compile_pymc  # noqa: E402
 from pymc.exceptions import SamplingError  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
+from threadpoolctl import threadpool_info, threadpool_limits  # noqa: E402
 
 from numbagraph.pymc_bridge import (  # noqa: E402
     compile_logp,
@@ -328,6 +329,29 @@ def test_unknown_names_and_options():
     with pytest.raises(TypeError, match=r"random_seed.*nutpie's options; seed is"):
         sample(regression(), random_seed=1, **options)
     assert sample(regression(), **options).posterior["slope"].shape == (1, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("blas_cores", "cores", "chains", "threads"),
+    [("auto", 2, 4, 1), ("auto", 4, 2, 2), (8, 4, 4, 2), (1, 4, 4, 1), ("auto", 1, 1, 1)],
+)
+def test_threads_of_the_blas(monkeypatch, blas_cores, cores, chains, threads):
+    seen, draw = [], sampling.drawn
+
+    def spy(compiled, model, **options):
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return draw(compiled, model, **options)
+
+    monkeypatch.setattr(sampling, "drawn", spy)
+    options = {"draws": 5, "tune": 5, "progressbar": False}
+    with threadpool_limits(3, user_api="blas"):
+        sample(regression(), cores=cores, blas_cores=blas_cores, chains=chains, **options)
+    assert set(seen) == {threads}
+
+
+def test_blas_cores_are_a_number():
+    with pytest.raises(ValueError, match="a number of threads, 'auto' or None, not 0"):
+        sample(regression(), blas_cores=0, progressbar=False)
 
 
 def test_variables_without_translation_can_be_left_out():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
 from pymc.exceptions import SamplingError
+from threadpoolctl import threadpool_limits
 
 from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.diagnosis import explain_failure
@@ -23,6 +25,7 @@ def sample(
     tune: int = 1000,
     chains: int = 4,
     cores: int | None = None,
+    blas_cores: int | Literal["auto"] | None = "auto",
     seed: int | np.random.Generator | None = None,
     progressbar: bool = True,
     target_accept: float = 0.8,
@@ -41,7 +44,10 @@ def sample(
     draws, tune
         How many samples each chain draws, and how many it draws before to adapt itself.
     chains, cores
-        How many chains there are, and how many of them run at a time.
+        How many chains there are, and how many of them run at a time: by default as many as the machine can.
+    blas_cores
+        Threads for large matrices while chains run, of all chains together: by default as many as ``cores``. Each
+        chain has one at least. With None they are as many as the BLAS likes.
     seed : int or numpy.random.Generator, optional
         Equal seeds give equal samples.
     progressbar
@@ -69,7 +75,7 @@ def sample(
     UnsupportedOp
         Where the model uses an op of PyTensor that has no translation.
     ValueError
-        Where a free variable is discrete, or for a name that is not among the variables.
+        Where a free variable is discrete, or for a name that is not among the variables or a wrong number of cores.
     pymc.exceptions.SamplingError
         Where there are no free variables, or where the log-density is not finite where chains begin. If it cannot be
         evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable.
@@ -91,19 +97,20 @@ def sample(
     for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
         each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
     begin = time.time()
-    result = drawn(
-        compiled,
-        model,
-        draws=draws,
-        tune=max(tune, 1),  # nutpie's adaptation needs a sample
-        chains=chains,
-        cores=cores,
-        seed=seed_of(seed),
-        progress_bar=progressbar,
-        target_accept=target_accept,
-        save_warmup=not discard_tuned_samples,
-        **options,
-    )
+    with threadpool_limits(blas_threads(blas_cores, cores, chains), user_api="blas"):
+        result = drawn(
+            compiled,
+            model,
+            draws=draws,
+            tune=max(tune, 1),  # nutpie's adaptation needs a sample
+            chains=chains,
+            cores=cores,
+            seed=seed_of(seed),
+            progress_bar=progressbar,
+            target_accept=target_accept,
+            save_warmup=not discard_tuned_samples,
+            **options,
+        )
     attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
     hidden = [name for name in compiled.shapes if name not in names_kept(model, kept)]
     return finished(result, model, hidden, attributes)
@@ -123,6 +130,17 @@ def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
         raise TypeError(f"{error}. sample has nutpie's options; seed is what pm.sample calls random_seed") from error
     explain_failure(compiled, model)
     raise failure
+
+
+def blas_threads(blas_cores: int | str | None, cores: int | None, chains: int) -> int | None:
+    """How many threads the BLAS has for a chain, where they are limited."""
+    if blas_cores is None:
+        return None
+    at_a_time = os.cpu_count() or 1 if cores is None else cores
+    total = at_a_time if blas_cores == "auto" else blas_cores
+    if not isinstance(total, int) or total < 1:
+        raise ValueError(f"blas_cores is a number of threads, 'auto' or None, not {blas_cores!r}")
+    return max(1, total // max(1, min(at_a_time, chains)))
 
 
 def seed_of(seed: int | np.random.Generator | None) -> int | None:
