@@ -364,6 +364,9 @@ class Tracer:
     def fill(self, number: Any) -> None:
         self._rebind(lambda value, *rest: ops.indexing.set_index(value, *rest), ..., number)
 
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        self._rebind(lambda value: registry["sort"](value, *args, **kwargs))
+
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
         op_name = _METHODS.get(name, name)

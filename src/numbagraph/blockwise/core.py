@@ -32,6 +32,7 @@ def core_op(
     small: Algorithm | None = None,
     size: str = "",
     short: int = 16,
+    threaded: bool = True,
     frontend: Callable[..., Any],
     vjp: Vjp,
     jnp: Any,
@@ -55,7 +56,7 @@ def core_op(
         ``result``, and one call computes all of them.
     evaluate
         ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
-    library, small, size, short
+    library, small, size, short, threaded
         What computes one element: see `numbagraph.intrinsics.core`.
     frontend
         Takes what the function takes; to promote is its matter (see `promoted`).
@@ -76,7 +77,7 @@ def core_op(
     parsed = parse(signature)
     joint = len(parsed.outputs) > 1
     inputs, outputs = (tuple(core.labels for core in side) for side in (parsed.inputs, parsed.outputs))
-    emitter = CoreEmitter(name, inputs, outputs, library, small, size or inputs[0][0], short=short)
+    emitter = CoreEmitter(name, inputs, outputs, library, small, size or inputs[0][0], short=short, threaded=threaded)
 
     def all_lengths(operands: Sequence[Value], attrs: dict[str, Any]) -> Lengths:
         lengths = parsed.bind(name, [each.shape for each in operands]).lengths

@@ -197,6 +197,8 @@ class CoreEmitter(Struct):
     """The length up to which loops of `small` are unrolled."""
     short: int = 16
     """The length up to which it is used."""
+    threaded: bool = True
+    """Whether `library` is one that may start threads."""
 
     def __post_init__(self) -> None:
         emitters[self.name] = self
@@ -329,7 +331,8 @@ class BatchedCall(Struct):
             failed = for_each_block(emitter, *merged, pointers, lanes_of(self.dtypes[0]), partial(call, body))
         else:
             body = self.element(module, way)
-            with one_thread(emitter, lengths) if way.algorithm is op.library else nullcontext():
+            limited = op.threaded and way.algorithm is op.library
+            with one_thread(emitter, lengths) if limited else nullcontext():
                 failed = for_each(emitter, batch, steps, pointers, partial(call, body))
         builder.ret(failed)
         return function

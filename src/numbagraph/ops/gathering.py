@@ -423,8 +423,14 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
     axis = shapes.normalise_axis(axis, value.ndim) + value.ndim
     if positions.ndim != value.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    return gather_along(value, positions, axis)
+
+
+def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
+    """Elements at run-time positions of one axis, in each row along it."""
     where = [
         positions if place == axis else along(iota(extent), place, value.ndim)
         for place, extent in enumerate(value.shape)
     ]
-    return gather.bind(value, *where, axis=-value.ndim, checked=tuple(place == axis for place in range(value.ndim)))
+    flags = tuple(checked and place == axis for place in range(value.ndim))
+    return gather.bind(value, *where, axis=-value.ndim, checked=flags)

@@ -1,0 +1,64 @@
+"""Convolution along the last dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import Keywords, composite, draw
+from numbagraph.blockwise.promotion import as_value, common_rule, promote
+from numbagraph.graph import Value
+from numbagraph.ops.creation import iota
+from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.joining import pad_evenly
+from numbagraph.ops.reduction import sum
+from numbagraph.ops.shape import expand_at, ravel
+from numbagraph.ops.slicing import flip
+from numbagraph.types import Extent
+
+MODES = ("full", "same", "valid")
+
+
+def part(n: Extent, m: Extent, mode: str) -> tuple[Extent, Extent]:
+    """Where a mode's part of the whole convolution begins, and how long it is."""
+    fewest, most = shapes.minimum(n, m), shapes.maximum(n, m)
+    before = shapes.subtract(fewest, 1)
+    if mode == "full":
+        return 0, shapes.add(most, before)
+    if mode == "same":
+        return shapes.floor_divide(before, 2), most
+    return before, shapes.subtract(most, before)
+
+
+def convolved(a: Value, v: Value, mode: str) -> Value:
+    """The convolution of rows, whose other dimensions broadcast."""
+    a, v = promote(common_rule(), (a, v))
+    n, m = a.shape[-1], v.shape[-1]
+    for extent, name in ((n, "a"), (m, "v")):
+        shapes.require(shapes.compare("greater", extent, 0), f"{name} cannot be empty", ValueError)
+    margin = shapes.subtract(m, 1)
+    padded = pad_evenly(a, [*[(0, 0)] * (a.ndim - 1), (margin, margin)], 0)
+    begin, length = part(n, m, mode)
+    places = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
+    windows = gather_value(padded, [places], -1, checked=False)
+    return sum(windows * expand_at(flip(v, -1), (v.ndim - 1,)), -1, dtype=a.dtype)
+
+
+@composite(
+    np.convolve,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (n,)), draw(rng, dtype, (m,)), Keywords(mode=mode))
+        for n, m in ((5, 3), (2, 6), (1, 1))
+        for mode in MODES
+    ],
+    ulp=16,
+)
+def convolve(a: Any, v: Any, mode: str = "full") -> Value:
+    if mode not in MODES:
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    left, right = (ravel(each) if each.ndim == 0 else each for each in (as_value(a), as_value(v)))
+    if left.ndim > 1 or right.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    return convolved(left, right, mode)

@@ -1,0 +1,155 @@
+"""Sorting, and looking up in what is sorted. NaN is behind all numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph import shapes
+from numbagraph.blockwise.kinds import Keywords, composite, core_op
+from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
+from numbagraph.graph import Value
+from numbagraph.intrinsics import sorting
+from numbagraph.op import Op, load
+from numbagraph.ops.gathering import gather_along, take
+from numbagraph.ops.linalg.common import reference
+from numbagraph.ops.selection import DISCRETE
+from numbagraph.ops.shape import move, ravel, reshape_value
+from numbagraph.types import INT64
+
+KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+
+def comparable(value: Value, subject: str) -> Value:
+    """Keys that machines compare: truth values as integers."""
+    if value.dtype.kind == "c":
+        raise TypeError(f"{subject}: complex numbers have no order here; sort them by np.argsort of what orders them")
+    return convert(value, np.dtype(np.uint8)) if value.dtype.kind == "b" else value
+
+
+def require_kind(kind: Any, order: Any, stable: Any) -> None:
+    """What NumPy refuses. All kinds are stable here."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+
+
+def with_axis(a: Any, axis: Any) -> tuple[Value, int]:
+    """The operand and an axis of it, counted from the left."""
+    value = ravel(a) if axis is None else as_value(a)
+    return value, shapes.normalise_axis(-1 if axis is None else axis, value.ndim) + value.ndim
+
+
+def argsort_frontend(
+    op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Value:
+    require_kind(kind, order, stable)
+    value = as_value(a)
+    value, axis = with_axis(value if value.ndim else ravel(value), axis)
+    last = value.ndim - 1
+    return move(op.bind(comparable(move(value, [axis], [last]), op.name)), [last], [axis])
+
+
+def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    """Arrays with equal elements, whose order NumPy defines for one kind alone, and with those that are no numbers."""
+    if dtype.kind == "c":
+        return []
+    arrays = [rng.integers(0, 2 if dtype.kind == "b" else 30, shape).astype(dtype) for shape in ((40,), (3, 17))]
+    if dtype.kind == "f":
+        arrays.append(np.array([np.nan, 1.0, -np.inf, 0.0, np.inf, np.nan, -0.0, 2.0, -1.0, 0.5] * 2, dtype))
+    calls = [(each,) for each in arrays] + sort_samples(rng, dtype)
+    return [(*call, Keywords(kind="stable")) for call in calls]
+
+
+def sort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    """Different elements, of lengths around those of runs, along each axis."""
+    if dtype.kind == "c":
+        return []
+    numbers = rng.permutation(2 if dtype.kind == "b" else 40).astype(dtype)
+    half = len(numbers) // 2
+    arrays = [numbers, numbers[: 2 * half].reshape(2, half), numbers[: 2 * half].reshape(half, 2), numbers[:1]]
+    return [(arrays[0],), (arrays[1], 0), (arrays[1], -1), (arrays[2], None), (arrays[3],)]
+
+
+def argsort_jnp(a: Any) -> Any:
+    return load("jax.numpy:argsort")(a, axis=-1, stable=True).astype(np.int64)
+
+
+argsort = core_op(
+    np.argsort,
+    "(n)->(n)",
+    evaluate=lambda a: np.argsort(a, axis=-1, kind="stable"),
+    library=sorting.argsort,
+    threaded=False,
+    frontend=argsort_frontend,
+    vjp=DISCRETE,
+    jnp=argsort_jnp,
+    dtypes=lambda dtype: (INT64,),
+    scratch=lambda dtype, lengths: [(each, (lengths["n"],)) for each in (dtype, dtype, INT64)],
+    samples=argsort_samples,
+)
+
+
+@composite(np.sort, samples=sort_samples)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
+    value, axis = with_axis(a, axis)
+    return gather_along(value, argsort(value, axis, kind, order, stable=stable), axis, checked=False)
+
+
+def insertion_points_jnp(a: Any, v: Any, *, right: bool) -> Any:
+    def one(keys: Any, numbers: Any) -> Any:
+        return load("jax.numpy:searchsorted")(keys, numbers, "right" if right else "left").astype(np.int64)
+
+    return load("jax.numpy:vectorize")(one, signature="(n),(m)->(m)")(a, v)
+
+
+def search_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []
+    edges = np.sort(rng.integers(0, 2 if dtype.kind == "b" else 20, 9).astype(dtype))
+    return [
+        (edges, edges),
+        (edges, np.arange(6).reshape(2, 3).astype(dtype), "right"),
+        (edges, edges[4]),
+        (edges[::-1], edges[::2], "left", np.arange(9)[::-1]),
+        (edges[:0], edges),
+    ]
+
+
+insertion_points = core_op(
+    None,
+    "(n),(m)->(m)",
+    name="insertion_points",
+    evaluate=reference("(n),(m)->(m)")(lambda a, v, *, right: np.searchsorted(a, v, "right" if right else "left")),
+    library=sorting.search,
+    threaded=False,
+    frontend=lambda op, a, v, *, right: op.bind(*promote(common_rule(), (a, v)), right=right),
+    vjp=DISCRETE,
+    jnp=insertion_points_jnp,
+    dtypes=lambda dtype: (INT64,),
+    samples=lambda rng, dtype: [
+        (edges, np.atleast_1d(v), Keywords(right=right))
+        for edges, v, *_ in search_samples(rng, dtype)[:3]
+        for right in (False, True)
+        if dtype.kind != "b"
+    ],
+)
+"""Where numbers would have to be put into a sorted vector: before those that are equal to them, or behind these."""
+
+
+@composite(np.searchsorted, samples=search_samples, scalar=True)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Value:
+    keys, numbers = as_value(a), as_value(np.asarray(v) if isinstance(v, (int, float)) else v)
+    if keys.ndim != 1:
+        raise ValueError(f"searchsorted: the sorted array has one dimension, not {keys.ndim}")
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right' (got {side!r})")
+    keys = keys if sorter is None else take(keys, sorter)
+    keys, numbers = promote(common_rule(), (keys, numbers))
+    keys, numbers = (comparable(each, "searchsorted") for each in (keys, numbers))
+    places = insertion_points(keys, ravel(numbers), right=side == "right")
+    return reshape_value(places, numbers.shape)

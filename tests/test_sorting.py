@@ -1,0 +1,78 @@
+"""Sorting as NumPy users meet it: lengths, methods that change their array, and what is refused."""
+
+import numpy as np
+import pytest
+
+from numbagraph import grad, graph_jit
+
+rng = np.random.default_rng(11)
+
+
+@graph_jit
+def everything(x):
+    ordered = np.sort(x)
+    return ordered, np.argsort(x, kind="stable"), np.searchsorted(ordered, x), np.searchsorted(ordered, x, "right")
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 1000, 4097])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8])
+def test_lengths_around_those_of_runs(length, dtype):
+    x = rng.integers(0, 100, length).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        x[::7] = np.nan
+    ordered = np.sort(x)
+    expected = (
+        ordered, np.argsort(x, kind="stable"), np.searchsorted(ordered, x), np.searchsorted(ordered, x, "right")
+    )  # fmt: skip
+    for found, wanted in zip(everything(x), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_method_sorts_in_place():
+    @graph_jit
+    def f(x):
+        y = x * 2
+        y.sort(axis=0)
+        return y
+
+    x = rng.normal(size=(5, 3))
+    np.testing.assert_array_equal(f(x), np.sort(x * 2, axis=0))
+    with pytest.raises(TypeError, match="argument"):
+        graph_jit(lambda x: x.sort())(x)
+
+
+def test_the_derivative_goes_where_the_elements_came_from():
+    x, weights = rng.permutation(np.arange(50.0)), rng.normal(size=50)
+    found = grad(lambda x: np.sum(np.sort(x) * weights))(x)
+    expected = np.empty(50)
+    expected[np.argsort(x)] = weights
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+def test_numbers_of_python_have_their_own_dtypes():
+    edges = np.arange(5, dtype=np.int8)
+    for number in (2.5, 300, True):
+        found = graph_jit(lambda x, number=number: np.searchsorted(x, number))(edges)
+        assert found == np.searchsorted(edges, number)
+        assert type(found) is np.int64
+
+
+REFUSED = {
+    "complex numbers": (lambda x: np.sort(x * 1j), TypeError, "complex numbers have no order here"),
+    "an unknown kind": (lambda x: np.sort(x, kind="wrong"), ValueError, "sort kind must be one of"),
+    "two kinds": (lambda x: np.argsort(x, kind="stable", stable=True), ValueError, "at the same time"),
+    "fields": (lambda x: np.sort(x, order="a"), ValueError, "no fields"),
+    "an axis": (lambda x: np.sort(x, axis=1), np.exceptions.AxisError, "axis 1 is out of bounds"),
+    "a side": (lambda x: np.searchsorted(x, 1.0, side="top"), ValueError, "side must be"),
+    "edges in two dimensions": (lambda x: np.searchsorted(x[None], 1.0), ValueError, "one dimension, not 2"),
+    "a mode": (lambda x: np.convolve(x, x, mode="half"), ValueError, "mode must be one of"),
+    "rows": (lambda x: np.convolve(x[None], x), ValueError, "too deep"),
+    "nothing": (lambda x: np.convolve(x[:0], x), ValueError, "a cannot be empty"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    function, error, message = REFUSED[name]
+    with pytest.raises(error, match=message):
+        graph_jit(function)(np.arange(3.0))
