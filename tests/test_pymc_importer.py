@@ -33,6 +33,8 @@ REWRITTEN = Mode(linker="py", optimizer="fast_run")
 v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")
 s, k, i, b = pt.dscalar("s"), pt.lscalar("k"), pt.lvector("i"), pt.bvector("b")
 ties = pt.switch(pt.ge(pt.specify_shape(v, 4), 1.0), np.nan, pt.round(pt.specify_shape(v, 4)))
+square = pt.roll(pt.dot(m, m.T) + 4 * pt.eye(3), 1, axis=0) + m[:, :3]
+symmetric = pt.dot(m, m.T)
 EDGES = np.array([-1.0, 0.0, 0.0, 2.0, np.nan])
 DATA = {
     v: np.array([0.3, -1.2, 2.5, 0.0]),
@@ -44,6 +46,7 @@ DATA = {
     i: np.array([2, 0, -1, 2]),
     b: np.array([0, 1, 1, 0], dtype=np.int8),
 }
+pivot_to_permutation = Names("pytensor.tensor.linalg.decomposition.lu", "pytensor.tensor.slinalg").pivot_to_permutation
 xlogy = getattr(pt.special, "xlogy", None) or pt.xlogx.xlogy0
 MASK = np.array([True, False, True, True])
 EXPRESSIONS = {
@@ -88,10 +91,23 @@ EXPRESSIONS = {
     "range of floats": lambda: pt.arange(0.0, 2.0, 0.5),
     "eye": lambda: pt.eye(3, 4, 1) * m,
     "diagonals": lambda: pt.diagonal(m, offset=1) + pt.diag(pt.diag(v))[:3],
-    "sorted": lambda: pt.sort(ties) + pt.sort(pt.specify_shape(i, 4)),
-    "order": lambda: pt.argsort(ties, kind="stable"),
+    "sorted": lambda: pt.sort(ties) + pt.sort(i) + pt.sort(m, axis=0)[0] + pt.sort(m, axis=None)[:4],
+    "order": lambda: pt.argsort(ties, kind="stable") + pt.argsort(m, axis=1)[1],
+    "derivative of sorting": lambda: pytensor.grad(pt.sum(pt.sort(m, axis=1) * v), m),
     "places": lambda: pt.searchsorted(EDGES, ties) + pt.searchsorted(EDGES, ties, side="right"),
-    "order of many constants": lambda: pt.argsort(pt.as_tensor(np.sin(np.arange(1500.0))))[:4] + i,
+    "convolution": lambda: pt.signal.convolve1d(v, w) + pt.signal.convolve1d(v, w[:2], mode="valid").sum(),
+    "inverse": lambda: pt.linalg.inv(square) + pt.linalg.pinv(m)[:3],
+    "solutions": lambda: pt.linalg.solve(square, m) + pt.linalg.solve_triangular(pt.tril(square), m, lower=True),
+    "determinants": lambda: pt.linalg.det(square) + pt.linalg.slogdet(square)[1],
+    "spectrum": lambda: pt.linalg.eigh(symmetric)[0] + pt.linalg.svd(square, compute_uv=False),
+    "orthogonal factor": lambda: pt.linalg.qr(square)[1] ** 2,
+    "triangular factors": lambda: sum(pt.linalg.lu(square)) + sum(pt.linalg.lu(square, permute_l=True)),
+    "order of rows": lambda: pt.linalg.lu(square, p_indices=True)[0],
+    "factors and pivots": lambda: sum(pt.linalg.lu_factor(square)),
+    "pivots": lambda: pivot_to_permutation(pt.linalg.lu_factor(square)[1], inverse=True),
+    "pivots back": lambda: pivot_to_permutation(pt.linalg.lu_factor(square)[1]),
+    "singular factors": lambda: pt.linalg.lu_factor(pt.outer(v[:3], w[:3]) * 0)[0],
+    "factors that solve": lambda: pt.linalg.lu_solve(pt.linalg.lu_factor(square), m[:, 0]),
     "margins": lambda: pt.pad(v, (2, 1)) * 2 + pt.pad(m, ((0, 1), (1, 2)), constant_values=3.0)[0, 0],
     "block diagonal": lambda: pt.linalg.block_diag(m, pt.outer(v, w), i[None, :]),
     "batched diagonal": lambda: pt.basic.alloc_diag(m, axis1=-1, axis2=-2) * s,

@@ -109,6 +109,11 @@ def compiled_model(kind: type[CompiledPyMCModel], shared: Sequence[Any], **parts
     return kind(**{name: each for name, each in parts.items() if name in known})
 
 
+def sorted_axis(op: Any, *operand: Any) -> int:
+    """The axis along which an op sorts: its second operand, or with PyTensor 3 its own."""
+    return int(operand[0]) if operand else op.axis
+
+
 STATISTICS = {
     "depth": "tree_depth",
     "logp": "lp",

@@ -73,7 +73,11 @@ def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
     return registry["where"](truth, x, y)
 
 
-BATCHED: dict[type, Callable[..., Any]] = {Dot: matrix_product, **dict.fromkeys(linalg.TABLE, linalg.linear_algebra)}
+BATCHED: dict[type, Callable[..., Any]] = {
+    Dot: matrix_product,
+    linalg.ops.PivotToPermutations: linalg.permutation,
+    **dict.fromkeys(linalg.TABLE, linalg.linear_algebra),
+}
 """Translations of ops on batches, by the class of the op on one element of the batch."""
 
 

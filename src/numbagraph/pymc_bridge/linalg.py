@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Apply
 
 from numbagraph.blockwise.promotion import convert
@@ -15,7 +16,7 @@ from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.compatibility import multivariate, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
-from numbagraph.types import canonical_dtype
+from numbagraph.types import INT64, canonical_dtype
 
 
 def needed(name: str, node: Apply) -> Op:
@@ -46,6 +47,8 @@ TABLE: dict[type, tuple[str, Call]] = {
     ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),
     ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
     ops.QR: ("qr", lambda op, f, a: list(f(a))),
+    ops.LU: ("lu", lambda op, f, a: list(f(a, op.permute_l, p_indices=op.p_indices))),
+    ops.LUFactor: ("lu_factor", lambda op, f, a: without_singular(*f(a))),
 }
 """For each op its name here, and how that is called, given PyTensor's op and the operands."""
 
@@ -70,6 +73,24 @@ def is_positive_definite(importer: Importer, node: Apply, a: Value) -> Value:
     with on_linalg_error("nan"):
         factor = needed("cholesky", node)(a)
     return registry["all"](registry["isfinite"](factor))
+
+
+def without_singular(factors: Value, pivots: Value) -> list[Value]:
+    """NaN in the place of factors that no system can be solved with."""
+    diagonal = registry["diagonal"](factors, 0, -2, -1)
+    singular = registry["any"](registry["equal"](diagonal, 0), -1)
+    return [registry["where"](expand_at(singular, range(singular.ndim, factors.ndim)), np.nan, factors), pivots]
+
+
+@imports(ops.PivotToPermutations)
+def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
+    """What exchanging rows one after the other comes to; only of the pivots of a matrix, whose permutation is known."""
+    factored = node.inputs[0].owner
+    if factored is None or not isinstance(core_of(factored.op), ops.LUFactor):
+        return importer.computed_now(node)
+    (matrix,) = (importer.values[each] for each in factored.inputs)
+    back = convert(registry["lu"](matrix, p_indices=True)[0], INT64)
+    return registry["argsort"](back) if core_of(node.op).inverse else back
 
 
 def identity_like(a: Value) -> Value:
