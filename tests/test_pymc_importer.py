@@ -33,6 +33,7 @@ REWRITTEN = Mode(linker="py", optimizer="fast_run")
 v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")
 s, k, i, b = pt.dscalar("s"), pt.lscalar("k"), pt.lvector("i"), pt.bvector("b")
 ties = pt.switch(pt.ge(pt.specify_shape(v, 4), 1.0), np.nan, pt.round(pt.specify_shape(v, 4)))
+p = pt.sigmoid(v)
 square = pt.roll(pt.dot(m, m.T) + 4 * pt.eye(3), 1, axis=0) + m[:, :3]
 symmetric = pt.dot(m, m.T)
 EDGES = np.array([-1.0, 0.0, 0.0, 2.0, np.nan])
@@ -63,6 +64,12 @@ EXPRESSIONS = {
     "rounding": lambda: pt.round(v * 2, mode="half_away_from_zero") + pt.round(v, mode="half_to_even"),
     "polygamma": lambda: pt.polygamma(2, pt.abs(w) + 0.5) + pt.polygamma(1, pt.abs(w) + 0.5),
     "psi": lambda: pt.psi(pt.abs(w) + 0.5),
+    "inverse incomplete": lambda: (
+        pt.gammaincinv(pt.abs(w), p)
+        + pt.gammainccinv(pt.abs(w), p)
+        + pt.betaincinv(pt.abs(w), 2.0, p)
+        + pt.owens_t(v, w)
+    ),
     "max and min": lambda: pt.maximum(v, w) - pt.minimum(v, 0),
     "sum": lambda: m.sum() + m.sum(axis=0),
     "sum of axes": lambda: t.sum(axis=(0, 2), keepdims=True),

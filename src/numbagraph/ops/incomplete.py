@@ -74,6 +74,7 @@ def by_parameter(name: str, formula: Callable[..., Any], emit: Any, **facets: An
 
 
 PARAMETER_AND_NUMBER = with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1)
+PARAMETER_AND_PROBABILITY = with_parameters((1.0, 5.0), (0.1, 0.9), parameters=1)
 PARAMETERS_AND_PROBABILITY = with_parameters((1.0, 5.0), (1.0, 5.0), (0.1, 0.9), parameters=2)
 
 gammainc_by_a = by_parameter(
@@ -130,5 +131,40 @@ betainc = special(
     ),
     samples=PARAMETERS_AND_PROBABILITY,
     cost=150,
+    ulp=64,
+)
+
+
+NOT_IN_JAX = Unsupported("JAX has no inverse of an incomplete function")
+
+gammaincinv = special(
+    "gammaincinv",
+    emit=libm.gammaincinv,
+    vjp=lambda g, y, a, p: (-(g * gammainc_by_a(a, y) / gamma_density(a, y)), g / gamma_density(a, y)),
+    jnp=NOT_IN_JAX,
+    samples=PARAMETER_AND_PROBABILITY,
+    cost=600,
+    ulp=64,
+)
+gammainccinv = special(
+    "gammainccinv",
+    emit=libm.gammainccinv,
+    vjp=lambda g, y, a, q: (-(g * gammainc_by_a(a, y) / gamma_density(a, y)), -(g / gamma_density(a, y))),
+    jnp=NOT_IN_JAX,
+    samples=PARAMETER_AND_PROBABILITY,
+    cost=600,
+    ulp=64,
+)
+betaincinv = special(
+    "betaincinv",
+    emit=libm.betaincinv,
+    vjp=lambda g, y, a, b, p: (
+        -(g * betainc_by_a(a, b, y) / beta_density(a, b, y)),
+        -(g * betainc_by_b(a, b, y) / beta_density(a, b, y)),
+        g / beta_density(a, b, y),
+    ),
+    jnp=NOT_IN_JAX,
+    samples=PARAMETERS_AND_PROBABILITY,
+    cost=800,
     ulp=64,
 )

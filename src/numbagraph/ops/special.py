@@ -15,7 +15,7 @@ from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, i
 from numbagraph.graph import Value
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
-from numbagraph.op import Op, lazy, load
+from numbagraph.op import Op, Unsupported, lazy, load
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, expm1, log, log1p
 from numbagraph.ops.selection import where
@@ -145,6 +145,17 @@ log_ndtr = special(
     vjp=lambda g, y, x: (g * (math.sqrt(2 / math.pi) / erfcx(x / -SQRT_2)),),
     cost=80,
     ulp=256,
+)
+owens_t = special(
+    "owens_t",
+    emit=libm.owens_t,
+    vjp=lambda g, y, h, a: (
+        -(g * (exp(h * h * -0.5) * erf(a * h / SQRT_2) / (2 * SQRT_2_PI))),
+        g * (exp(h * h * (1 + a * a) * -0.5) / (2 * math.pi * (1 + a * a))),
+    ),
+    jnp=Unsupported("JAX has no owens_t"),
+    cost=200,
+    ulp=64,
 )
 
 gammaln = special("gammaln", emit=vecmath.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
