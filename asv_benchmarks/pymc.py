@@ -58,6 +58,8 @@ KINDS = {
     "compile": ("pymc compile", "pymc compile again", "pymc call"),
     "sample": ("pymc sample", "pymc sample again"),
 }
+SYSTEMS = {IMPORT: (OURS,), "compile": (OURS, *PEERS), "sample": (OURS, "nutpie-numba")}
+"""Those that are measured by default: chains of JAX's take minutes, and its calls are compared one by one."""
 BRIDGE = "numbagraph.pymc_bridge"
 CALLS = {
     "radon": 1 / 1.5,
@@ -317,19 +319,19 @@ def measure_model(kind: str, systems: Iterable[str], name: str, repeats: int, li
 
 
 def compare(
-    kinds: Iterable[str], systems: Iterable[str], models: Iterable[str], repeats: int, limit: float, json: Path | None
+    kinds: Iterable[str], chosen: Iterable[str], models: Iterable[str], repeats: int, limit: float, json: Path | None
 ) -> int:
     """Measure, print tables and bars; the exit status is 1 if anything failed."""
     results, console = Results(), report.console()
     for kind in kinds:
+        systems = [each for each in chosen if kind != IMPORT] or SYSTEMS[kind]
         if kind == IMPORT:
             results.add([measure_import(repeats, limit)])
         else:
             for name in models:
                 results.add(measure_model(kind, systems, name, repeats, limit))
         for what in KINDS[kind]:
-            columns = [OURS] if kind == IMPORT else systems
-            report.print_results(console, what, [Name(each) for each in columns], results.of(what), TITLES)
+            report.print_results(console, what, [Name(each) for each in systems], results.of(what), TITLES)
     report.print_bars(console, results, BARS)
     if json:
         report.write_json(json, 1, results, BARS)
@@ -340,7 +342,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m asv_benchmarks.compare --workloads pymc", description=__doc__)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--workloads", nargs="+", metavar="NAME", default=["pymc"], help="pymc, or names of models")
-    parser.add_argument("--systems", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS))
+    parser.add_argument(
+        "--systems", nargs="+", choices=(OURS, *PEERS), default=(), help="default: all, but none of JAX for samples"
+    )
     parser.add_argument("--what", nargs="+", choices=tuple(KINDS), default=tuple(KINDS))
     parser.add_argument("--repeats", type=int, default=3, help="new processes for each cell (default: 3)")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds one process may take (default: 600)")
