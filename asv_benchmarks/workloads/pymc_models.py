@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from scipy.signal import lfilter
 
 from .base import generator
 
@@ -43,7 +44,10 @@ def logistic() -> pm.Model:
 
 
 def stochastic_volatility() -> pm.Model:
-    returns = generator(1000).standard_t(5, 1000) * 0.02
+    rng = generator(1000)
+    # Without it the posterior reaches to a step of 0, and chains stay apart.
+    wandering = lfilter([1.0], [1.0, -0.98], rng.normal(0.0, 0.2, 1000))
+    returns = rng.standard_t(5, 1000) * 0.02 * np.exp(wandering)
     with pm.Model() as model:
         step, nu = pm.Exponential("step", 10.0), pm.Exponential("nu", 0.1)
         volatility = pm.GaussianRandomWalk("volatility", sigma=step, init_dist=pm.Normal.dist(0, 100), shape=1000)
