@@ -55,6 +55,11 @@ class Cell:
         return Result(self.what, self.row, self.system.name, samples, self.absent, self.failed)
 
 
+def inherited() -> dict[str, str]:
+    """This process's environment, but byte code is written and read: packages that are installed have theirs."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def environment(cache: Path, jax_cache: bool) -> dict[str, str]:
     """Every cache inside `cache`. JAX keeps one only where asked to: where a full cache is the subject."""
     extra = {
@@ -67,7 +72,7 @@ def environment(cache: Path, jax_cache: bool) -> dict[str, str]:
         extra["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
         extra["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
     (cache / "numba").mkdir(exist_ok=True)
-    return os.environ | extra
+    return inherited() | extra
 
 
 def run_child(arguments: list[str], variables: dict[str, str], limit: float) -> str:
@@ -132,7 +137,7 @@ def imports(systems: list[System], repeats: int, limit: float) -> list[Result]:
     for turn in range(repeats + 1):
         for cell in cells:
             script = IMPORT_SCRIPT.format(", ".join(cell.system.modules))
-            cell.measure(lambda script=script: float(run_child(["-c", script], dict(os.environ), limit)))
+            cell.measure(lambda script=script: float(run_child(["-c", script], inherited(), limit)))
             if turn == 0:
                 cell.samples.clear()
     return [cell.result() for cell in cells]

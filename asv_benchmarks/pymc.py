@@ -8,7 +8,6 @@ import argparse
 import ctypes
 import gc
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 
 from . import report
 from .bars import OURS, Bar, against, within
+from .cold import inherited
 from .results import Result, Results
 
 MODELS = (
@@ -226,12 +226,11 @@ def child(kind: str, system: str, name: str) -> None:
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """Every cache inside `cache`, and one thread; byte code is written where it always is."""
+    """Every cache inside `cache`, and one thread."""
     (cache / "numba").mkdir(exist_ok=True)
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
-        **inherited,
+        **inherited(),
         **one,
         "NUMBAGRAPH_CACHE_DIR": str(cache / "numbagraph"),
         "NUMBAGRAPH_CACHE": "1",
