@@ -10,7 +10,6 @@ import pytensor.tensor as pt
 from pymc.distributions import Normal, dist_math
 from pytensor import scalar as scalars
 from pytensor.compile.builders import OpFromGraph
-from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.graph.replace import vectorize_graph
@@ -22,13 +21,10 @@ from numbagraph.op import registry
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.compatibility import Names, conditional
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
-from numbagraph.rewrite.checks import verify_types
 from numbagraph.transforms.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import DTYPES
-
-PLAIN = Mode(linker="py", optimizer=None)
-REWRITTEN = Mode(linker="py", optimizer="fast_run")
+from tests.imported import PLAIN, check
 
 v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")
 s, k, i, b = pt.dscalar("s"), pt.lscalar("k"), pt.lvector("i"), pt.bvector("b")
@@ -166,29 +162,9 @@ EXPRESSIONS = {
 }
 
 
-def inputs_of(variable):
-    return [each for each in DATA if each in set(pytensor.graph.traversal.ancestors([variable]))]
-
-
-def check(variable, expected):
-    """The imported graph has the reference's values and dtype, at the end and on the way."""
-    inputs = inputs_of(variable)
-    graph = from_pytensor(inputs, [variable])
-    verify_types(graph, "import")
-    (found,) = evaluate(graph, [*(DATA[each] for each in inputs), *graph.captured], check=True)
-    assert np.asarray(found).dtype == expected.dtype
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
-
-
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expression(name):
-    variable = EXPRESSIONS[name]()
-    inputs = inputs_of(variable)
-    expected = pytensor.function(inputs, variable, mode=PLAIN, on_unused_input="ignore")(*(DATA[x] for x in inputs))
-    check(variable, expected)
-    for rewrites in ("canonicalize", "specialize"):
-        rewritten = pytensor.graph.rewriting.utils.rewrite_graph(variable, include=("canonicalize", rewrites))
-        check(rewritten, expected)
+    check(EXPRESSIONS[name](), DATA)
 
 
 UNARY = sorted(

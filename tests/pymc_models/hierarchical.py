@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from pytensor import sparse
+from scipy.sparse import csr_matrix
 
 from tests.pymc_models.zoo import zoo
 
@@ -40,6 +42,16 @@ def linear_regression() -> pm.Model:
         beta = pm.Normal("beta", 0.0, 2.0, shape=3)
         sigma = pm.HalfNormal("sigma", 2.0)
         pm.Normal("y", intercept + X @ beta, sigma, observed=Y)
+    return model
+
+
+@zoo("regression")
+def design_that_is_mostly_zero() -> pm.Model:
+    """The same with a sparse matrix"""
+    design = csr_matrix(np.where(np.abs(X) > 1.0, X, 0.0))
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 2.0, shape=(3, 1))
+        pm.Normal("y", sparse.dot(design, beta)[:, 0], pm.HalfNormal("sigma"), observed=Y)
     return model
 
 

@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from scipy.sparse import csr_matrix
 
 from tests.pymc_models.zoo import zoo
 
@@ -90,6 +91,16 @@ def neighbours() -> pm.Model:
     with pm.Model() as model:
         alpha, tau = pm.Beta("alpha", 2.0, 2.0), pm.Gamma("tau", 2.0, 2.0)
         effect = pm.CAR("effect", mu=np.zeros(4), W=NEIGHBOURS, alpha=alpha, tau=tau)
+        pm.Poisson("y", pm.math.exp(effect), observed=[1, 3, 0, 2])
+    return model
+
+
+@zoo("multivariate")
+def neighbours_in_a_sparse_matrix() -> pm.Model:
+    """The same, where only neighbours are stored"""
+    with pm.Model() as model:
+        alpha, tau = pm.Beta("alpha", 2.0, 2.0), pm.Gamma("tau", 2.0, 2.0)
+        effect = pm.CAR("effect", mu=pm.Normal("mu") + np.zeros(4), W=csr_matrix(NEIGHBOURS), alpha=alpha, tau=tau)
         pm.Poisson("y", pm.math.exp(effect), observed=[1, 3, 0, 2])
     return model
 

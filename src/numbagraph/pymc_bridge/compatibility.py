@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 NOT_EVERYWHERE = frozenset(
     """
-    AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp PosDefMatrix Rad2Deg
-    SoftmaxGrad XLog1PY XLogY XlogX XlogY0
+    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp
+    MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
+    SparseDenseVectorMultiply XLog1PY XLogY XlogX XlogY0
     """.split()
 )
 """Ops that one of the versions lacks."""
@@ -55,6 +56,7 @@ blas = Names("pytensor.tensor.blas")
 multivariate = Names("pymc.distributions.multivariate")
 conditional = Names("pytensor.conditional.op", "pytensor.ifelse")
 indexing = Names("pytensor.tensor.subtensor")
+sparse = Names("pytensor.sparse.basic", "pytensor.sparse.math")
 arviz = Names("arviz_base", "arviz.data.base")
 
 

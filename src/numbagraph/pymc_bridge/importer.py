@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -29,6 +30,7 @@ from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
 from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, places_of
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.structs import Struct, replace
@@ -84,6 +86,8 @@ def is_choice(node: Apply) -> bool:
 
 def handler_of(op: Any) -> Handler | None:
     """The translation of an op: that of its class, or of the nearest class that it inherits from."""
+    if type(op).__module__.startswith("pytensor.sparse."):
+        import_module("numbagraph.pymc_bridge.sparse")
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
 
 
@@ -187,7 +191,15 @@ class Importer:
             raise ValueError(f"{describe(variable)} is needed, but it is not among the inputs")
         if not isinstance(variable.type, (TensorType, ScalarType)):
             return data  # a slice, or None: part of an index
-        return self.capture(np.asarray(data), variable.name or "constant")
+        return self.known(data, variable.name or "constant")
+
+    def known(self, data: Any, name: str) -> Any:
+        """What is a number, an array, or a sparse matrix in PyTensor."""
+        if not hasattr(data, "tocsr"):
+            return self.capture(np.asarray(data), name)
+        matrix = data if data.format in COMPRESSED else data.tocsr()
+        rows, columns = (self.capture(each, "places") for each in places_of(matrix))
+        return SparseMatrix(matrix, rows, columns, self.capture(matrix.data, name))
 
     def capture(self, data: np.ndarray, name: str) -> Value:
         """A number as a constant, an array as a hidden input."""
@@ -234,9 +246,12 @@ class Importer:
                 shapes.require_same(extent, known, f"{describe(variable)} must have shape {static_shape(variable)}")
         return result
 
-    def data_of(self, value: Value) -> np.ndarray | None:
-        """The array that a value is, if it depends on constants alone."""
-        if not self.is_constant(value):
+    def data_of(self, value: Any) -> Any:
+        """The array that a value is, or the sparse matrix, if it depends on constants alone."""
+        if isinstance(value, SparseMatrix):
+            elements = self.data_of(value.data)
+            return None if elements is None else value.of_numbers(elements)
+        if not isinstance(value, Value) or not self.is_constant(value):
             return None
         reached = Graph((), (value,)).order
         graph = Graph(tuple(each for each in reached if isinstance(each, Input)), (value,))
@@ -249,14 +264,14 @@ class Importer:
     def computed_now(self, node: Apply) -> list[Any]:
         """The results of an op without a translation, where they follow from constants alone."""
         values = [self.values[each] for each in node.inputs]
-        data = [self.data_of(each) if isinstance(each, Value) else None for each in values]
+        data = [self.data_of(each) for each in values]
         if any(each is None for each in data) or not data or not hasattr(node.op, "perform"):
             where = f"{type(node.op).__module__}.{type(node.op).__name__}"
             computed = describe(node.outputs[0])
             raise UnsupportedOp(f"PyTensor's op {node.op} ({where}) has no translation. It computes {computed}")
         storage: list[list[Any]] = [[None] for _ in node.outputs]
         node.op.perform(node, data, storage)
-        return [self.capture(np.asarray(each), "computed") for (each,) in storage]
+        return [self.known(each, "computed") for (each,) in storage]
 
     def inner(self, graph: FunctionGraph, inputs: Sequence[Any]) -> list[Any]:
         """The results of a graph inside an op."""

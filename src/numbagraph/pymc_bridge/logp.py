@@ -20,11 +20,12 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
-from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, checked_input, finish
+from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.collection import collector_at_rest
@@ -89,6 +90,11 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
     for each in found:
         if each.name is None or names.count(each.name) > 1:
             raise ValueError(f"shared variables must have names of their own, but there is {each!r}")
+        if is_sparse(each):
+            raise UnsupportedOp(
+                f"native code is made for the places of a sparse matrix's elements, but {each.name!r} may change",
+                advice="With freeze=True, pm.Data are constant",
+            )
     return found
 
 

@@ -16,6 +16,7 @@ from numbagraph.embed import FAILURES
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
+from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.structs import Struct
 from numbagraph.types import DTYPES
 
@@ -77,7 +78,8 @@ def is_random(node: Apply) -> bool:
 
 def is_array(variable: Variable) -> bool:
     """Whether native code can take a variable, or give it."""
-    return isinstance(variable.type, (TensorType, ScalarType)) and variable.type.dtype in SUPPORTED
+    array = isinstance(variable.type, (TensorType, ScalarType)) and not is_sparse(variable)
+    return array and variable.type.dtype in SUPPORTED
 
 
 def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:

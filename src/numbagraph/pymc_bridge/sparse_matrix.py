@@ -1,0 +1,68 @@
+"""A sparse matrix in a graph: where its elements are is known when it is compiled, what they are need not be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Variable
+from pytensor.tensor.type import TensorType
+
+from numbagraph.graph import Value
+from numbagraph.structs import Struct, replace
+
+COMPRESSED = ("csr", "csc")
+"""Formats that have the elements of a row together, or those of a column."""
+
+
+class SparseMatrix(Struct, eq=False):
+    """The translation of a sparse variable."""
+
+    pattern: Any
+    """SciPy's matrix in one of its compressed formats, of which the elements are not read."""
+    rows: Value
+    """The row of each element, in the order in which they are stored, int32."""
+    columns: Value
+    data: Value
+    """The elements themselves."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.pattern.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def T(self) -> SparseMatrix:
+        return SparseMatrix(self.pattern.T, self.columns, self.rows, self.data)
+
+    def of(self, data: Value) -> SparseMatrix:
+        """Other elements in the same places."""
+        return replace(self, data=data)
+
+    def of_numbers(self, data: np.ndarray) -> Any:
+        """SciPy's matrix of elements that are known."""
+        parts = (data, self.pattern.indices, self.pattern.indptr)
+        return type(self.pattern)(parts, shape=self.shape, copy=True)
+
+
+def is_sparse(variable: Variable) -> bool:
+    """Whether a variable of PyTensor is a sparse matrix. (Its type is asked, so as not to import what defines it.)"""
+    return isinstance(variable.type, TensorType) and hasattr(variable.type, "format")
+
+
+def places_of(pattern: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and columns of the elements of SciPy's compressed matrix.
+
+    Raises
+    ------
+    ValueError
+        If some of them lie outside the matrix.
+    """
+    pattern.check_format(full_check=True)
+    along = np.repeat(np.arange(pattern.indptr.size - 1), np.diff(pattern.indptr))
+    places = along, pattern.indices
+    row, column = places if pattern.format == "csr" else places[::-1]
+    return row.astype(np.int32), column.astype(np.int32)
