@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,11 @@ def unaligned(array: np.ndarray) -> np.ndarray:
     result = buffer[1:].view(array.dtype).reshape(array.shape)
     result[...] = array
     return result
+
+
+def aligned(value: Any) -> Any:
+    """The same array at an address that is good for its dtype; SciPy refuses others."""
+    return np.require(value, requirements="A") if isinstance(value, np.ndarray) else value
 
 
 def fortran(array: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from numbagraph.jit import GraphFunction
 from numbagraph.numpy import public_function
 from numbagraph.op import Op, numpy_function
 from numbagraph.structs import Struct
+from numbagraph.testing.arrays import aligned
 from numbagraph.types import DTYPES
 
 Arrays = Sequence[Any]
@@ -82,7 +83,7 @@ class Call(Struct):
         function = numpy_function(self.op)
         if function is None:
             return outcome(GraphFunction(self.function, backend="numpy", cache=False), arrays)
-        return outcome(lambda *arguments: applied(function, arguments), self.fill(arrays))
+        return outcome(lambda *arguments: applied(function, arguments), self.fill([*map(aligned, arrays)]))
 
     def __str__(self) -> str:
         def describe(leaf: Any) -> Any:

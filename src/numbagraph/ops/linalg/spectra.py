@@ -199,6 +199,7 @@ qr = core_op(
     scratch=qr_scratch,
     longest=LONGEST,
     samples=samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5), (1, 1), (20, 18), options=[("complete",), ("r",)]),
+    regular=True,
 )
 
 
