@@ -152,6 +152,15 @@ def test_scalars():
     assert type(vectorize(lambda a: a + 1)(np.float64(1.0))) is np.float64
 
 
+def test_positions_of_each_element():
+    element = graph_jit(vectorize(lambda x, i: x[i], signature="(n),()->()"))
+    x = RNG.normal(size=(3, 4))
+    close(element(x, np.array([2, -1, 0])), x[np.arange(3), [2, -1, 0]])
+    close(graph_jit(vmap(np.take, (None, 0)))(x[0], np.array([3, 1])), x[0, [3, 1]])
+    with pytest.raises(IndexError):
+        element(x, np.array([2, 4, 0]))
+
+
 @pytest.mark.parametrize(
     "shapes", [((3,), (3,)), ((5, 3), (3,)), ((5, 1, 3), (4, 3)), ((1, 3), (4, 3)), ((0, 3), (3,))]
 )

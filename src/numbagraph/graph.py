@@ -126,6 +126,12 @@ class Input(Value):
         return self.name
 
 
+class BatchElement(Input):
+    """Stands for one element of a batch while it is found out what is done to one: at entry it has no value."""
+
+    __slots__ = ()
+
+
 class Dim(Value):
     """The length of one dimension of an input, known not to be 1 unless ``may_be_one``.
 

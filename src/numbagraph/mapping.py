@@ -15,7 +15,7 @@ from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, Core, Signature, parse
 from numbagraph.differentiation import Function, in_trace, plain
-from numbagraph.graph import Input, Value, at_source
+from numbagraph.graph import BatchElement, Value, at_source
 from numbagraph.op import registry
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.tracing import Tracer, to_value, user_source
@@ -73,7 +73,7 @@ class Batch:
             return leaf
         value = moved_first(value_of(leaf, name), axis, name)
         self.require_size(value.shape[0], f"axis {axis} of {name}")
-        single = Input(value.type.with_shape(value.shape[1:]), f"element of {name}")
+        single = BatchElement(value.type.with_shape(value.shape[1:]), f"element of {name}")
         self.arrays[single] = value
         return Tracer(single, argument=True)
 
@@ -190,7 +190,9 @@ class Chain:
         ones = tuple(axis - rank for axis in range(-len(own), 0) if axis not in self.axes)
         operand = registry["squeeze"](operand, axis=ones) if ones else operand
         depths = range(len(self.axes), 0, -1)
-        self.stages: list[Value] = [Input(operand.type.with_shape(operand.shape[depth:]), "core") for depth in depths]
+        self.stages: list[Value] = [
+            BatchElement(operand.type.with_shape(operand.shape[depth:]), "core") for depth in depths
+        ]
         self.stages.append(operand)
 
     def step(self, axis: int) -> tuple[Value, Value] | None:

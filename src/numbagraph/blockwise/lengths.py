@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph import shapes
-from numbagraph.graph import Constant, Dim, Node, Value, constant
+from numbagraph.graph import BatchElement, Constant, Dim, Node, Value, constant
 from numbagraph.op import registry
 from numbagraph.structs import Struct
 from numbagraph.types import BOOL, INT64, Extent
@@ -287,7 +287,7 @@ def is_known_at_entry(value: Value) -> bool:
     stack = [value]
     while stack:
         each = stack.pop()
-        if each.ndim:
+        if each.ndim or isinstance(each, BatchElement):
             return False
         if each not in seen and isinstance(each, Node):
             seen.add(each)
