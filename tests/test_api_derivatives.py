@@ -173,6 +173,19 @@ def test_an_inner_derivative_sees_its_own_variable_alone():
 # ---- vjp and jvp ----
 
 
+@pytest.mark.parametrize("point", [2.0, np.float64(2.0), np.array(2.0)])
+def test_derivatives_at_a_constant(point):
+    def cubes(r):
+        return (
+            grad(lambda t: r * t**3)(point),
+            hessian(lambda t: r * t**3)(point),
+            jvp(lambda t: r * t**3, [point], [1.0])[1],
+        )
+
+    for found in (cubes(0.5), graph_jit(cubes)(0.5)):
+        np.testing.assert_allclose(found, [6.0, 6.0, 6.0])
+
+
 def test_vjp():
     value, pullback = vjp(lambda x, y: (x * y, {"sum": np.sum(x)}), X, X + 1)
     np.testing.assert_array_equal(value[0], X * (X + 1))

@@ -160,9 +160,12 @@ def all_constant(heads: Sequence[Head]) -> bool:
     return bool(heads) and all(head is Constant for head in heads)
 
 
-@node_rule(lambda op: op.kind != "view", all_constant)
+@node_rule(lambda op: op.kind != "view" and op.name != "alias", all_constant)
 def fold_constants(node: Node) -> Constant | None:
-    """Constants in, constant out, unless it takes more room than they do. A view of a constant is free as it is."""
+    """Constants in, constant out, unless it takes more room than they do. A view of a constant is free as it is.
+
+    An alias may be what a derivative is taken with respect to.
+    """
     data = [each.data for each in node.inputs if isinstance(each, Constant)]
     try:
         with np.errstate(all="ignore"):

@@ -7,7 +7,7 @@ from functools import reduce
 
 from numbagraph import shapes
 from numbagraph.blockwise.lengths import Cut
-from numbagraph.graph import Node, Value
+from numbagraph.graph import Constant, Node, Value
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.ops.slicing import slice_cuts, take_slice
 from numbagraph.rewrite import patterns
@@ -18,7 +18,7 @@ from numbagraph.structs import replace
 
 
 def of_named_op(heads: Sequence[Head]) -> bool:
-    return heads[0] is not None
+    return heads[0] not in (None, Constant)
 
 
 def span_of(cut: Cut) -> range | None:
