@@ -158,10 +158,21 @@ EXPRESSIONS = {
         scalars.Composite([a := scalars.float64(), c := scalars.float64()], [a * scalars.exp(c) + 1.0])
     )(v, s),
     "graph in two ops": lambda: (op := OpFromGraph([v, s], [v * s + 1]))(w, s) - op(v, s * 2),
+    "absolute value of a complex number": lambda: pt.abs(pt.complex(v, 2.0)),
+    "einsum": lambda: pt.einsum("ij,j->ij", m, v) + pt.einsum("ij,ik->jk", m, m)[0],
+    "einsum of three": lambda: pt.einsum("ij,j,ij->i", pt.specify_shape(m, (3, 4)), v, m),
+    "interpolation": lambda: pt.interp(v, np.linspace(-2, 3, 5), np.arange(5.0) ** 2),
+    "an element of each row": lambda: pt.vectorize(lambda x, n: x[n], signature="(n),()->()")(m, i[:3]),
+    "joined lengths": lambda: pt.alloc(s, *[pt.concatenate([v.shape[:0], (2, 1), m.shape])[k] for k in (3, 0, 1)]),
+    "lengths from an array": lambda: pt.alloc(s, pt.as_tensor(np.arange(30) % 7).max() + 1),
+    "integers times joined arrays": lambda: (
+        pt.sum(pt.concatenate([[0.0], v]) * np.array([0, 1, 0, 1, 2])) + pt.sum(pt.pad(v, (1, 0)) * np.arange(5))
+    ),
     "op on constants": lambda: v[pt.argsort(pt.as_tensor([3.0, 1.0, 2.0]))],
 }
 
 
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expression(name):
     check(EXPRESSIONS[name](), DATA)

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -14,7 +15,7 @@ pm = pytest.importorskip("pymc")
 import pytensor.tensor as pt  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
 
-from numbagraph.pymc_bridge import compile_logp  # noqa: E402
+from numbagraph.pymc_bridge import UnsupportedOp, compile_logp, compile_model  # noqa: E402
 from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
 
 rng = np.random.default_rng(5)
@@ -345,3 +346,29 @@ def test_found_on_disk(monkeypatch, tmp_path):
     other = compile_logp(hierarchical(observed=Y + 1.0))
     assert other(x)[0] != first(x)[0]
     assert not other.function.special.compiled, "data are no part of the code"
+
+
+def test_data_of_calls_on_several_threads_are_not_mixed():
+    with pm.Model() as model:
+        data = [pm.Data(f"data{number}", np.zeros(20)) for number in range(6)]
+        pm.Potential("sum", pm.Normal("x") * sum(pt.sum(each) for each in data))
+    compiled, found, interval = compile_logp(model, freeze=False), [], sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for turn in range(40):
+            pm.set_data({f"data{number}": np.full(20, float(turn)) for number in range(6)}, model=model)
+            threads = [threading.Thread(target=lambda: found.append(compiled(np.ones(1))[1][0])) for _ in range(4)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+    finally:
+        sys.setswitchinterval(interval)
+    np.testing.assert_array_equal(found, np.repeat(120.0 * np.arange(40) - 1.0, 4))
+
+
+def test_complex_results_are_refused():
+    with pm.Model() as model:
+        pm.Deterministic("angle", pt.complex(pm.Normal("x", shape=2), 2.0))
+    with pytest.raises(UnsupportedOp, match=r"'angle'.*is complex"):
+        compile_model(model)

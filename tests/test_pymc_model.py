@@ -21,6 +21,7 @@ from nutpie import compile_pymc  # noqa: E402
 from pymc.exceptions import SamplingError  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
+from pytensor.compile.builders import OpFromGraph  # noqa: E402
 from threadpoolctl import threadpool_info, threadpool_limits  # noqa: E402
 
 from numbagraph.pymc_bridge import (  # noqa: E402
@@ -32,6 +33,7 @@ from numbagraph.pymc_bridge import (  # noqa: E402
     sample,
     sampling,
 )
+from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
 
 NUTPIE_BY_DEFAULT = inspect.signature(pm.sample).parameters["nuts_sampler"].default is None
 """Whether `pm.sample` takes nutpie where it can: then results have the names that nutpie gives them."""
@@ -123,6 +125,15 @@ def test_nutpie_takes_what_it_was_written_for():
 
 def test_kept_variables():
     assert set(compile_model(regression(), var_names=["noise"]).shapes) == {"slope", "noise_log__", "noise"}
+
+
+def test_initial_points_need_no_compiler():
+    """What is inside of ops and loops would be compiled by PyTensor's C or Numba compiler: a wait of many seconds."""
+    with pm.Model() as model:
+        pm.LKJCholeskyCov("c", n=3, eta=2.0, sd_dist=pm.Exponential.dist(1.0))
+        pm.ZeroSumNormal("z", shape=3)
+    function, _ = InitialPoint(model, [each.name for each in model.value_vars]).function
+    assert not any(isinstance(each.op, OpFromGraph) for each in function.maker.fgraph.apply_nodes)
 
 
 def test_the_initial_point_is_pymc_s():

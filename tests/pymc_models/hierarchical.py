@@ -66,6 +66,29 @@ def robust_regression() -> pm.Model:
 
 
 @zoo("regression")
+def nobody_at_risk() -> pm.Model:
+    """Counts without exposure, for which the rate is 0, and impossible categories"""
+    exposure = np.array([0.0, 2.0, 1.0, 3.0])
+    with pm.Model() as model:
+        rate = pm.Gamma("rate", 2.0, 1.0, shape=2)
+        pm.Poisson("deaths", exposure * rate[[0, 0, 1, 1]], observed=[0, 1, 0, 2])
+        share = pm.Beta("share", 2.0, 2.0)
+        pm.Binomial("n", n=5, p=np.array([0.0, 1.0]) * share, observed=[0, 3])
+    return model
+
+
+@zoo("regression")
+def branches_without_a_derivative() -> pm.Model:
+    """Switches whose other branch is infinite, or has no derivative"""
+    divisor = np.array([0.0, 1.0, 2.0])
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=3)
+        pm.Potential("root", pt.sum(pt.switch(x > 0, pt.sqrt(x), x) + pt.switch(x > 0, x, pt.log(-x))))
+        pm.Potential("ratio", pt.sum(pt.switch(divisor > 0, pt.exp(x) / divisor, 0)))
+    return model
+
+
+@zoo("regression")
 def logistic_regression() -> pm.Model:
     """Bernoulli by its logit"""
     with pm.Model() as model:

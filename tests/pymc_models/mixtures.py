@@ -99,6 +99,16 @@ def truncated_normal_by_hand() -> pm.Model:
 
 
 @zoo("censored")
+def truncated_far_away() -> pm.Model:
+    """All of the distribution lies where it may, a hundred standard deviations from the bound"""
+    with pm.Model() as model:
+        mu, sigma = pm.Normal("mu", 100.0, 10.0, initval=100.0), pm.HalfNormal("sigma", 2.0)
+        pm.TruncatedNormal("y", mu, sigma, lower=0.0, observed=[97.0, 101.0, 103.0])
+        pm.Censored("z", pm.Normal.dist(mu, 1.0), None, 200.0, observed=[99.0, 200.0])
+    return model
+
+
+@zoo("censored")
 def truncated_exponential() -> pm.Model:
     """Another one"""
     with pm.Model() as model:

@@ -14,13 +14,14 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.random.op import RandomVariable
+from pytensor.tensor.shape import Reshape
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.mapping import over_batches
 from numbagraph.op import registry
-from numbagraph.pymc_bridge import linalg
+from numbagraph.pymc_bridge import linalg, structure
 from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import (
     Importer,
@@ -75,6 +76,7 @@ def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
 
 BATCHED: dict[type, Callable[..., Any]] = {
     Dot: matrix_product,
+    Reshape: structure.reshape_each,
     linalg.ops.PivotToPermutations: linalg.permutation,
     **dict.fromkeys(linalg.TABLE, linalg.linear_algebra),
 }

@@ -31,7 +31,6 @@ IN_RESULT_DTYPE: dict[type, str] = {
     scalars.Maximum: "maximum",
     scalars.Minimum: "minimum",
     scalars.Neg: "negative",
-    scalars.Abs: "absolute",
     scalars.Sign: "sign",
     scalars.Sqr: "square",
     scalars.Sqrt: "sqrt",
@@ -98,6 +97,7 @@ IN_RESULT_DTYPE: dict[type, str] = {
 """Functions whose operands are converted to the dtype of the result first."""
 
 AS_THEY_ARE: dict[type, str] = {
+    scalars.Abs: "absolute",
     scalars.LT: "less",
     scalars.LE: "less_equal",
     scalars.GT: "greater",

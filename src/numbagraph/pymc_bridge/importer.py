@@ -231,8 +231,7 @@ class Importer:
                 results = [results]
             known = all(isinstance(each, GraphConstant) for each in inputs) and not is_choice(node)
             for variable, result in zip(node.outputs, results, strict=True):
-                typed = self.typed(variable, result)
-                self.values[variable] = computed_number(typed) if known else typed
+                self.values[variable] = self.computed_number(self.typed(variable, result), known)
 
     def typed(self, variable: Variable, result: Any) -> Any:
         """A result in the dtype that PyTensor says it has; its known lengths are those that PyTensor knows."""
@@ -245,6 +244,16 @@ class Importer:
             if known is not None and not shapes.same(extent, known):
                 shapes.require_same(extent, known, f"{describe(variable)} must have shape {static_shape(variable)}")
         return result
+
+    def computed_number(self, value: Any, known: bool) -> Any:
+        """What follows from constants as a constant, if it is a number, or some integers: an axis, or lengths, say.
+
+        Integers may follow from arrays as well: the number of groups is the largest index and one.
+        """
+        if not isinstance(value, Node) or (value.ndim and not are_few_integers(value)):
+            return value
+        data = self.data_of(value) if known or value.dtype.kind in "iu" else None
+        return value if data is None else constant(data, dtype=value.dtype)
 
     def data_of(self, value: Any) -> Any:
         """The array that a value is, or the sparse matrix, if it depends on constants alone."""
@@ -278,13 +287,6 @@ class Importer:
         inside = self.part()
         inside.values.update(zip(graph.inputs, inputs, strict=True))
         return [inside(output) for output in graph.outputs]
-
-
-def computed_number(value: Any) -> Any:
-    """What follows from constants as a constant, if it is a number, or some integers: an axis, or lengths, say."""
-    if isinstance(value, Node) and (not value.ndim or are_few_integers(value)):
-        return constant(evaluate(Graph((), (value,)), [])[0], dtype=value.dtype)
-    return value
 
 
 def are_few_integers(value: Value) -> bool:

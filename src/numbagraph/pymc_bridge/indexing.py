@@ -17,7 +17,7 @@ from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.pymc_bridge.compatibility import index_of
 from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
-from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers
+from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
 from numbagraph.types import BOOL
 
 
@@ -61,9 +61,17 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
 @imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1)
 def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
     key = key_of(importer, node, indices)
-    if x.ndim == 1 and len(key) == 1 and isinstance(key[0], int) and is_made_of_numbers(x):
-        return elements_of(x)[key[0]]
+    if x.ndim == 1 and len(key) == 1 and is_static(key[0]) and is_made_of_numbers(x):
+        found = elements_of(x)[key[0]]
+        return vector_of(found) if isinstance(found, list) else found
     return index(x, key)
+
+
+def is_static(entry: Any) -> bool:
+    """Whether a part of a key is made of numbers that are known."""
+    if isinstance(entry, slice):
+        return all(each is None or isinstance(each, int) for each in (entry.start, entry.stop, entry.step))
+    return isinstance(entry, int)
 
 
 @imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)

@@ -9,10 +9,28 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor
 from pymc.initial_point import convert_str_to_rv_dict, make_initial_point_expression
 from pymc.pytensorf import compile as compile_pytensor
 from pymc.pytensorf import find_rng_nodes, replace_rng_nodes, reseed_rngs
-from pytensor.compile.mode import Mode
+from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.mode import Mode, optdb
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import in2out, node_rewriter
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.tensor.rewriting.ofg import inline_ofg_node
+
+
+@node_rewriter([OpFromGraph])
+def inline(_: FunctionGraph, node: Apply) -> Any:
+    """The graph inside an op in its place: PyTensor compiles what is inside by its C or Numba compiler."""
+    return inline_ofg_node(node)
+
+
+INLINE = "numbagraph_inline"
+optdb.register(INLINE, in2out(inline, name=INLINE), position=0)
+PYTHON_CODE = Mode(linker="py", optimizer=RewriteDatabaseQuery(include=(INLINE,)))
 
 
 class InitialPoint:
@@ -49,7 +67,8 @@ class InitialPoint:
             default_strategy=self.strategy,
             return_transformed=True,
         )
-        compiled = compile_pytensor([], replace_rng_nodes(expressions), mode=Mode(linker="py", optimizer="None"))
+        with pytensor.config.change_flags(cxx=""):
+            compiled = compile_pytensor([], replace_rng_nodes(expressions), mode=PYTHON_CODE)
         return compiled, find_rng_nodes(compiled.maker.fgraph.outputs)
 
     def values(self, seed: int | None = None) -> list[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,12 +21,13 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
-from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, finish
+from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
 from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
+from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.collection import collector_at_rest
@@ -121,6 +123,13 @@ def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
 
 
+def as_double(value: Value, variable: Variable) -> Value:
+    """A result as native code hands it over."""
+    if value.dtype.kind == "c":
+        raise UnsupportedOp(f"{describe(variable)} is complex, and samplers keep real numbers only")
+    return convert(value, FLOAT64)
+
+
 class Parts:
     """A model on its way to native code: its point, its data, and graphs of both."""
 
@@ -144,7 +153,7 @@ class Parts:
             importer = Importer(check_parameters=self.check_parameters)
             importer.values.update({each: checked_input(each) for each in shared})
             self.point.bind(importer, inputs)
-            values = build([convert(importer(each), FLOAT64) for each in variables], inputs)
+            values = build([as_double(importer(each), each) for each in variables], inputs)
             own = [*inputs, *(importer.values[each] for each in shared)]
             return finish(importer, own, variables, values, guards, name)
 
@@ -153,7 +162,8 @@ class Parts:
 
         def build(values: list[Value], inputs: list[Input]) -> list[Value]:
             prepared = prepare(rewrite_values(values, PARAMETRISATIONS))
-            return [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
+            results = [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
+            return rewrite_values(results, SWITCHES)
 
         return self.graph([self.model.logp()], "logp", build)
 
@@ -185,6 +195,7 @@ class CompiledLogp:
         self.has_gradient = gradient and self.point.is_continuous
         graph = parts.density(gradient=self.has_gradient)
         self._shared = parts.shared
+        self._lock = threading.Lock()
         self._values = {each.name: each.get_value(borrow=True) for each in self._shared}
         self.function = parts.density_function(graph, parts.record(graph), gradient=self.has_gradient)
 
@@ -200,7 +211,13 @@ class CompiledLogp:
         return self.function.address
 
     def __call__(self, x: Any) -> Any:
-        self._follow_shared()
+        if not self._shared:
+            return self._evaluated(x)
+        with self._lock:  # data of one call are not those of another
+            self._follow_shared()
+            return self._evaluated(x)
+
+    def _evaluated(self, x: Any) -> Any:
         result = self.function.entry(x)
         if result is not NotImplemented:
             return result

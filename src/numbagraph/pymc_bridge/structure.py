@@ -58,8 +58,11 @@ def is_made_of_numbers(vector: Value) -> bool:
         return True
     if not isinstance(vector, Node) or vector.ndim != 1:
         return False
+    if vector.op.name == "broadcast_to":
+        return not vector.inputs[0].ndim and isinstance(vector.shape[0], int)
     return vector.op.name == "expand_dims" or (
-        vector.op.name == "concatenate" and all(each.shape == (1,) for each in vector.inputs)
+        vector.op.name == "concatenate"
+        and all(each.shape == (1,) or is_made_of_numbers(each) for each in vector.inputs)
     )
 
 
@@ -142,6 +145,34 @@ def length_along(importer: Importer, node: Apply, x: Value) -> Value:
 def reshape(importer: Importer, node: Apply, x: Value, target: Value) -> Value:
     sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target)] if node.op.ndim else []
     return reshape_value(x, complete_shape(x, sizes))
+
+
+def reshape_each(importer: Importer, node: Apply, x: Value, targets: Value) -> list[Value]:
+    """The same of each element of a batch: all get one shape, or they would make no array."""
+    shape = common_row(importer, targets)
+    if shape is None:
+        raise UnsupportedOp(f"the shape of {describe(node.outputs[0])} differs along a batch, or is not known")
+    rank = len(node.op.inputs_sig[0])
+    lengths = [shapes.resolve(extent_of(each)) for each in elements_of(shape)]
+    batch = x.shape[: x.ndim - rank]
+    return [reshape_value(x, complete_shape(x, [*batch, *lengths]))]
+
+
+def common_row(importer: Importer, rows: Value) -> Value | None:
+    """The row that is repeated along all leading dimensions of an array."""
+    if rows.ndim == 1:
+        return rows
+    if isinstance(rows, Node) and rows.op.name == "broadcast_to" and rows.inputs[0].ndim < 2:
+        source = rows.inputs[0]
+        return source if source.ndim else broadcast_value(source, rows.shape[-1:])
+    if isinstance(rows, Node) and rows.op.name == "concatenate" and rows.attrs["axis"] == -1:
+        pieces = [common_row(importer, each) for each in rows.inputs]
+        return None if any(each is None for each in pieces) else registry["concatenate"](pieces, 0)
+    data = importer.data_of(rows)
+    if data is None or not data.size:
+        return None
+    flat = data.reshape(-1, data.shape[-1])
+    return constant(flat[0]) if np.all(flat == flat[0]) else None
 
 
 @imports(JoinDims)

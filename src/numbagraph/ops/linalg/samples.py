@@ -55,7 +55,7 @@ def separated(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.nda
     Of truth values they are those of a path with a loop at one end: ``2 cos((2k - 1) pi / (2n + 1))``.
     """
     if dtype == np.bool_:
-        beside = np.eye(*shape[-2:], 1, dtype=dtype) | np.eye(*shape[-2:], -1, dtype=dtype)
+        beside = np.eye(*shape[-2:], k=1, dtype=dtype) | np.eye(*shape[-2:], k=-1, dtype=dtype)
         beside[0, 0] = True
         return np.broadcast_to(beside, shape).copy()
     weights = (2 * np.arange(1, shape[-1] + 1)).astype(dtype)
