@@ -360,6 +360,47 @@ def test_threads_of_the_blas(monkeypatch, blas_cores, cores, chains, threads):
     assert set(seen) == {threads}
 
 
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"cores": 0}, ValueError, "cores is a whole number of at least 1, not 0"),
+        ({"cores": "2"}, ValueError, "cores is a whole number"),
+        ({"chains": 0}, ValueError, "chains is a whole number"),
+        ({"tune": None}, ValueError, "tune is a whole number of at least 0, not None"),
+        ({"tune": -1}, ValueError, "tune is a whole number"),
+        ({"save_warmup": True}, TypeError, "give discard_tuned_samples"),
+        ({"blocking": False}, TypeError, "nutpie.sample of compile_model takes it"),
+    ],
+)
+def test_arguments_are_checked(options, error, message):
+    with pytest.raises(error, match=message):
+        sample(regression(), progressbar=False, **options)
+
+
+def test_numbers_of_numpy_are_numbers():
+    trace = sample(regression(), draws=5, tune=5, chains=np.int64(2), cores=np.int64(8), seed=1, progressbar=False)
+    assert trace.posterior.sizes["chain"] == 2
+
+
+@pytest.mark.parametrize("value", [10**12, 1.7, 1j])
+def test_data_that_the_dtype_cannot_hold_are_refused(value):
+    with pm.Model() as model:
+        index = pm.Data("index", np.zeros(3, np.int32))
+        pm.Normal("y", pm.Normal("x", shape=2)[index], observed=np.zeros(3))
+    compiled = compile_model(model, freeze=False)
+    assert compiled.with_data(index=np.ones(3)).shared_data["index"].dtype == np.int32
+    with pytest.raises(ValueError, match="'index' holds int32"):
+        compiled.with_data(index=np.full(3, value))
+
+
+def test_data_named_like_arrays_of_the_model_are_refused():
+    with pm.Model() as model:
+        data = pm.Data("logp 0", np.full((3, 3), 7.0))
+        pm.Potential("p", pt.sum(pm.Normal("x", shape=3) @ (data + np.arange(9.0).reshape(3, 3))))
+    with pytest.raises(ValueError, match="data cannot be called 'logp 0'"):
+        compile_logp(model, freeze=False)
+
+
 def test_blas_cores_are_a_number():
     with pytest.raises(ValueError, match="a number of threads, 'auto' or None, not 0"):
         sample(regression(), blas_cores=0, progressbar=False)

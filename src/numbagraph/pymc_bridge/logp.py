@@ -171,7 +171,10 @@ class Parts:
         """What native code reads: shared variables, and what graphs captured."""
         arrays = {each.name: as_array(each.get_value(borrow=True)) for each in self.shared}
         for graph in graphs:
-            arrays |= dict(zip(names_of(graph), graph.captured, strict=True))
+            for name, captured in zip(names_of(graph), graph.captured, strict=True):
+                if name in arrays:
+                    raise ValueError(f"data cannot be called {name!r}: an array of the compiled model is")
+                arrays[name] = captured
         return Record(arrays)
 
     def density_function(self, graph: ImportedGraph, record: Record, *, gradient: bool) -> VectorFunction:

@@ -25,10 +25,13 @@ class NativeModel(CompiledPyMCModel):
         KeyError
             For a name that is not among the data; of a model that was compiled with ``freeze=True`` none is.
         ValueError
-            For data that would change the shape of a variable.
+            For data that would change the shape of a variable, or that the dtype of the data cannot hold.
         """
         if not self.shared_data:
             raise KeyError(f"{', '.join(updates)}: the data of this model are constants; compile it with freeze=False")
+        for name, value in updates.items():
+            if name in self.shared_data:
+                require_kept(name, np.asarray(value), self.shared_data[name].dtype)
         changed = super().with_data(**updates)
         for name, shape in self.shapes_with(changed.shared_data).items():
             if shape != self._shapes[name]:
@@ -37,3 +40,13 @@ class NativeModel(CompiledPyMCModel):
                     "call pm.set_data, and compile the model anew"
                 )
         return changed
+
+
+def require_kept(name: str, value: np.ndarray, dtype: np.dtype) -> None:
+    """Refuse numbers that a dtype would change by more than rounding; nutpie converts whatever it is given."""
+    lost = value.dtype.kind == "c" and dtype.kind != "c"
+    if dtype.kind in "biu" and not lost:
+        with np.errstate(invalid="ignore"):
+            lost = not np.array_equal(value.astype(dtype), value)
+    if lost:
+        raise ValueError(f"{name!r} holds {dtype}, which cannot hold these data ({value.dtype})")

@@ -6,6 +6,7 @@ import inspect
 import os
 import time
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -63,7 +64,7 @@ def sample(
     freeze
         Whether data and dimensions become constants before the model is compiled.
     **options
-        Anything else that `nutpie.sample` takes.
+        Anything else that `nutpie.sample` takes, but ``blocking`` and ``return_raw_trace``.
 
     Returns
     -------
@@ -75,7 +76,8 @@ def sample(
     UnsupportedOp
         Where the model uses an op of PyTensor that has no translation.
     ValueError
-        Where a free variable is discrete, or for a name that is not among the variables or a wrong number of cores.
+        Where a free variable is discrete, for a name that is not among the variables, or where draws, chains or cores
+        are no such number.
     pymc.exceptions.SamplingError
         Where there are no free variables, or where the log-density is not finite where chains begin. If it cannot be
         evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable.
@@ -90,6 +92,8 @@ def sample(
     (2, 50)
     """
     model = pm.modelcontext(model)
+    require_counts(draws=(draws, 1), tune=(tune, 0), chains=(chains, 1), cores=(cores, None if cores is None else 1))
+    require_free(options)
     if not model.free_RVs:
         raise SamplingError("the model has no free variables, so there is nothing to sample")
     kept = None if var_names is None else known_names(model, var_names)
@@ -104,7 +108,7 @@ def sample(
             draws=draws,
             tune=max(tune, 1),  # nutpie's adaptation needs a sample
             chains=chains,
-            cores=cores,
+            cores=cores if cores is None else min(int(cores), chains),
             seed=seed_of(seed),
             progress_bar=progressbar,
             target_accept=target_accept,
@@ -138,9 +142,31 @@ def blas_threads(blas_cores: int | str | None, cores: int | None, chains: int) -
         return None
     at_a_time = os.cpu_count() or 1 if cores is None else cores
     total = at_a_time if blas_cores == "auto" else blas_cores
-    if not isinstance(total, int) or total < 1:
+    if isinstance(total, str) or not isinstance(total, Integral) or total < 1:
         raise ValueError(f"blas_cores is a number of threads, 'auto' or None, not {blas_cores!r}")
-    return max(1, total // max(1, min(at_a_time, chains)))
+    return max(1, int(total) // max(1, min(at_a_time, int(chains))))
+
+
+def require_counts(**counts: tuple[Any, int | None]) -> None:
+    """Each is a number, of at least so much; where that is None, it is left to nutpie."""
+    for name, (found, least) in counts.items():
+        if least is not None and (not isinstance(found, Integral) or found < least):
+            raise ValueError(f"{name} is a whole number of at least {least}, not {found!r}")
+
+
+OWN = {
+    "save_warmup": "give discard_tuned_samples",
+    "progress_bar": "give progressbar",
+    "blocking": "nutpie.sample of compile_model takes it",
+    "return_raw_trace": "nutpie.sample of compile_model takes it",
+}
+"""Options of nutpie's sampler that have another name here, or whose results are no finished samples."""
+
+
+def require_free(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name in OWN:
+            raise TypeError(f"sample has no {name}: {OWN[name]}")
 
 
 def seed_of(seed: int | np.random.Generator | None) -> int | None:
