@@ -47,4 +47,4 @@ def check(variable: Variable, data: Data) -> None:
     for each in forms:
         found = imported_value(each, data)
         assert np.asarray(found).dtype == expected.dtype
-        np.testing.assert_allclose(found, expected, rtol=1e-6 if expected.dtype == "float32" else 1e-13, atol=1e-14)
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)

@@ -14,14 +14,11 @@ from numbagraph.graph import Constant, Node, Value
 from numbagraph.op import registry
 from numbagraph.ops.shape import squeeze_at
 from numbagraph.rewrite.engine import RuleSet, node_rule, rule
-from numbagraph.rewrite.patterns import Head, where
+from numbagraph.rewrite.patterns import where
+from numbagraph.rewrite.pieces import of_named_op
 
 
-def of_where(heads: Sequence[Head]) -> bool:
-    return heads[0] not in (None, Constant)
-
-
-@node_rule(lambda op: op.name == "sum" or op.kind == "view", of_where, operands=("where",))
+@node_rule(lambda op: op.name == "sum" or op.kind == "view", of_named_op, operands=("where",))
 def whole_arrays(node: Node) -> Value | None:
     """An array that is left out as a whole: so is its sum, and what is viewed of it."""
     chosen, *rest = node.inputs
