@@ -112,6 +112,8 @@ class Importer:
     def __init__(self, inputs: Iterable[Variable] = (), *, check_parameters: bool = True) -> None:
         self.values: dict[Variable, Any] = {}
         self.arrays: dict[Input, np.ndarray] = {}
+        self.constancy: dict[Value, bool] = {}
+        """Of values that were asked for, whether they depend on constants alone."""
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
@@ -166,7 +168,8 @@ class Importer:
     def part(self) -> Importer:
         """An importer that has nothing yet, for a part of the same graph."""
         inside = Importer(check_parameters=self.check_parameters)
-        inside.arrays, inside.requirements, inside.taken = self.arrays, self.requirements, self.taken
+        inside.arrays, inside.constancy = self.arrays, self.constancy
+        inside.requirements, inside.taken = self.requirements, self.taken
         return inside
 
     def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
@@ -267,8 +270,20 @@ class Importer:
         return np.asarray(evaluate(graph, [self.arrays[each] for each in graph.inputs])[0])
 
     def is_constant(self, value: Value) -> bool:
-        """Whether a value depends on constants alone."""
-        return all(each in self.arrays for each in Graph((), (value,)).order if isinstance(each, (Input, Dim)))
+        """Whether a value depends on constants alone. What is found out is kept: integers ask at every step."""
+        stack = [value]
+        while stack:
+            top = stack[-1]
+            missing = [each for each in top.inputs if each not in self.constancy] if isinstance(top, Node) else []
+            stack.extend(missing)
+            if missing:
+                continue
+            stack.pop()
+            if isinstance(top, Node):
+                self.constancy[top] = all(self.constancy[each] for each in top.inputs)
+            else:
+                self.constancy[top] = isinstance(top, GraphConstant) or top in self.arrays
+        return self.constancy[value]
 
     def computed_now(self, node: Apply) -> list[Any]:
         """The results of an op without a translation, where they follow from constants alone."""
