@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -28,12 +29,20 @@ def two_threads():
     set_threads(before)
 
 
-def seen_during(function, *arguments):
-    """The numbers of threads that BLAS may have while a function runs, which gives up the GIL."""
-    worker, seen = threading.Thread(target=function, args=arguments), set()
+def is_seen(threads, function, *arguments, seconds):
+    """Whether BLAS may have so many threads at any time while a function, which gives up the GIL, is called again and
+    again: a call of a few milliseconds may well be over before this thread runs once."""
+    stop, seen = threading.Event(), False
+
+    def call_on():
+        while not stop.is_set():
+            function(*arguments)
+
+    worker, end = threading.Thread(target=call_on), time.monotonic() + seconds
     worker.start()
-    while worker.is_alive():
-        seen.add(get_threads())
+    while not seen and time.monotonic() < end:
+        seen = get_threads() == threads
+    stop.set()
     worker.join()
     return seen
 
@@ -49,7 +58,7 @@ def test_small_matrices_are_for_one_thread(name):
     }[name]
     compiled = graph_jit(function, cache=False)
     np.testing.assert_allclose(compiled(matrices), function(matrices), rtol=1e-10, atol=1e-8)
-    assert 1 in seen_during(compiled, matrices)
+    assert is_seen(1, compiled, matrices, seconds=60)
     assert get_threads() == 2
 
 
@@ -57,7 +66,8 @@ def test_large_ones_are_left_to_blas():
     matrix = np.ones((700, 700))
     compiled = graph_jit(lambda x: x @ x, cache=False)
     compiled(matrix)
-    assert seen_during(compiled, matrix) == {2}
+    assert not is_seen(1, compiled, matrix, seconds=0.3)
+    assert get_threads() == 2
 
 
 def test_the_last_that_ends_restores():

@@ -55,12 +55,14 @@ def test_long_programs_release_the_gil(threshold, released):
     thread.start()
     while not ticks:
         time.sleep(0.001)
-    before = ticks
-    sleeping(threshold)()
-    progress = ticks - before
+    function, progress = sleeping(threshold), []
+    for _ in range(5):  # a busy machine may not give the other thread a core in a call, or keep this one off before it
+        before = ticks
+        function()
+        progress.append(ticks - before)
     running = False
     thread.join()
-    assert (progress > 20) == released
+    assert max(progress) > 20 if released else min(progress) < 5
 
 
 def test_threads_call_and_compile_at_once():
