@@ -263,6 +263,18 @@ def test_an_array_that_changes_while_a_function_is_traced_is_captured_as_it_was(
         np.testing.assert_array_equal(graph_jit(f, static_argnames="length")(x, length), f(x, length))
 
 
+def test_lengths_from_arrays_that_have_memory():
+    """The numbers are computed a second time, before the loops."""
+
+    def f(x, i):
+        counts = i * np.array([2, 3, 1])
+        return x[: counts[0]] * 2, np.cumsum(counts), counts[::-1], counts
+
+    arguments = np.arange(5.0), np.array([1, 2, 3])
+    for found, expected in zip(graph_jit(f)(*arguments), f(*arguments), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_short_lengths_of_captured_arrays_are_known():
     short, long = np.arange(8.0), np.arange(9.0)
     assert graph_jit(lambda x: x + short).graph(short).outputs[0].shape == (8,)

@@ -18,7 +18,7 @@ from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Input, Value, constant
+from numbagraph.graph import Graph, Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
@@ -29,7 +29,8 @@ from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
-from numbagraph.rewrite.pipeline import prepare
+from numbagraph.rewrite.lengths import array_of_computed_length, refusal
+from numbagraph.rewrite.pipeline import optimise, prepare
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
@@ -123,6 +124,15 @@ def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
 
 
+def refuse_computed_lengths(graph: Graph) -> None:
+    """Refuse lengths that follow from elements of data: they are computed before, where data are constants."""
+    if array_of_computed_length(graph) is None:
+        return
+    array = array_of_computed_length(optimise(graph).final)  # what nobody needs is no trouble
+    if array is not None:
+        raise UnsupportedOp(refusal(array), advice="With freeze=True, pm.Data are constant, and so are lengths")
+
+
 def as_double(value: Value, variable: Variable) -> Value:
     """A result as native code hands it over."""
     if value.dtype.kind == "c":
@@ -155,7 +165,10 @@ class Parts:
             self.point.bind(importer, inputs)
             values = build([as_double(importer(each), each) for each in variables], inputs)
             own = [*inputs, *(importer.values[each] for each in shared)]
-            return finish(importer, own, variables, values, guards, name)
+            graph = finish(importer, own, variables, values, guards, name)
+        if shared:
+            refuse_computed_lengths(graph)
+        return graph
 
     def density(self, *, gradient: bool) -> ImportedGraph:
         """The log-density, and its derivatives."""

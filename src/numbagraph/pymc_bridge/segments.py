@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
@@ -13,10 +14,12 @@ from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.embed import FAILURES
+from numbagraph.graph import Value
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
+from numbagraph.rewrite.lengths import ComputedLengths
 from numbagraph.structs import Struct
 from numbagraph.types import DTYPES
 
@@ -29,6 +32,7 @@ class Segment(Struct, eq=False):
     outputs: tuple[Variable, ...]
 
 
+LENGTH = "a length follows from elements of an array that it computes itself"
 SUPPORTED = frozenset(map(str, DTYPES))
 
 Step = Segment | Apply
@@ -46,11 +50,14 @@ class Division(Struct, frozen=False):
 
 
 class Untranslated(Exception):
-    """Applications of ops in a segment that cannot be translated, each with the reason."""
+    """What keeps a segment from being a native function."""
 
-    def __init__(self, reasons: Mapping[Apply, str]) -> None:
+    def __init__(self, reasons: Mapping[Apply, str], waits: Mapping[Apply, Collection[Apply]]) -> None:
         super().__init__(*reasons.values())
         self.reasons = reasons
+        """Applications of ops that cannot be translated, and why."""
+        self.waits = waits
+        """Applications of ops whose lengths others compute: those have to be in a segment before."""
 
 
 def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
@@ -60,13 +67,16 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
     """
     foreign = set(filter(is_random, order))
     reasons: dict[Apply, str] = {}
+    waits: dict[Apply, set[Apply]] = defaultdict(set)
     while True:
-        steps = steps_of(fgraph, order, foreign)
+        steps = steps_of(fgraph, order, foreign, waits)
         try:
             functions = {step: native_function(step, name) for step in steps if isinstance(step, Segment)}
         except Untranslated as found:
             reasons.update(found.reasons)
             foreign.update(found.reasons)
+            for node, earlier in found.waits.items():
+                waits[node].update(earlier)
         else:
             return Division(steps, functions, reasons)
 
@@ -82,11 +92,16 @@ def is_array(variable: Variable) -> bool:
     return array and variable.type.dtype in SUPPORTED
 
 
-def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[Apply]) -> list[Step]:
+def steps_of(
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    foreign: Collection[Apply],
+    waits: Mapping[Apply, Collection[Apply]],
+) -> list[Step]:
     """As few steps as there can be, in an order in which they can be run.
 
-    On the way to an application, native and foreign ones take turns; its level says how often. Native ones of one level
-    become a segment.
+    On the way to an application, native and foreign ones take turns, or a native function has to end before another
+    one begins; its level says how often. Native ones of one level become a segment.
     """
     before = fgraph.orderings()
     levels: dict[Apply, int] = {}
@@ -94,7 +109,8 @@ def steps_of(fgraph: FunctionGraph, order: Sequence[Apply], foreign: Collection[
     for node in order:
         is_foreign = node in foreign
         earlier = [each.owner for each in node.inputs if each.owner is not None] + list(before.get(node, ()))
-        levels[node] = max((levels[each] + (each in foreign and not is_foreign) for each in earlier), default=0)
+        later = [levels[each] + (each in foreign and not is_foreign) for each in earlier]
+        levels[node] = max((*later, *(levels[each] + 1 for each in waits.get(node, ()))), default=0)
         groups[levels[node], is_foreign].append(node)
     steps: list[Step] = []
     for (_, is_foreign), nodes in sorted(groups.items(), key=lambda item: item[0]):
@@ -117,20 +133,37 @@ def native_function(segment: Segment, name: str) -> ArrayFunction:
         importer = Importer()
         importer.values.update({each: checked_input(each) for each in segment.inputs if is_array(each)})
         reasons: dict[Apply, str] = {}
+        lengths = ComputedLengths()
         if any(map(is_choice, segment.nodes)):
             importer.branches = Branches(segment.outputs, importer.values.__contains__, is_choice)
         for node in segment.nodes:
             if importer.branches and importer.branches.homes.get(node):
                 continue  # translated when the choice that it is needed for is
+            checked = len(guards.guards)
             try:
                 translate(importer, node, segment)
             except FAILURES as error:
                 reasons[node] = str(error)
                 importer.values.update({each: checked_input(each) for each in node.outputs if is_array(each)})
+                continue
+            made = [each for each in map(importer.values.get, node.outputs) if isinstance(each, Value)]
+            conditions = [each.condition for each in guards.guards[checked:]]
+            if lengths.first(made) is not None or any(map(lengths.is_computed, conditions)):
+                earlier = computed_numbers(importer, node, segment, lengths)
+                if not earlier:
+                    reasons[node] = LENGTH
+                raise Untranslated(reasons, {node: earlier})
     if reasons:
-        raise Untranslated(reasons)
+        raise Untranslated(reasons, {})
     inputs, values = ([importer.values[each] for each in some] for some in (segment.inputs, segment.outputs))
     return ArrayFunction(finish(importer, inputs, segment.outputs, values, guards, name))
+
+
+def computed_numbers(importer: Importer, node: Apply, segment: Segment, lengths: ComputedLengths) -> list[Apply]:
+    """What computes, in the same segment, integers that an application of an op is given."""
+    own = [each for each in node.inputs if is_array(each) and each.owner in segment.nodes]
+    integers = [each for each in own if np.dtype(each.type.dtype).kind in "iu"]
+    return [each.owner for each in integers if lengths.is_computed(importer.values[each])]
 
 
 def translate(importer: Importer, node: Apply, segment: Segment) -> None:

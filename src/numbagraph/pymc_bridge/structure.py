@@ -66,8 +66,12 @@ def is_made_of_numbers(vector: Value) -> bool:
     )
 
 
-def elements_of(vector: Value) -> list[Value]:
-    """The elements of a vector of static length, each by itself."""
+def elements_of(vector: Value, expected: int | None = None) -> list[Value]:
+    """The elements of a vector, each by itself; there are as many as are expected, where its type does not say."""
+    count = shapes.resolve(vector.shape[0])
+    if expected is not None and not isinstance(count, int):
+        shapes.require_same(count, expected, f"a vector of {expected} lengths is needed")
+        return [index(vector, number) for number in range(expected)]
     if isinstance(vector, Node) and vector.op.name == "broadcast_to" and not vector.inputs[0].ndim:
         return [vector.inputs[0]] * static_integer(vector.shape[0], "the length of a vector")
     if isinstance(vector, Node) and vector.op.name == "concatenate":
@@ -76,7 +80,6 @@ def elements_of(vector: Value) -> list[Value]:
         return [vector.inputs[0]]
     if isinstance(vector, Constant):
         return [constant(each) for each in vector.data]
-    count = shapes.resolve(vector.shape[0])
     if not isinstance(count, int):
         raise UnsupportedOp("the rank of a result must be known")
     return [index(vector, number) for number in range(count)]
@@ -143,8 +146,18 @@ def length_along(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(Reshape)
 def reshape(importer: Importer, node: Apply, x: Value, target: Value) -> Value:
-    sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target)] if node.op.ndim else []
+    sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target, node.op.ndim)]
+    if not is_made_of_numbers(target):
+        sizes = with_rest(x, sizes)
     return reshape_value(x, complete_shape(x, sizes))
+
+
+def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
+    """Lengths of which one may turn out to be -1, which stands for what is left of ``x``."""
+    others = shapes.multiply(-1, shapes.product(sizes))
+    rest = shapes.as_value(shapes.floor_divide(shapes.product(x.shape), shapes.maximum(others, 1)))
+    lengths = [shapes.as_value(each) for each in sizes]
+    return [registry["where"](registry["equal"](each, -1), rest, each) for each in lengths]
 
 
 def reshape_each(importer: Importer, node: Apply, x: Value, targets: Value) -> list[Value]:
@@ -183,8 +196,8 @@ def join_dims(importer: Importer, node: Apply, x: Value) -> Value:
 
 @imports(SplitDims)
 def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value:
-    axis = node.op.axis
-    return reshape_value(x, (*x.shape[:axis], *map(extent_of, elements_of(sizes)), *x.shape[axis + 1 :]))
+    axis, count = node.op.axis, node.outputs[0].type.ndim - x.ndim + 1
+    return reshape_value(x, (*x.shape[:axis], *map(extent_of, elements_of(sizes, count)), *x.shape[axis + 1 :]))
 
 
 @imports(basic.Alloc)
@@ -218,7 +231,7 @@ def join(importer: Importer, node: Apply, *operands: Value) -> Value:
 def split(importer: Importer, node: Apply, *operands: Value) -> list[Value]:
     axis, (x, sizes) = axis_apart(node.op, operands, 1)
     along = shapes.normalise_axis(static_integer(axis, "the axis of a split"), x.ndim)
-    extents = [extent_of(each) for each in elements_of(sizes)]
+    extents = [extent_of(each) for each in elements_of(sizes, len(node.outputs))]
     starts = accumulate(extents[:-1], shapes.add, initial=0)
     return [narrow(x, along, start, extent) for start, extent in zip(starts, extents, strict=True)]
 

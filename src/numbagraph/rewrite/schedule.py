@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -10,7 +10,7 @@ from numbagraph import shapes
 from numbagraph.abi import ArrayLeaf, Leaf
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import extent_scalar
-from numbagraph.graph import Graph, Node, Value
+from numbagraph.graph import Graph, Node, Value, toposort
 from numbagraph.kernel import (
     Buffer,
     Call,
@@ -31,7 +31,8 @@ from numbagraph.kernel import (
     walk,
 )
 from numbagraph.op import registry
-from numbagraph.rewrite.fuse import Plan, is_barrier
+from numbagraph.rewrite.fuse import Plan, everything, extents_of, is_barrier
+from numbagraph.rewrite.lengths import array_of_computed_length, refusal
 from numbagraph.rewrite.memory import plan_memory
 from numbagraph.rewrite.nests import Memory, Puller, build_nest, element_count, loops_of
 from numbagraph.rewrite.order import needs_fill
@@ -43,19 +44,39 @@ CALL_WORK = 8
 """Operations of a call for an element of its operands and results, roughly."""
 
 
+class LengthNotKnown(Exception):
+    """A length would have to be known before the loops have run that it follows from."""
+
+
 def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False) -> Program:
     """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
-    memory = allocate(graph, plan, leaves)
+    try:
+        return scheduled(plan, leaves, (), parallel=parallel)
+    except LengthNotKnown:
+        pass
+    try:  # a length may follow from elements that get memory, but can be computed a second time
+        return scheduled(plan, leaves, needed_at_entry(graph), parallel=parallel)
+    except LengthNotKnown:
+        error = ValueError(refusal(array_of_computed_length(graph)))
+    error.add_note("  Compute the number in a function of its own, and give it to this one as an argument")
+    raise error
+
+
+def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool) -> Program:
+    """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
+    graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
     puller = Puller(memory)
+    inlined = {root for root in memory.buffers if not is_barrier(root)}
     actions: list[Action] = []
     producer: dict[object, int] = {}
     for value in plan.order:
         if isinstance(value, Node) and not value.ndim and not is_barrier(value):
             producer[value] = len(actions)
             # of the registers of its inputs: what is below those would be walked through for each scalar
-            actions.append((Compute(value, Puller(memory).compute(value, ())),))
+            computed = Puller(memory, inlined if value in at_entry else frozenset()).compute(value, ())
+            actions.append((Compute(value, computed),))
     for roots in plan.nests:
         for root in roots:
             producer[root if not root.ndim else memory.buffers[root]] = len(actions)
@@ -254,6 +275,12 @@ def depth_first(roots: Iterable[int], needed: Mapping[int, set[int]]) -> list[in
     return list(found)
 
 
+def needed_at_entry(graph: Graph) -> set[Value]:
+    """What lengths and guards follow from."""
+    lengths = [length for value in everything(graph) for length in extents_of(value)]
+    return set(toposort([*dict.fromkeys(lengths), *(guard.condition for guard in graph.guards)]))
+
+
 def prologue(program: Program) -> list[Compute]:
     """The rank-0 values that guards and extents need, which the entry computes before anything else."""
     computes = {step.value: step for step in program.steps if isinstance(step, Compute)}
@@ -265,11 +292,11 @@ def prologue(program: Program) -> list[Compute]:
     stack = list(walk(roots))
     while stack:
         scalar = stack.pop()
-        if isinstance(scalar, Load) and scalar.buffer.leaf is None:
-            raise ValueError("a length depends on the elements of an array, which are not known at entry")
+        if isinstance(scalar, Load) and scalar.buffer.leaf is None and scalar.buffer.literal is None:
+            raise LengthNotKnown
         if isinstance(scalar, Register) and scalar.value not in needed:
             if scalar.value in registers:
-                raise ValueError("a length depends on the elements of an array")
+                raise LengthNotKnown
             needed.add(scalar.value)
             if scalar.value in computes:
                 stack.extend(walk([computes[scalar.value].scalar]))

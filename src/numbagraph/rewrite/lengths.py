@@ -1,0 +1,65 @@
+"""Lengths that follow from elements which loops compute: a program's lengths must be known before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from numbagraph import shapes
+from numbagraph.graph import Dim, Graph, Node, Value
+from numbagraph.rewrite.fuse import everything, extents_of, is_barrier
+
+
+class ComputedLengths:
+    """Finds such lengths in graphs that are looked at one after the other; what was looked at is remembered."""
+
+    def __init__(self) -> None:
+        self._behind_loops: dict[Value, bool] = {}
+        self._seen: set[Value] = set()
+
+    def is_computed(self, value: Value) -> bool:
+        """Whether a value only exists once a loop has run."""
+        stack = [value]
+        while stack:
+            top = stack[-1]
+            inputs = [representative(each) for each in top.inputs] if isinstance(top, Node) else []
+            missing = [each for each in inputs if each not in self._behind_loops]
+            stack.extend(missing)
+            if not missing:
+                stack.pop()
+                self._behind_loops[top] = is_barrier(top) or any(self._behind_loops[each] for each in inputs)
+        return self._behind_loops[value]
+
+    def first(self, values: Iterable[Value]) -> Value | None:
+        """An array with such a length, among those that some values follow from and that are looked at for the
+        first time."""
+        stack = list(values)
+        while stack:
+            value = stack.pop()
+            if value in self._seen:
+                continue
+            self._seen.add(value)
+            lengths = extents_of(value)
+            if any(map(self.is_computed, lengths)):
+                return value
+            stack += lengths
+            if isinstance(value, Node):
+                stack += value.inputs
+        return None
+
+
+def representative(value: Value) -> Value:
+    """A value; of lengths that are known to be equal, the one that stands for all."""
+    return shapes.as_value(value) if isinstance(value, Dim) else value
+
+
+def array_of_computed_length(graph: Graph) -> Value | None:
+    """The first array of a graph with such a length, if there is one."""
+    lengths = ComputedLengths()
+    return next((each for each in everything(graph) if any(map(lengths.is_computed, extents_of(each)))), None)
+
+
+def refusal(array: Value | None) -> str:
+    """What is wrong with a length of an array, and where the user made it."""
+    what = f"the result of {array.op.name}" if isinstance(array, Node) else "an array"
+    where = f"\n  at {array.source}" if isinstance(array, Node) and array.source is not None else ""
+    return f"a length of {what} follows from elements that are computed here, but it must be known before{where}"
