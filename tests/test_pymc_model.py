@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import datetime
 import doctest
 import inspect
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pm = pytest.importorskip("pymc")
@@ -34,6 +36,7 @@ from numbagraph.pymc_bridge import (  # noqa: E402
     sampling,
 )
 from numbagraph.pymc_bridge.initial_point import InitialPoint  # noqa: E402
+from tests.pymc_models import MODELS  # noqa: E402
 
 NUTPIE_BY_DEFAULT = inspect.signature(pm.sample).parameters["nuts_sampler"].default is None
 """Whether `pm.sample` takes nutpie where it can: then results have the names that nutpie gives them."""
@@ -51,7 +54,7 @@ DENSITY = ctypes.CFUNCTYPE(
 
 def regression(observed=Y):
     with pm.Model(coords={"row": range(30), "side": ["left", "right"]}) as model:
-        x = pm.Data("x", np.linspace(-1.0, 1.0, 30), dims="row")
+        x = pm.Data("x", np.linspace(-1.0, 1.0, 30), dims="row") * pm.Data("unit", 1.0)
         slope = pm.Normal("slope", 0.0, 2.0, dims="side")
         noise = pm.HalfNormal("noise", 3.0)
         mean = pm.Deterministic("mean", slope[0] + slope[1] * x, dims="row")
@@ -125,6 +128,58 @@ def test_nutpie_takes_what_it_was_written_for():
 
 def test_kept_variables():
     assert set(compile_model(regression(), var_names=["noise"]).shapes) == {"slope", "noise_log__", "noise"}
+    with pytest.raises(ValueError, match="nothing: not among the variables"):
+        compile_model(regression(), var_names=["nothing"])
+
+
+COORDINATES = {
+    "small integers": np.array([1, 2, 3], dtype=np.int8),
+    "times": pd.date_range("2020", periods=3),
+    "periods": pd.period_range("2020", "2022", freq="Y"),
+    "dates": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
+    "intervals": pd.interval_range(0, 3),
+    "of several kinds": [None, "a", 3],
+    "categories": pd.Categorical(["a", "b", "a"]),
+    "complex": [1j, 2.0, 3.0],
+}
+
+
+@pytest.mark.parametrize("kind", COORDINATES)
+def test_coordinates_are_the_model_s(kind):
+    """nutpie knows few kinds; a trace has those of the model, as PyMC gives them."""
+    with pm.Model(coords={"place": COORDINATES[kind]}) as model:
+        pm.Normal("x", dims="place")
+        prior = pm.sample_prior_predictive(3, random_seed=1).prior
+        trace = sample(draws=5, tune=5, chains=2, progressbar=False)
+    assert trace.posterior["x"].dims == ("chain", "draw", "place")
+    assert trace.posterior["place"].identical(prior["place"])
+    assert len(compile_model(model).coords["place"]) == 3
+
+
+def test_coordinates_that_are_tuples_are_text():
+    """PyMC has no traces of them."""
+    with pm.Model(coords={"place": [("a", 1), ("b", 2)]}) as model:
+        pm.Normal("x", dims="place")
+    trace = sample(model, draws=5, tune=5, chains=2, progressbar=False)
+    assert list(trace.posterior["place"].values) == ["('a', 1)", "('b', 2)"]
+
+
+def test_dimensions_without_a_name():
+    with pm.Model(coords={"side": ["left", "right"]}) as model:
+        x = pm.Normal("x", shape=(3, 2))
+        pm.Deterministic("y", 2 * x, dims=(None, "side"))
+    trace = sample(model, draws=5, tune=5, chains=2, progressbar=False)
+    assert trace.posterior["y"].dims == ("chain", "draw", "y_dim_0", "side")
+    assert list(trace.posterior["y_dim_0"]) == [0, 1, 2]
+    np.testing.assert_array_equal(trace.posterior["y"], 2 * trace.posterior["x"].values)
+
+
+def test_dimensions_with_names_in_the_model_itself():
+    model = MODELS["sums by name"].build()
+    trace = sample(model, draws=5, tune=5, chains=2, progressbar=False)
+    assert trace.posterior["mean"].dims == ("chain", "draw", "row")
+    x, slope = model["x"].get_value(), trace.posterior["slope"].values
+    np.testing.assert_allclose(trace.posterior["mean"], slope.sum(-1)[..., None] * x, rtol=1e-12)
 
 
 def test_initial_points_need_no_compiler():
@@ -255,7 +310,7 @@ def test_groups_and_names_are_those_of_pymc():
         found = sample(draws=5, tune=5, chains=2, progressbar=False)
     assert type(found) is type(expected)
     assert groups_of(found) == groups_of(expected)
-    assert set(found.posterior) == set(expected.posterior)
+    assert list(found.posterior) == list(expected.posterior)
     names = {"diverging", "energy", "n_steps", "step_size", "energy_error"}
     names |= {"depth", "logp"} if NUTPIE_BY_DEFAULT else {"tree_depth", "lp", "acceptance_rate"}
     assert names <= set(found.sample_stats)
@@ -337,6 +392,8 @@ def test_unknown_names_and_options():
     options = {"draws": 5, "tune": 0, "chains": 1, "progressbar": False}
     with pytest.raises(ValueError, match="nothing: not among the variables larger, mean, noise, positive, slope"):
         sample(regression(), var_names=["nothing"], **options)
+    with pytest.raises(TypeError, match="one mapping"):
+        sample(regression(), initvals=[{"slope": [0.0, 1.0]}], **options)
     with pytest.raises(TypeError, match=r"random_seed.*nutpie's options; seed is"):
         sample(regression(), random_seed=1, **options)
     assert sample(regression(), **options).posterior["slope"].shape == (1, 5, 2)

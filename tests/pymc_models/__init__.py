@@ -10,6 +10,7 @@ from tests.pymc_models import (
     indexing,
     mixtures,
     multivariate,
+    named,
     timeseries,
     transforms,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "indexing",
     "mixtures",
     "multivariate",
+    "named",
     "timeseries",
     "transforms",
 ]

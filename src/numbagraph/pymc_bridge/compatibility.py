@@ -11,6 +11,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pymc
 import xarray
 
@@ -58,6 +59,7 @@ conditional = Names("pytensor.conditional.op", "pytensor.ifelse")
 indexing = Names("pytensor.tensor.subtensor")
 sparse = Names("pytensor.sparse.basic", "pytensor.sparse.math")
 arviz = Names("arviz_base", "arviz.data.base")
+traces = Names("pymc.backends.arviz")
 
 
 def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
@@ -131,27 +133,31 @@ def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str
     nutpie has doubles only: variables get their own dtypes back.
     """
     import nutpie  # noqa: PLC0415
-    from pymc.backends.arviz import find_constants, find_observations  # noqa: PLC0415
 
     dtypes = {each.name: each.type.dtype for each in model.unobserved_RVs}
+    coordinates, _ = traces.coords_and_dims_for_inferencedata(model)
+    coordinates = {name: each for name, each in coordinates.items() if np.ndim(each) == 1}  # tuples stay text
 
     def shown(group: Any) -> Any:
         group = group.drop_vars(hidden, errors="ignore")
-        return group.assign({name: each.astype(dtypes[name]) for name, each in group.data_vars.items()})
+        group = group.assign({name: each.astype(dtypes[name]) for name, each in group.data_vars.items()})
+        return group.assign_coords({name: each for name, each in coordinates.items() if name in group.dims})
 
     for group in ("posterior", "warmup_posterior"):
         change_group(trace, group, shown)
     trace.posterior.attrs.update(arviz.make_attrs(attributes, nutpie))
-    data = {"constant_data": find_constants(model), "observed_data": find_observations(model)}
+    data = {"constant_data": traces.find_constants(model), "observed_data": traces.find_observations(model)}
     if isinstance(trace, xarray.DataTree):
         for name, found in data.items():
             trace[name] = xarray.DataTree(dataset_of(model, found, sample_dims=[], inference_library=pymc))
         return trace
     for group in ("sample_stats", "warmup_sample_stats"):
         change_group(trace, group, lambda each: each.rename(STATISTICS))
-    known = {name: found for name, found in data.items() if found}
-    if known:
-        trace.add_groups({name: dataset_of(model, each, default_dims=[], library=pymc) for name, each in known.items()})
+    for name, found in data.items():
+        if found:
+            group = dataset_of(model, found, default_dims=[], library=pymc)
+            numbers = [f"{each}_dim_0" for each, value in found.items() if np.ndim(value) == 0]
+            trace.add_groups({name: group.squeeze(numbers, drop=True)})  # ArviZ makes vectors of numbers
     return trace
 
 
@@ -166,7 +172,5 @@ def change_group(trace: Any, name: str, change: Callable[[Any], Any]) -> None:
 
 def dataset_of(model: Any, arrays: dict[str, Any], **options: Any) -> Any:
     """Arrays with the dimensions and coordinates that the model gives them."""
-    from pymc.backends.arviz import coords_and_dims_for_inferencedata  # noqa: PLC0415
-
-    coordinates, dims = coords_and_dims_for_inferencedata(model)
+    coordinates, dims = traces.coords_and_dims_for_inferencedata(model)
     return arviz.dict_to_dataset(arrays, coords=coordinates, dims=dims, **options)

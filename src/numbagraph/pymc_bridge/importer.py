@@ -19,7 +19,6 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
@@ -43,6 +42,9 @@ Handler = Callable[..., Any]
 
 _handlers: dict[type, Handler] = {}
 _choices: set[type] = set()
+
+LATER = {"pytensor.sparse": "numbagraph.pymc_bridge.sparse", "pytensor.xtensor": "numbagraph.pymc_bridge.named"}
+"""Where translations are that few models need, by the package of PyTensor that has the ops."""
 
 
 class UnsupportedOp(NotImplementedError):
@@ -86,8 +88,9 @@ def is_choice(node: Apply) -> bool:
 
 def handler_of(op: Any) -> Handler | None:
     """The translation of an op: that of its class, or of the nearest class that it inherits from."""
-    if type(op).__module__.startswith("pytensor.sparse."):
-        import_module("numbagraph.pymc_bridge.sparse")
+    package = ".".join(type(op).__module__.split(".")[:2])
+    if package in LATER:
+        import_module(LATER[package])
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
 
 
@@ -192,7 +195,7 @@ class Importer:
             data = variable.get_value(borrow=True)
         else:
             raise ValueError(f"{describe(variable)} is needed, but it is not among the inputs")
-        if not isinstance(variable.type, (TensorType, ScalarType)):
+        if not hasattr(variable.type, "dtype"):
             return data  # a slice, or None: part of an index
         return self.known(data, variable.name or "constant")
 
@@ -241,8 +244,8 @@ class Importer:
         if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
             return result
         result = convert(result, canonical_dtype(variable.type.dtype))
-        if not isinstance(variable.type, TensorType):
-            return result
+        if isinstance(variable.type, ScalarType):
+            return result  # inside of an op that is applied to each element
         for extent, known in zip(result.shape, static_shape(variable), strict=True):
             if known is not None and not shapes.same(extent, known):
                 shapes.require_same(extent, known, f"{describe(variable)} must have shape {static_shape(variable)}")

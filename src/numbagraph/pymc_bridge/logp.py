@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,6 @@ from pymc.pytensorf import constant_fold
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
@@ -81,14 +81,14 @@ def inferred_shape(model: Any, variable: Any) -> tuple[int, ...] | None:
     drawn = model.values_to_rvs[variable]
     transform = model.rvs_to_transforms[drawn]
     value = drawn if transform is None else transform.forward(drawn, *drawn.owner.inputs)
-    (shape,) = constant_fold([value.shape], raise_not_constant=False)
-    return tuple(map(int, shape)) if isinstance(shape, np.ndarray) else None
+    lengths = constant_fold([value.shape[axis] for axis in range(value.type.ndim)], raise_not_constant=False)
+    return None if any(isinstance(each, Variable) for each in lengths) else tuple(map(int, lengths))
 
 
 def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
     """The arrays that a graph reads and that may change."""
     found = [each for each in ancestors(outputs) if isinstance(each, SharedVariable)]
-    found = [each for each in found if isinstance(each.type, TensorType)]
+    found = [each for each in found if hasattr(each.type, "dtype")]
     names = [each.name for each in found]
     for each in found:
         if each.name is None or names.count(each.name) > 1:
@@ -112,7 +112,7 @@ def frozen(model: pm.Model) -> pm.Model:
     try:
         with pytensor.config.change_flags(traceback__limit=0):  # the lines that copies are made on are not the user's
             found = freeze_dims_and_data(model)
-    except NotImplementedError:
+    except (NotImplementedError, AssertionError):  # the latter for dimensions without a name
         return model
     copy_lines((each, found[name]) for name, each in model.named_vars.items())
     return found
@@ -145,6 +145,8 @@ class Parts:
 
     def __init__(self, original: pm.Model, *, freeze: bool) -> None:
         self.model: Any = frozen(original) if freeze else original
+        self.order = {each.name: place for place, each in enumerate(original.unobserved_RVs)}
+        """The variables that a trace has: freezing changes their order."""
         self.freeze = freeze
         self.check_parameters = original.check_bounds
         self.point = Point(original, self.model)
@@ -158,6 +160,10 @@ class Parts:
 
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
+        if "pytensor.xtensor" in sys.modules:
+            from numbagraph.pymc_bridge.named import without_names  # noqa: PLC0415  it imports what few models need
+
+            variables = without_names(variables)
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
             importer = Importer(check_parameters=self.check_parameters)

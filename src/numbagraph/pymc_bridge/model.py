@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def compile_model(
     UnsupportedOp
         Where the model uses an op of PyTensor that has no translation.
     ValueError
-        Where a free variable is discrete.
+        Where a free variable is discrete, or for a name that is not among the variables.
 
     Examples
     --------
@@ -72,6 +72,8 @@ def compile_model(
     """
     from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
 
+    if not isinstance(initial_points or {}, Mapping):
+        raise TypeError("initial points are one mapping from variables to values, which holds for all chains")
     parts = Parts(pm.modelcontext(model), freeze=freeze)
     point = parts.point
     if not point.is_continuous:
@@ -83,6 +85,7 @@ def compile_model(
     record = parts.record(density, expanded)
     shapes = shapes_of(parts, expanded, record.arrays)
     names = [*point.names, *(each.name for each in variables)]
+    named_shapes = dict(zip(names, [*point.shapes, *shapes], strict=True))
     shape_info = (names, slices_of([*point.shapes, *shapes]), [*point.shapes, *shapes])
     initial = InitialPoint(
         parts.model,
@@ -104,9 +107,9 @@ def compile_model(
         parts.shared,
         shapes_with=shapes_with,
         _n_dim=point.size,
-        dims={name: tuple(dims) for name, dims in parts.model.named_vars_to_dims.items()},
-        _coords=coordinates(parts, point.names),
-        _shapes=dict(zip(names, shape_info[2], strict=True)),
+        dims=dimensions(parts.model),
+        _coords=coordinates(parts, named_shapes),
+        _shapes=named_shapes,
         compiled_logp_func=density_function,  # nutpie asks for its `address` alone
         compiled_expand_func=expand_function,
         initial_point_func=initial,
@@ -139,9 +142,17 @@ def transformed_names(model: Any) -> list[str]:
 
 def variables_behind(parts: Parts, var_names: Iterable[str] | None) -> list[Any]:
     """The variables that follow from those of a point: untransformed ones, and deterministic ones."""
-    kept = None if var_names is None else set(var_names)
+    kept = parts.order if var_names is None else known_names(parts.order, var_names)
     rest = [each for each in parts.model.unobserved_value_vars if each.name not in parts.point.names]
-    return [each for each in rest if kept is None or each.name in kept]
+    return sorted((each for each in rest if each.name in kept), key=lambda each: parts.order[each.name])
+
+
+def known_names(known: Collection[str], var_names: Iterable[str]) -> list[str]:
+    names = list(var_names)
+    unknown = [each for each in names if each not in known]
+    if unknown:
+        raise ValueError(f"{', '.join(unknown)}: not among the variables {', '.join(sorted(known))}")
+    return names
 
 
 def check_lengths(parts: Parts, data: Mapping[str, np.ndarray]) -> None:
@@ -172,13 +183,32 @@ def expansion(parts: Parts, graph: ImportedGraph, shapes: Sequence[tuple[int, ..
     return VectorFunction(graph, parts.point.shapes, results, [count], record, parts.names(graph), with_point=True)
 
 
-def coordinates(parts: Parts, names: Sequence[str]) -> dict[str, pd.Index]:
-    """The model's coordinates, those of dimensions without any, and the names of a point's elements."""
-    model = parts.model
-    found = {
-        name: pd.RangeIndex(int(model.dim_lengths[name].eval())) if values is None else pd.Index(values)
-        for name, values in model.coords.items()
+def dimensions(model: Any) -> dict[str, tuple[str, ...]]:
+    """The dimensions of variables; one that has no name gets the one that ArviZ gives it."""
+    return {
+        name: tuple(f"{name}_dim_{axis}" if dim is None else dim for axis, dim in enumerate(dims))
+        for name, dims in model.named_vars_to_dims.items()
     }
+
+
+def as_nutpie_takes_it(values: Any) -> pd.Index:
+    """Coordinates of the kinds that nutpie knows: other integers as int64, and what is neither number nor time as text.
+
+    `sample` puts the model's own in their place.
+    """
+    index = pd.Index(list(values), tupleize_cols=False)
+    if index.dtype.kind in "iu":
+        return index.astype(np.int64)
+    return index if index.dtype.kind in "fbmM" else pd.Index([str(each) for each in index], dtype=object)
+
+
+def coordinates(parts: Parts, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, pd.Index]:
+    """The model's coordinates, those of dimensions without any, and the names of a point's elements."""
+    model, names = parts.model, parts.point.names
+    found = {name: as_nutpie_takes_it(values) for name, values in model.coords.items() if values is not None}
+    for name, dims in dimensions(model).items():
+        for dim, length in zip(dims, shapes.get(name, ()), strict=False):
+            found.setdefault(dim, pd.RangeIndex(length))
     if "unconstrained_parameter" in found:
         raise ValueError("'unconstrained_parameter' is a name that nutpie needs: the model's dimension needs another")
     elements = [

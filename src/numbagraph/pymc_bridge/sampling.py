@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.diagnosis import explain_failure
-from numbagraph.pymc_bridge.model import compile_model
+from numbagraph.pymc_bridge.model import compile_model, known_names
 
 
 def sample(
@@ -96,7 +96,7 @@ def sample(
     require_free(options)
     if not model.free_RVs:
         raise SamplingError("the model has no free variables, so there is nothing to sample")
-    kept = None if var_names is None else known_names(model, var_names)
+    kept = None if var_names is None else known_names({each.name for each in model.unobserved_RVs}, var_names)
     compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
     for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
         each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
@@ -171,14 +171,6 @@ def require_free(options: Mapping[str, Any]) -> None:
 
 def seed_of(seed: int | np.random.Generator | None) -> int | None:
     return int(seed.integers(2**30)) if isinstance(seed, np.random.Generator) else seed
-
-
-def known_names(model: pm.Model, var_names: Iterable[str]) -> list[str]:
-    names, known = list(var_names), {each.name for each in model.unobserved_RVs}
-    unknown = [each for each in names if each not in known]
-    if unknown:
-        raise ValueError(f"{', '.join(unknown)}: not among the variables {', '.join(sorted(known))}")
-    return names
 
 
 def names_kept(model: pm.Model, var_names: list[str] | None) -> list[str]:

@@ -8,9 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.random.type import RandomType
-from pytensor.tensor.type import TensorType
 
 from numbagraph import shapes
 from numbagraph.embed import FAILURES
@@ -88,8 +86,7 @@ def is_random(node: Apply) -> bool:
 
 def is_array(variable: Variable) -> bool:
     """Whether native code can take a variable, or give it."""
-    array = isinstance(variable.type, (TensorType, ScalarType)) and not is_sparse(variable)
-    return array and variable.type.dtype in SUPPORTED
+    return not is_sparse(variable) and getattr(variable.type, "dtype", None) in SUPPORTED
 
 
 def steps_of(
