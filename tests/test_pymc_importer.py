@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("pymc")
 
+import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 from pymc.distributions import Normal, dist_math
@@ -19,7 +20,7 @@ from pytensor.tensor.elemwise import Elemwise
 
 from numbagraph.op import registry
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
-from numbagraph.pymc_bridge.compatibility import Names, conditional
+from numbagraph.pymc_bridge.compatibility import Names, conditional, linalg
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
 from numbagraph.transforms.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
@@ -32,6 +33,7 @@ ties = pt.switch(pt.ge(pt.specify_shape(v, 4), 1.0), np.nan, pt.round(pt.specify
 p = pt.sigmoid(v)
 square = pt.roll(pt.dot(m, m.T) + 4 * pt.eye(3), 1, axis=0) + m[:, :3]
 symmetric = pt.dot(m, m.T)
+regular = symmetric + 4 * pt.eye(3)
 EDGES = np.array([-1.0, 0.0, 0.0, 2.0, np.nan])
 DATA = {
     v: np.array([0.3, -1.2, 2.5, 0.0]),
@@ -103,6 +105,30 @@ EXPRESSIONS = {
     "solutions": lambda: pt.linalg.solve(square, m) + pt.linalg.solve_triangular(pt.tril(square), m, lower=True),
     "determinants": lambda: pt.linalg.det(square) + pt.linalg.slogdet(square)[1],
     "spectrum": lambda: pt.linalg.eigh(symmetric)[0] + pt.linalg.svd(square, compute_uv=False),
+    "kinds of systems": lambda: sum(
+        pt.linalg.solve(a, m, assume_a=kind, lower=lower)
+        for a, kind, lower in (
+            (pt.tril(regular) - pt.triu(square, 1), "pos", True),
+            (pt.triu(regular) - pt.tril(square, -1), "pos", False),
+            (pt.tril(regular - 6) - pt.triu(square, 1), "sym", True),
+            (pt.triu(regular - 6) + pt.tril(square, -1), "sym", False),
+            (regular, "tridiagonal", False),
+            (regular, "banded", False),
+        )
+    ),
+    "batch of systems": lambda: pt.linalg.solve(pt.stack([regular, regular + 1]), v[:3], assume_a="pos", b_ndim=1),
+    "equations of matrices": lambda: (
+        pt.linalg.solve_sylvester(square, symmetric, m[:, :3])
+        + pt.linalg.solve_discrete_lyapunov(square / 20, symmetric, method="bilinear")
+        + pt.linalg.solve_continuous_lyapunov(square, symmetric)
+    ),
+    "eigenvalues": lambda: pt.sort(abs(pt.linalg.eig(square)[0])),
+    "eigenvalues beside a metric": lambda: linalg.eigvalsh(symmetric, regular),
+    "triangular factor": lambda: pt.linalg.qr(square, mode="r") ** 2,
+    "logarithm of a determinant": lambda: pm.math.logdet(square),
+    "diagonal matrices": lambda: pm.math.batched_diag(m),
+    "another diagonal": lambda: pt.fill_diagonal_offset(m, s, 1) + pt.fill_diagonal_offset(m, s, -1),
+    "permutation": lambda: pt.inverse_permutation(pt.argsort(v)) + pt.permute_row_elements(v, pt.argsort(-v)),
     "orthogonal factor": lambda: pt.linalg.qr(square)[1] ** 2,
     "triangular factors": lambda: sum(pt.linalg.lu(square)) + sum(pt.linalg.lu(square, permute_l=True)),
     "order of rows": lambda: pt.linalg.lu(square, p_indices=True)[0],

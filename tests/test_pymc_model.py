@@ -261,6 +261,16 @@ def test_native_code_refuses_them_too(data):
         assert DENSITY(compiled.compiled_logp_func.address)(2, *arrays, with_data.user_data.ctypes.data) == 1
 
 
+def test_data_that_do_not_fit_each_other_are_refused():
+    with pm.Model() as model:
+        x = pm.Data("x", np.zeros(4))
+        pm.Normal("y", pm.Normal("slope") * x, 1.0, observed=pm.Data("seen", np.zeros(4)))
+    compiled = compile_model(model, freeze=False)
+    assert compiled.with_data(x=np.zeros(5), seen=np.zeros(5)).shared_data["x"].shape == (5,)
+    with pytest.raises(ValueError, match=r"5.*4|4.*5"):
+        compiled.with_data(seen=np.zeros(5))
+
+
 def test_frozen_data_are_not_replaced():
     with pytest.raises(KeyError, match="freeze=False"):
         compile_model(regression()).with_data(x=np.ones(30))

@@ -161,3 +161,29 @@ def walk_of_any_steps() -> pm.Model:
         walk = pm.RandomWalk("walk", innovation_dist=steps, init_dist=pm.Normal.dist(0.0, 1.0), steps=5)
         pm.Normal("y", walk, 0.5, observed=Y[:, 0])
     return model
+
+
+@zoo("linear algebra")
+def systems_of_special_matrices() -> pm.Model:
+    """Systems whose matrix is said to be positive definite, symmetric or tridiagonal"""
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=(3, 3))
+        right = pm.Normal("right", shape=3)
+        matrix = x @ x.T + 2.0 * np.eye(3)
+        near = np.tri(3, 3, 1) * np.tri(3, 3, 1).T
+        for kind, each in {"pos": matrix, "sym": matrix, "tridiagonal": matrix * near}.items():
+            pm.Potential(kind, -0.5 * right @ pt.linalg.solve(each, right, assume_a=kind, b_ndim=1))
+        pm.Potential("volume", -0.5 * pm.math.logdet(matrix))
+    return model
+
+
+@zoo("linear algebra")
+def equations_of_matrices() -> pm.Model:
+    """The covariance of a stationary process, by Lyapunov's equation"""
+    with pm.Model() as model:
+        turn = pm.Normal("turn", shape=(2, 2))
+        change = 0.5 * pm.math.tanh(turn)
+        noise = pm.HalfNormal("noise", shape=2)
+        covariance = pt.linalg.solve_discrete_lyapunov(change, pt.diag(noise**2 + 0.1), method="bilinear")
+        pm.MvNormal("state", np.zeros(2), covariance, observed=np.array([[0.3, -0.2], [1.0, 0.5]]))
+    return model

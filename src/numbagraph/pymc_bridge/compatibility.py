@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NOT_EVERYWHERE = frozenset(
     """
-    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogSumExp
+    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogDet LogSumExp
     MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
     SparseDenseVectorMultiply XLog1PY XLogY XlogX XlogY0
     """.split()
@@ -52,7 +52,14 @@ class Names:
 scalars = Names("pytensor.scalar.basic")
 special = Names("pytensor.scalar.math")
 rows = Names("pytensor.tensor.special", "pytensor.tensor.xlogx")
-linalg = Names("pytensor.tensor.linalg", "pytensor.tensor.slinalg", "pytensor.tensor.nlinalg")
+linalg = Names(
+    "pytensor.tensor.linalg",
+    "pytensor.tensor.slinalg",
+    "pytensor.tensor.nlinalg",
+    "pytensor.tensor.linalg.solvers.linear_control",
+    "pytensor.tensor._linalg.solve.linear_control",
+)
+math = Names("pymc.math")
 blas = Names("pytensor.tensor.blas")
 multivariate = Names("pymc.distributions.multivariate")
 conditional = Names("pytensor.conditional.op", "pytensor.ifelse")

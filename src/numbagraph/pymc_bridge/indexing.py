@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply
-from pytensor.tensor.basic import Nonzero
-from pytensor.tensor.extra_ops import FillDiagonal
+from pytensor.tensor.basic import Nonzero, PermuteRowElements
+from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 
 from numbagraph import shapes
+from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Constant, Value, constant
 from numbagraph.op import registry
 from numbagraph.ops.indexing import add_index, index, set_index
-from numbagraph.pymc_bridge.compatibility import index_of
+from numbagraph.ops.shape import expand_at
+from numbagraph.pymc_bridge.compatibility import index_of, math
 from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
@@ -90,3 +92,24 @@ def fill_diagonal(importer: Importer, node: Apply, x: Value, number: Value) -> V
     count = shapes.minimum(*x.shape)
     positions = registry["iota"](count)
     return set_index(x, (positions, positions), number)
+
+
+@imports(FillDiagonalOffset)
+def fill_other_diagonal(importer: Importer, node: Apply, x: Value, number: Value, offset: Value) -> Value:
+    rows, columns = (registry["iota"](length) for length in x.shape)
+    inside = registry["equal"](expand_at(rows, (1,)) + offset, columns)
+    return registry["where"](inside, convert(number, x.dtype), x)
+
+
+@imports(math.BatchedDiag)
+def diagonal_matrices(importer: Importer, node: Apply, x: Value) -> Value:
+    positions = registry["iota"](x.shape[-1])
+    inside = registry["equal"](expand_at(positions, (1,)), positions)
+    return registry["where"](inside, expand_at(x, (x.ndim,)), constant(0, dtype=x.dtype))
+
+
+@imports(PermuteRowElements)
+def permuted(importer: Importer, node: Apply, x: Value, order: Value) -> Value:
+    if x.ndim != 1:
+        raise UnsupportedOp(f"{node.op} has no translation but for vectors")
+    return set_index(x, (order,), x) if node.op.inverse else index(x, (order,))

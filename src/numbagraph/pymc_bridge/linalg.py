@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply
 
+from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value
 from numbagraph.op import Op, registry
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
-from numbagraph.pymc_bridge.compatibility import multivariate, triangle_of
+from numbagraph.pymc_bridge.compatibility import math, multivariate, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.types import INT64, canonical_dtype
 
@@ -31,6 +32,53 @@ def needed(name: str, node: Apply) -> Op:
 
 Call = Callable[..., Any]
 
+
+def mirrored(a: Value, *, lower: bool) -> Value:
+    """The symmetric matrix, of the triangle of it that PyTensor reads."""
+    half, strict = (
+        (registry["tril"](a), registry["tril"](a, -1)) if lower else (registry["triu"](a), registry["triu"](a, 1))
+    )
+    return half + registry["conjugate"](registry["matrix_transpose"](strict))
+
+
+def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
+    """That of a system whose matrix is of the kind that PyTensor was told: it reads no more of it than that."""
+    kind = op.assume_a
+    if kind == "pos":
+        return registry["cho_solve"]((registry["cholesky"](a, upper=not op.lower), op.lower), b)
+    if kind == "tridiagonal":
+        above, below = (registry["diagonal"](a, offset, -2, -1) for offset in (1, -1))
+        return registry["solve_tridiagonal"](
+            padded(below, 1, 0), registry["diagonal"](a, 0, -2, -1), padded(above, 0, 1), b
+        )
+    return solve(mirrored(a, lower=op.lower) if kind in ("sym", "her") else a, b)
+
+
+def padded(vectors: Value, before: int, after: int) -> Value:
+    return registry["pad"](vectors, [(0, 0)] * (vectors.ndim - 1) + [(before, after)])
+
+
+def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:
+    """The factors that PyTensor has in its modes, which differ where a matrix is not square."""
+    square = shapes.same(*a.shape[-2:])
+    if op.pivoting or op.mode == "raw" or (op.mode != "economic" and not square):
+        raise UnsupportedOp(f"{op} has no translation, but for square matrices, or economic, and without pivoting")
+    factors = qr(a)
+    return [factors[1]] if op.mode == "r" else list(factors)
+
+
+def generalised_eigenvalues(op: Any, eigvalsh: Op, a: Value, *metric: Value) -> Value:
+    """Those of ``a x = w b x``: of the symmetric matrix that the factor of ``b`` makes of ``a`` (Golub and Van Loan,
+    Matrix Computations, 8.7.2)."""
+    a = mirrored(a, lower=op.lower)
+    if metric:
+        factor = registry["cholesky"](mirrored(*metric, lower=op.lower))
+        half = registry["solve_triangular"](factor, a, lower=True)
+        turned = registry["conjugate"](registry["matrix_transpose"](half))
+        a = registry["solve_triangular"](factor, turned, lower=True)
+    return eigvalsh(a)
+
+
 TABLE: dict[type, tuple[str, Call]] = {
     ops.Cholesky: ("cholesky", lambda op, f, a: f(a, upper=not op.lower)),
     ops.SolveTriangular: (
@@ -38,15 +86,20 @@ TABLE: dict[type, tuple[str, Call]] = {
         lambda op, f, a, b: f(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal),
     ),
     ops.CholeskySolve: ("cho_solve", lambda op, f, c, b: f((c, op.lower), b)),
-    ops.Solve: ("solve", lambda op, f, a, b: f(a, b)),
+    ops.Solve: ("solve", solution),
+    ops.SolveSylvester: ("solve_sylvester", lambda op, f, a, b, q: f(a, b, q)),
+    ops.SolveBilinearDiscreteLyapunov: ("solve_discrete_lyapunov", lambda op, f, a, q: f(a, q)),
     ops.Expm: ("expm", lambda op, f, a: f(a)),
     ops.MatrixInverse: ("inv", lambda op, f, a: f(a)),
     ops.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
     ops.Det: ("det", lambda op, f, a: f(a)),
     ops.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
+    math.LogDet: ("slogdet", lambda op, f, a: f(a)[1]),
+    ops.Eig: ("eig", lambda op, f, a: list(f(a))),
+    ops.Eigvalsh: ("eigvalsh", generalised_eigenvalues),
     ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),
     ops.SVD: ("svd", lambda op, f, a: f(a, full_matrices=op.full_matrices, compute_uv=op.compute_uv)),
-    ops.QR: ("qr", lambda op, f, a: list(f(a))),
+    ops.QR: ("qr", orthogonal),
     ops.LU: ("lu", lambda op, f, a: list(f(a, op.permute_l, p_indices=op.p_indices))),
     ops.LUFactor: ("lu_factor", lambda op, f, a: without_singular(*f(a))),
 }
@@ -104,7 +157,7 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     op = core_of(node.op)
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)
-    operands = tuple(convert(each, dtype) for each in operands)
+    operands = tuple(convert(each, dtype if dtype.kind == "f" else each.dtype) for each in operands)
     if name not in NAN_WITHOUT_SOLUTION:
         operands = tuple(importer.harmless(each, identity_like) for each in operands)
     with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):

@@ -22,6 +22,8 @@ from numbagraph.pymc_bridge.segments import Division, Segment, divide
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""
 
+LONGEST = 60
+"""Characters of an op in a warning."""
 LINKER, MODE = "numbagraph", "NUMBAGRAPH"
 
 
@@ -73,11 +75,16 @@ def warn_of_fallbacks(division: Division) -> None:
     """One warning that names all ops that have no translation."""
     reasons: dict[str, str] = {}
     for node, reason in division.reasons.items():
-        reasons.setdefault(str(node.op), reason)
+        reasons.setdefault(shortened(str(node.op)), reason)
     if reasons:
         lines = [f"- {op}: {reason}" for op, reason in reasons.items()]
         text = "\n".join(("PyTensor itself runs ops that numbagraph cannot translate", *lines))
         warnings.warn(text, FallbackWarning, stacklevel=2)
+
+
+def shortened(op: str) -> str:
+    """An op's text, which may have the whole graph inside of it."""
+    return op if len(op) <= LONGEST else f"{op[:LONGEST]}..."
 
 
 class Program:

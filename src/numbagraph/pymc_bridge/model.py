@@ -16,7 +16,7 @@ from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
 from numbagraph.runtime.collection import collector_at_rest
-from numbagraph.transforms.interpret import evaluate
+from numbagraph.transforms.interpret import bind, check_entry, evaluate
 
 if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
@@ -99,7 +99,9 @@ def compile_model(
 
     def shapes_with(data: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:
         check_lengths(parts, data)
-        found = shapes_of(parts, expanded, {**record.arrays, **data})
+        arrays = {**record.arrays, **data}
+        check_entry(density, bind(density, arguments(parts, density, np.zeros(point.size), arrays)))
+        found = shapes_of(parts, expanded, arrays)
         return dict(zip(names[len(point.names) :], found, strict=True))
 
     return compiled_model(
@@ -167,9 +169,15 @@ def shapes_of(parts: Parts, graph: ImportedGraph, arrays: Mapping[str, np.ndarra
     """The shapes of a graph's results; where they depend on data, those for the data in ``arrays``."""
     if all(isinstance(extent, int) for output in graph.outputs for extent in output.shape):
         return [output.shape for output in graph.outputs]  # type: ignore[misc]
-    data = [arrays[name] for name in parts.names(graph)]
     point = InitialPoint(parts.model, parts.point.names, jitter=False)(0)
-    return [np.shape(each) for each in evaluate(graph, [*parts.point.split(point), *data])]
+    return [np.shape(each) for each in evaluate(graph, arguments(parts, graph, point, arrays))]
+
+
+def arguments(
+    parts: Parts, graph: ImportedGraph, point: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
+    """What a graph is given: the parts of a point, and data."""
+    return [*parts.point.split(point), *(arrays[name] for name in parts.names(graph))]
 
 
 def slices_of(shapes: Sequence[tuple[int, ...]]) -> list[slice]:
