@@ -188,6 +188,20 @@ def test_errors_in_frozen_models_name_the_lines_of_the_model():
     assert f"{__file__}:{line}" in str(caught.value)
 
 
+def test_errors_in_distributions_of_users_name_their_lines():
+    def logp(value, effect):
+        return -((value - effect[np.array([0, 5])]) ** 2).sum()  # the other line
+
+    with pm.Model() as model:
+        effect = pm.Normal("effect", shape=2)
+        pm.CustomDist("y", effect, logp=logp, signature="(n)->(n)", observed=np.zeros(2))
+    lines = Path(__file__).read_text().splitlines()
+    line = next(number for number, each in enumerate(lines, 1) if each.endswith("# the other line"))
+    with pytest.raises(IndexError, match="index 5 is out of bounds") as caught:
+        compile_logp(model)(np.zeros(2))
+    assert f"{__file__}:{line}" in str(caught.value)
+
+
 def test_discrete_variables():
     with pm.Model() as model:
         pm.Poisson("count", 3.0, shape=2)

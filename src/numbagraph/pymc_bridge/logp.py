@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor
+from pymc.distributions.custom import CustomDistRV
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pymc.pytensorf import constant_fold
 from pytensor.compile.sharedvalue import SharedVariable
@@ -118,6 +119,23 @@ def frozen(model: pm.Model) -> pm.Model:
     return found
 
 
+LIBRARIES = ("abc", "builtins", "pymc.", "pytensor.")
+"""Where the classes of ops are that no user wrote; classes made by a call are in `abc`."""
+
+
+def density_of(model: Any) -> Variable:
+    """The log-density as PyTensor's graph.
+
+    PyTensor asks for the line of each op that it makes, a quarter of the time. None of them is the user's, but where a
+    distribution is.
+    """
+    kinds = {kind for each in model.basic_RVs for kind in type(each.owner.op).__mro__}
+    if CustomDistRV in kinds or any(not kind.__module__.startswith(LIBRARIES) for kind in kinds):
+        return model.logp()
+    with pytensor.config.change_flags(traceback__limit=0):
+        return model.logp()
+
+
 def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     """The derivatives of a value, which are zero where it does not depend on an input."""
     found = cotangents([value], [constant(1, dtype=value.dtype)], inputs)
@@ -184,7 +202,7 @@ class Parts:
             results = [*prepared, *gradient_of(prepared[0], inputs)] if gradient else prepared
             return rewrite_values(results, SWITCHES)
 
-        return self.graph([self.model.logp()], "logp", build)
+        return self.graph([density_of(self.model)], "logp", build)
 
     def record(self, *graphs: ImportedGraph) -> Record:
         """What native code reads: shared variables, and what graphs captured."""
