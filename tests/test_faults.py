@@ -224,7 +224,7 @@ def missing_bounds_check():
 
 def test_a_missing_bounds_check_is_caught(monkeypatch):
     missing_bounds_check()
-    monkeypatch.setattr("numbagraph.blockwise.lowering.checked", lambda index, extent: index)
+    monkeypatch.setattr("numbagraph.blockwise.lowering.checked", lambda index, extent, inside: index)
     with pytest.raises(BaseException, match="DID NOT RAISE"):
         missing_bounds_check()
 

@@ -12,8 +12,10 @@ from numpy._core.multiarray import get_handler_name
 
 import numbagraph as ng
 from numbagraph import graph_jit
+from numbagraph.op import registry
 from numbagraph.runtime.memory import LARGE_BYTES, Handler, kept_bytes, pool
 from numbagraph.runtime.objects import object_symbols
+from numbagraph.tracing import op_function
 
 
 @graph_jit
@@ -38,6 +40,38 @@ def test_temporaries_are_kept_for_the_next_call():
     assert kept_bytes() == x.nbytes + 8 * 30_000
     ng.release_memory()
     assert kept_bytes() == 0
+
+
+scatter_add = op_function(registry["scatter_add"])
+
+
+def scattered(values, places):
+    if not isinstance(values, np.ndarray):
+        return scatter_add(values, places, (values.size,))
+    total = np.zeros_like(values)
+    np.add.at(total, places, values)
+    return total
+
+
+READ_BEHIND_STORES = {
+    "places": lambda steps, x: (np.tanh(x), scattered(x, np.cumsum(steps).astype(int))),
+    "places that wait": lambda steps, x: (np.exp(x), scattered(np.exp(x), np.cumsum(steps).astype(int))),
+    "places and values": lambda steps, x: (np.cumsum(steps) + 1, scattered(x, np.cumsum(steps).astype(int))),
+    "largest": lambda steps, x: (np.cumsum(x) + 1, np.argmax(np.cumsum(x) * steps)),
+    "smallest": lambda steps, x: (np.cumsum(x) + 1, np.argmin(np.cumsum(x) * x)),
+}
+
+
+@pytest.mark.parametrize("name", READ_BEHIND_STORES)
+@pytest.mark.parametrize("length", [4, 40, 3000])
+def test_a_temporary_that_is_read_behind_stores_has_memory_of_its_own(name, length):
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        steps, x = rng.integers(0, 2, length).astype(float), rng.normal(size=length)
+        steps[0] = 0
+        function = READ_BEHIND_STORES[name]
+        for found, expected in zip(graph_jit(function)(steps, x), function(steps, x), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_small_temporaries_are_not_kept():

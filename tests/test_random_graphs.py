@@ -14,9 +14,11 @@ from numbagraph.graph import Node
 from numbagraph.op import Unsupported, numpy_function, registry
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
+from numbagraph.tracing import op_function
 from numbagraph.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
 from tests.graphs import make_input
 
+scatter_add = op_function(registry["scatter_add"])
 LENGTHS = (0, 1, 2, 3, 5, 17)
 LARGEST = 4000
 
@@ -70,6 +72,17 @@ def placed(x):
     return y
 
 
+def scattered(x):
+    """Added up at places that are computed in a nest of their own."""
+    y = x.reshape(-1)
+    places = (np.cumsum(np.ones_like(y.real)) * 0.5).astype(int)
+    if isinstance(y, np.ndarray):
+        total = np.zeros(y.size + 1, y.dtype)
+        np.add.at(total, places, y)
+        return total[: y.size]
+    return scatter_add(y, places, (y.size + 1,))[: y.size]
+
+
 OTHERS = {
     "accumulated": lambda x: np.cumsum(x, axis=-1),
     "accumulated down": lambda x: np.cumsum(x, axis=0),
@@ -80,6 +93,7 @@ OTHERS = {
     "multiplied": lambda x: x @ x.T,
     "normalised": lambda x: x / (1 + np.sum(abs(x), axis=-1, keepdims=True)),
     "centred": lambda x: x - np.mean(x, axis=0),
+    "scattered": scattered,
     "shifted": shifted,
     "placed": placed,
 }

@@ -263,6 +263,39 @@ def test_an_array_that_changes_while_a_function_is_traced_is_captured_as_it_was(
         np.testing.assert_array_equal(graph_jit(f, static_argnames="length")(x, length), f(x, length))
 
 
+def put_first(x, i):
+    y = x.copy()
+    y[i * 0] = 1.0
+    return y
+
+
+SAME_POSITIONS = {
+    "vector": (lambda x, i: x[i * 0], (0,), (0,)),
+    "columns": (lambda x, i: x[:, i * 0], (3, 0), (0,)),
+    "no rows": (lambda x, i: x[:, i * 0], (0, 3), (2,)),
+    "pairs": (lambda x, i: x[i * 0, i * 0], (0, 0), (0,)),
+    "along an axis": (lambda x, i: np.take_along_axis(x, i * 0, axis=0), (0, 3), (0, 3)),
+    "assigned": (put_first, (0,), (0,)),
+    "out of bounds, but none": (lambda x, i: x[i * 0 + 5], (3,), (0,)),
+    "out of bounds": (lambda x, i: x[i * 0 + 5], (3,), (2,)),
+    "of nothing": (lambda x, i: x[i * 0], (0,), (2,)),
+}
+
+
+@pytest.mark.parametrize("name", SAME_POSITIONS)
+def test_positions_that_are_all_the_same(name):
+    """They are known without a loop, but where there are none, none of them is out of bounds."""
+    function, shape, count = SAME_POSITIONS[name]
+    arguments = np.ones(shape), np.zeros(count, dtype=int)
+    try:
+        expected = function(*arguments)
+    except IndexError:
+        with pytest.raises(IndexError, match="out of bounds"):
+            graph_jit(function)(*arguments)
+    else:
+        np.testing.assert_array_equal(graph_jit(function)(*arguments), expected)
+
+
 def test_lengths_from_arrays_that_have_memory():
     """The numbers are computed a second time, before the loops."""
 

@@ -129,16 +129,18 @@ class CheckedIndex(Scalar):
     The flag is tested once, after the loop: a branch inside it would keep LLVM from vectorising.
     """
 
-    __slots__ = ("extent", "index")
+    __slots__ = ("extent", "index", "inside")
 
-    def __init__(self, index: Scalar, extent: Scalar) -> None:
+    def __init__(self, index: Scalar, extent: Scalar, inside: tuple[Scalar, ...] = ()) -> None:
         self.index = index
         self.extent = extent
+        self.inside = inside
+        """Loops that it belongs into though it is the same in each of their iterations: there may be none."""
         self.dtype = INT64
 
     @property
     def operands(self) -> tuple[Scalar, ...]:
-        return (self.index, self.extent)
+        return (self.index, self.extent, *self.inside)
 
     def __repr__(self) -> str:
         return f"checked({self.index!r} < {self.extent!r})"
@@ -395,8 +397,8 @@ def index_operation(name: str, emit: Emit, *arguments: Scalar) -> Apply:
     return _interned((name, arguments), lambda: Apply(name, emit, arguments, INT64))
 
 
-def checked(index: Scalar, extent: Scalar) -> CheckedIndex:
-    return _interned((CheckedIndex, index, extent), lambda: CheckedIndex(index, extent))
+def checked(index: Scalar, extent: Scalar, inside: tuple[Scalar, ...] = ()) -> CheckedIndex:
+    return _interned((CheckedIndex, index, extent, inside), lambda: CheckedIndex(index, extent, inside))
 
 
 def _interned(key: Any, make: Callable[[], Any]) -> Any:

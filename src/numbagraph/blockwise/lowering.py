@@ -17,7 +17,18 @@ import numpy as np
 from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.kernel import Apply, Emit, Literal, LoopIndex, Scalar, checked, index_operation, literal, register
+from numbagraph.kernel import (
+    Apply,
+    Emit,
+    Literal,
+    LoopIndex,
+    Scalar,
+    checked,
+    index_operation,
+    literal,
+    register,
+    walk,
+)
 from numbagraph.shapes import resolve, same
 from numbagraph.structs import Struct
 from numbagraph.types import INT64, ArrayType, Extent
@@ -266,16 +277,23 @@ class Gather(Struct):
         where, shape = index[axis : axis + count], node.shape[axis : axis + count]
         chosen = []
         for each, extent, check in zip(positions, source.shape[axis:], node.attrs["checked"], strict=False):
-            position = yield each, broadcast_index(each.shape, shape, where)
-            chosen.append(checked_index(position, extent, check))
+            own = broadcast_index(each.shape, shape, where)
+            chosen.append(checked_index((yield each, own), extent, check, own))
         return (yield source, (*index[:axis], *chosen, *index[axis + count :]))
 
 
-def checked_index(position: Scalar, extent: Extent, check: bool) -> Scalar:
-    """A run-time position as an index of a dimension."""
+def checked_index(position: Scalar, extent: Extent, check: bool, own: Index = ()) -> Scalar:
+    """A run-time position, which is the element at ``own`` of an array of positions, as an index of a dimension.
+
+    Where all positions are the same, none of them is out of bounds if there are none.
+    """
     if position.dtype != INT64:
         position = index_operation("widen", integers.widen, position)
-    return checked(position, extent_scalar(extent)) if check else position
+    if not check:
+        return position
+    loops = [each for each in walk(own) if isinstance(each, LoopIndex)]
+    needed = set(walk([position])) if loops else set()
+    return checked(position, extent_scalar(extent), tuple(each for each in loops if each not in needed))
 
 
 Pull = Callable[[Value, Index], Scalar]
@@ -294,10 +312,10 @@ def scattered_index(
     """Where the element at ``index`` of the updates goes in ``target``: the reverse of `Gather`."""
     count = updates.ndim - target.ndim + len(positions)
     where, shape = index[axis : axis + count], updates.shape[axis : axis + count]
-    chosen = [
-        checked_index(pull(each, broadcast_index(each.shape, shape, where)), extent, check)
-        for each, extent, check in zip(positions, target.shape[axis:], checks, strict=False)
-    ]
+    chosen = []
+    for each, extent, check in zip(positions, target.shape[axis:], checks, strict=False):
+        own = broadcast_index(each.shape, shape, where)
+        chosen.append(checked_index(pull(each, own), extent, check, own))
     return (*index[:axis], *chosen, *index[axis + count :])
 
 

@@ -6,10 +6,25 @@ and is read there at no other place than the one that is being written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from numbagraph.kernel import Buffer, Call, Compute, Kernel, Load, Program, Step, Store, targets, walk
+from numbagraph.kernel import (
+    Buffer,
+    Call,
+    Compute,
+    Kernel,
+    Load,
+    Program,
+    Reduction,
+    Scalar,
+    Scan,
+    Scatter,
+    Step,
+    Store,
+    targets,
+    walk,
+)
 from numbagraph.structs import Struct
 
 
@@ -60,7 +75,20 @@ def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
     store = stores[0]
     loads = [scalar for scalar in step.scalars() if isinstance(scalar, Load) and scalar.buffer is old]
     same_place = all(load.indices == store.indices and load.flat == store.flat for load in loads)
-    return same_place and not any(old in targets(output) for output in step.outputs)
+    late = any(isinstance(scalar, Load) and scalar.buffer is old for scalar in walk(read_late(step)))
+    return same_place and not late and not any(old in targets(output) for output in step.outputs)
+
+
+def read_late(kernel: Kernel) -> Iterator[Scalar]:
+    """What a nest may read after it has stored elements: where to scatter, what a scan multiplies its state by, and, to
+    find the place of an extremum, its operand for a second time."""
+    for output in kernel.outputs:
+        if isinstance(output, Scatter):
+            yield from output.indices
+        elif isinstance(output, Scan) and output.factor is not None:
+            yield output.factor
+        elif isinstance(output, Reduction) and output.reducer.positional:
+            yield output.value
 
 
 def alike(left: Buffer, right: Buffer) -> bool:

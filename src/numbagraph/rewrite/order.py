@@ -35,12 +35,16 @@ def along_memory(kernel: Kernel) -> Kernel:
 
 
 def unrolls(kernel: Kernel) -> bool:
-    """Whether each result is one short sum. Vectors of such results need no memory for what is added up so far."""
+    """Whether each result is one short sum. Vectors of such results need no memory for what is added up so far.
+
+    The place of an extremum is looked up in a loop of its own.
+    """
     *outer, last = kernel.loops
     if not isinstance(last.extent, Literal) or last.extent.value > SHORT:
         return False
     reductions = [output for output in kernel.outputs if isinstance(output, Reduction)]
     alone = all(last in each.reduced and each.reduced.isdisjoint(outer) for each in reductions)
+    alone = alone and not any(each.reducer.positional for each in reductions)
     return alone and operations(kernel) * last.extent.value <= MOST_UNROLLED
 
 

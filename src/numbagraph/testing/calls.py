@@ -67,6 +67,19 @@ class Call(Struct):
         """The op as `numbagraph.graph_jit` compiles it with some options."""
         return GraphFunction(self.function, **options)
 
+    def with_known_lengths(self) -> Call:
+        """The same call; its function's arguments have lengths that are known when it is traced."""
+        known, function = Call(self.op, self.arguments, self.number), self.function
+        shapes = [array.shape for array in self.arrays]
+
+        def stated(*arrays: Any) -> Any:
+            return function(*map(np.broadcast_to, arrays, shapes))
+
+        stated.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        stated.__name__ = stated.__qualname__ = self.op.name
+        known.__dict__["function"] = stated
+        return known
+
     @cached_property
     def determined(self) -> Callable[..., Any]:
         """The function of the arrays that gives what is determined of the result."""

@@ -54,8 +54,18 @@ def check_op(op: Op, dtype: Any, backend: str = "numba", **options: Any) -> int:
             checker.check(arrays, what)
         if backend != "jax" and is_thorough(call, dtype) and len(call.arrays) == len(call.arguments):
             checker.check_rank0()
+        if backend == "numba" and dtype == FLOAT64 and (call.number == 0 or op.kind != "elementwise"):
+            check_known_lengths(call, **options)
         compared += checker.compared
     return compared
+
+
+def check_known_lengths(call: Call, **options: Any) -> None:
+    """The op is right where the lengths of its arguments are known when it is compiled, in any order of memory."""
+    known = Checker(call.with_known_lengths(), "numba", **options)
+    if any(array.ndim > 1 for array in call.arrays):
+        known.check([LAYOUTS["Fortran order"](array) for array in call.arrays], "known lengths, Fortran order")
+    known.check(call.arrays, "known lengths")
 
 
 def is_thorough(call: Call, dtype: np.dtype) -> bool:
