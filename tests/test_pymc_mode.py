@@ -97,6 +97,41 @@ def test_layouts_and_lengths(data):
     same(ours(M), plain(M))
 
 
+def test_numbers_of_repetitions_for_other_lengths():
+    ours, plain = functions([x], pt.repeat(x, np.array([1, 2])))
+    for each in (ours, plain):
+        with pytest.raises(ValueError, match=r"repe|broadcast"):
+            each(X)
+
+
+def test_factors_of_matrices_that_are_not_square():
+    with pytest.warns(FallbackWarning, match="QR.*but for square matrices"):
+        ours, plain = functions([m], pt.linalg.qr(m))
+    same(ours(M[:, :2]), plain(M[:, :2]))
+
+
+def test_what_is_left_of_a_shape_may_be_an_argument():
+    rest = pt.lscalar("rest")
+    ours, plain = functions([m, rest], [m.reshape((rest, 3)), m.reshape((3, rest))])
+    for length in (3, -1):
+        same(ours(M, length), plain(M, length))
+
+
+def test_a_part_of_the_outputs():
+    function = pytensor.function([x], [x * 2, x + 1], mode=NAME)
+    if "output_subset" in inspect.signature(type(function).__call__).parameters:
+        same(function(X, output_subset=[1]), [X + 1])
+
+
+@pytest.mark.parametrize("lengths", [(4, None), (None, 4)])
+def test_places_of_extrema_along_an_axis_of_known_length(lengths):
+    known = pt.tensor("known", dtype="float64", shape=lengths)
+    array = rng.normal(size=[5 if each is None else each for each in lengths])
+    ours, plain = functions([known], [pt.argmax(known, axis=0), pt.argmin(known, axis=1)])
+    for data in (array, np.asfortranarray(array)):
+        same(ours(data), plain(data))
+
+
 def test_lengths_of_one_need_no_new_code():
     function = ArrayFunction(from_pytensor([m], [m + 1.0]))
     for shape in ((2, 3), (1, 3), (2, 1), (1, 1)):

@@ -62,7 +62,6 @@ IN_RESULT_DTYPE: dict[type, str] = {
     scalars.Deg2Rad: "radians",
     scalars.Rad2Deg: "degrees",
     scalars.Conj: "conjugate",
-    scalars.Clip: "clip",
     special.Erf: "erf",
     special.Erfc: "erfc",
     special.Erfcx: "erfcx",
@@ -164,7 +163,18 @@ def round_half_away(dtype: np.dtype, x: Value) -> Value:
     return registry["copysign"](registry["floor"](abs(x) + constant(0.5, dtype=dtype)), x)
 
 
+def clip(dtype: np.dtype, x: Value, least: Value, most: Value) -> Value:
+    """Where the lower end is above the upper one, PyTensor has the former for what is below it."""
+    x, least, most = (convert(each, dtype) for each in (x, least, most))
+    ends = [each.data for each in map(number_behind, (least, most)) if isinstance(each, Constant)]
+    if len(ends) == 2 and np.all(ends[0] <= ends[1]):
+        return registry["clip"](x, least, most)
+    above = registry["where"](registry["greater"](x, most), most, x)
+    return registry["where"](registry["less"](x, least), least, above)
+
+
 OTHERS: dict[type, Build] = {
+    scalars.Clip: clip,
     scalars.Switch: switch,
     scalars.Second: second,
     scalars.Cast: lambda dtype, x: convert(x, dtype),

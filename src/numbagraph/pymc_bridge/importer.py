@@ -2,7 +2,8 @@
 
 The functions build our nodes through the ops' own front ends, which check shapes and dtypes as they do for NumPy code.
 PyTensor's dtypes are explicit, so there are no weak scalars, and each result is converted to the dtype that PyTensor
-says it has. A length that PyTensor does not know is one symbol: broadcasting against it is an error, there as here.
+says it has. A length that PyTensor does not know is one symbol: broadcasting against it is an error, there as here (but
+where part of an array is replaced, PyTensor repeats an update of length 1).
 """
 
 from __future__ import annotations

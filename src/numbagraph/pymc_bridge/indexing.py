@@ -26,7 +26,10 @@ from numbagraph.types import BOOL
 def part(entry: Any) -> Any:
     """An entry of a key as our indexing takes it: numbers that are known are Python's."""
     if isinstance(entry, slice):
-        return slice(*(each if each is None else end(each) for each in (entry.start, entry.stop, entry.step)))
+        start, stop, step = (each if each is None else end(each) for each in (entry.start, entry.stop, entry.step))
+        if isinstance(step, Value):
+            raise UnsupportedOp("a slice whose step is not constant")
+        return slice(start, stop, step)
     if isinstance(entry, Constant) and not entry.ndim:
         return int(entry.data)
     return entry
@@ -79,7 +82,11 @@ def is_static(entry: Any) -> bool:
 @imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
     key = key_of(importer, node, indices)
-    return (set_index if node.op.set_instead_of_inc else add_index)(x, key, update)
+    if node.op.set_instead_of_inc:
+        return set_index(x, key, update)
+    if getattr(node.op, "ignore_duplicates", False):
+        return set_index(x, key, index(x, key) + update)
+    return add_index(x, key, update)
 
 
 @imports(Nonzero)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes, register_linker, register_mode
@@ -105,7 +105,8 @@ class Program:
         foreign = [each for step in division.steps if isinstance(step, Apply) for each in step.outputs]
         self.results = [storage[each] for each in foreign if each in results]
 
-    def __call__(self) -> None:
+    def __call__(self, output_subset: Sequence[int] | None = None) -> None:  # noqa: ARG002  PyTensor 2 gives it
+        """Run all steps, whichever outputs are wanted."""
         for cell in self.results:
             cell[0] = None  # an op may reuse what it finds, but the caller has that
         for step in self.steps:

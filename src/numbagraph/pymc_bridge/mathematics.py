@@ -12,10 +12,11 @@ from pytensor.tensor import math
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
 
+from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.graph import Value, constant
 from numbagraph.op import registry
-from numbagraph.ops.shape import expand_at
+from numbagraph.ops.shape import expand_at, permute, reshape_value
 from numbagraph.pymc_bridge.compatibility import blas, rows, scalars
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
@@ -62,9 +63,10 @@ def argmax(importer: Importer, node: Apply, x: Value) -> Value:
     axis = node.op.axis
     if axis is None or len(axis) == x.ndim:
         return registry["argmax"](registry["ravel"](x), 0)
-    if len(axis) > 1:
-        raise UnsupportedOp("argmax along several axes")
-    return registry["argmax"](x, axis[0])
+    kept = [each for each in range(x.ndim) if each not in axis]
+    shape = [x.shape[each] for each in kept]
+    together = reshape_value(permute(x, [*kept, *axis]), (*shape, shapes.product([x.shape[each] for each in axis])))
+    return registry["argmax"](together, -1)
 
 
 @imports(CumOp)

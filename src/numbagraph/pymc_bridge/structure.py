@@ -21,7 +21,7 @@ from pytensor.tensor.type_other import MakeSlice
 from numbagraph import shapes
 from numbagraph.blockwise.lengths import as_extent
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Constant, Node, Value, constant
+from numbagraph.graph import Constant, Input, Node, Value, constant, toposort
 from numbagraph.op import registry
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
@@ -147,9 +147,14 @@ def length_along(importer: Importer, node: Apply, x: Value) -> Value:
 @imports(Reshape)
 def reshape(importer: Importer, node: Apply, x: Value, target: Value) -> Value:
     sizes = [shapes.resolve(extent_of(each)) for each in elements_of(target, node.op.ndim)]
-    if not is_made_of_numbers(target):
+    if any(map(may_be_negative, sizes)):
         sizes = with_rest(x, sizes)
     return reshape_value(x, complete_shape(x, sizes))
+
+
+def may_be_negative(size: Extent) -> bool:
+    """Whether a length follows from a number that is given, rather than from lengths."""
+    return isinstance(size, Value) and any(isinstance(each, Input) for each in toposort([size]))
 
 
 def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
@@ -269,6 +274,8 @@ def repeat(importer: Importer, node: Apply, x: Value, repeats: Value) -> Value:
     counts = importer.data_of(repeats)
     if counts is None:
         raise UnsupportedOp("repeat with numbers of repetitions that are not constant")
+    extent = x.shape[node.op.axis]
+    shapes.require_same(extent, counts.size, f"repeat: {counts.size} numbers of repetitions for {extent} elements")
     where = np.repeat(np.arange(counts.size), counts)
     return registry["take"](x, importer.capture(where, "repeats"), node.op.axis)
 
