@@ -27,12 +27,14 @@ from pytensor.raise_op import Assert  # noqa: E402
 
 from numbagraph.pymc_bridge import FallbackWarning, compile_logp  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
+from numbagraph.pymc_bridge.compatibility import linalg  # noqa: E402
 from numbagraph.pymc_bridge.importer import from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.segments import Segment, divide, is_random  # noqa: E402
 from numbagraph.shapes import ShapeError  # noqa: E402
 from tests.pymc_models import MODELS  # noqa: E402
 
 NAME = "NUMBAGRAPH"
+LUFactorTridiagonal = linalg.LUFactorTridiagonal
 PLAIN = Mode(linker="py", optimizer="fast_compile")
 """PyTensor's Python code."""
 
@@ -108,6 +110,45 @@ def test_factors_of_matrices_that_are_not_square():
     with pytest.warns(FallbackWarning, match="QR.*but for square matrices"):
         ours, plain = functions([m], pt.linalg.qr(m))
     same(ours(M[:, :2]), plain(M[:, :2]))
+
+
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+@pytest.mark.parametrize("triangle", ["L", "U"])
+def test_derivatives_of_eigenvalues_and_vectors(triangle):
+    newer = "lower" in inspect.signature(pt.linalg.eigh).parameters
+    options = {"lower": triangle == "L"} if newer else {"UPLO": triangle}
+    values, vectors = pt.linalg.eigh(m, **options)
+    total = (values * s).sum() + (vectors**2 * M).sum()  # whatever their signs are
+    ours, plain = functions([m, s], [values, pytensor.grad(total, m)])
+    for each, expected in zip(ours(M, 2.0), plain(M, 2.0), strict=True):
+        np.testing.assert_allclose(each, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+@pytest.mark.parametrize("right", [x, m])
+def test_tridiagonal_systems(right):
+    """PyTensor factors the matrix once, for a system and for that of the derivative."""
+    tridiagonal = pt.linalg.solve(m + 20 * pt.eye(3), right, assume_a="tridiagonal", b_ndim=right.ndim)
+    ours, plain = functions([x, m], [tridiagonal + x, pytensor.grad((tridiagonal**2).sum(), x if right is x else m)])
+    same(ours(X, M), plain(X, M))
+    assert len(segments_of(ours)) == len(division_of(ours).steps) == 1
+
+
+def test_tridiagonal_factors_that_are_results():
+    function = pytensor.function([x], LUFactorTridiagonal()(x[1:], x + 5, x[:-1]), mode=PLAIN)
+    with pytest.warns(FallbackWarning, match="LUFactorTridiagonal"):
+        ours = pytensor.function([x], LUFactorTridiagonal()(x[1:], x + 5, x[:-1]), mode=NAME)
+    same(ours(X), function(X))
+
+
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+@pytest.mark.parametrize(
+    "name",
+    [name for name, each in MODELS.items() if each.kind in ("linear algebra", "named dimensions")]
+    + ["kronecker normal", "marginal process on a grid"],
+)
+def test_models_of_which_nothing_is_left_to_pytensor(name):
+    MODELS[name].build().logp_dlogp_function(ravel_inputs=True, mode=NAME)
 
 
 def test_what_is_left_of_a_shape_may_be_an_argument():

@@ -6,6 +6,7 @@ Numba and much of SciPy along.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from importlib import import_module
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 NOT_EVERYWHERE = frozenset(
     """
-    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad Ger Iv LogAddExp LogDet LogSumExp
-    MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
+    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad EighGrad Ger Iv LogAddExp LogDet
+    LogSumExp MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
     SparseDenseVectorMultiply XLog1PY XLogY XlogX XlogY0
     """.split()
 )
@@ -39,11 +40,13 @@ class Names:
         self._modules = modules
 
     def __getattr__(self, name: str) -> Any:
-        for module in self._modules:
-            try:
-                return getattr(import_module(module), name)
-            except (ImportError, AttributeError):
-                continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a module that was moved says so of names it never had
+            for module in self._modules:
+                try:
+                    return getattr(import_module(module), name)
+                except (ImportError, AttributeError):
+                    continue
         if name not in NOT_EVERYWHERE:
             raise AttributeError(f"none of {', '.join(self._modules)} has {name}")
         return type(name, (), {})
@@ -57,7 +60,9 @@ linalg = Names(
     "pytensor.tensor.slinalg",
     "pytensor.tensor.nlinalg",
     "pytensor.tensor.linalg.solvers.linear_control",
+    "pytensor.tensor.linalg.solvers.tridiagonal",
     "pytensor.tensor._linalg.solve.linear_control",
+    "pytensor.tensor._linalg.solve.tridiagonal",
 )
 math = Names("pymc.math")
 blas = Names("pytensor.tensor.blas")

@@ -78,6 +78,8 @@ BATCHED: dict[type, Callable[..., Any]] = {
     Dot: matrix_product,
     Reshape: structure.reshape_each,
     linalg.ops.PivotToPermutations: linalg.permutation,
+    linalg.ops.LUFactorTridiagonal: linalg.tridiagonal_factors,
+    linalg.ops.SolveLUFactorTridiagonal: linalg.tridiagonal_solution,
     **dict.fromkeys(linalg.TABLE, linalg.linear_algebra),
 }
 """Translations of ops on batches, by the class of the op on one element of the batch."""

@@ -17,6 +17,7 @@ from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.compatibility import math, multivariate, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
+from numbagraph.structs import Struct
 from numbagraph.types import INT64, canonical_dtype
 
 
@@ -33,6 +34,22 @@ def needed(name: str, node: Apply) -> Op:
 Call = Callable[..., Any]
 
 
+@imports(ops.EighGrad)
+def eigh_derivative(
+    importer: Importer, node: Apply, x: Value, values: Value, vectors: Value, by_values: Value, by_vectors: Value
+) -> Value:
+    """PyTensor's own derivative of the eigenvalues and vectors of a real symmetric matrix, by one triangle of it."""
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    values, vectors, by_values, by_vectors = (convert(each, dtype) for each in (values, vectors, by_values, by_vectors))
+    transposed = registry["matrix_transpose"](vectors)
+    same = registry["eye"](values.shape[-1], dtype=dtype)
+    turned = registry["matrix_transpose"](by_vectors) @ vectors / (expand_at(values, (1,)) - values + same)
+    middle = registry["where"](registry["equal"](same, 1), by_values, turned)
+    whole = vectors @ middle @ transposed
+    mine, other, beside = ("tril", "triu", 1) if node.op.UPLO == "L" else ("triu", "tril", -1)
+    return registry[mine](whole) + registry["matrix_transpose"](registry[other](whole, beside))
+
+
 def mirrored(a: Value, *, lower: bool) -> Value:
     """The symmetric matrix, of the triangle of it that PyTensor reads."""
     half, strict = (
@@ -47,15 +64,43 @@ def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
     if kind == "pos":
         return registry["cho_solve"]((registry["cholesky"](a, upper=not op.lower), op.lower), b)
     if kind == "tridiagonal":
-        above, below = (registry["diagonal"](a, offset, -2, -1) for offset in (1, -1))
-        return registry["solve_tridiagonal"](
-            padded(below, 1, 0), registry["diagonal"](a, 0, -2, -1), padded(above, 0, 1), b
-        )
+        return Bands(*(registry["diagonal"](a, offset, -2, -1) for offset in (-1, 0, 1))).solution(b)
     return solve(mirrored(a, lower=op.lower) if kind in ("sym", "her") else a, b)
+
+
+class Bands(Struct):
+    """The diagonals of tridiagonal matrices, from the lowest."""
+
+    below: Value
+    diagonal: Value
+    above: Value
+
+    def solution(self, b: Value) -> Value:
+        solve = registry["solve_tridiagonal"]
+        return solve(padded(self.below, 1, 0), self.diagonal, padded(self.above, 0, 1), b)
 
 
 def padded(vectors: Value, before: int, after: int) -> Value:
     return registry["pad"](vectors, [(0, 0)] * (vectors.ndim - 1) + [(before, after)])
+
+
+@imports(ops.LUFactorTridiagonal)
+def tridiagonal_factors(importer: Importer, node: Apply, *diagonals: Value) -> list[Bands]:
+    """The factors are nothing but what a system is solved with: there the matrix itself will do."""
+    dtype = canonical_dtype(node.outputs[0].type.dtype)
+    return [Bands(*(convert(each, dtype) for each in diagonals))] * len(node.outputs)
+
+
+@imports(ops.SolveLUFactorTridiagonal)
+def tridiagonal_solution(importer: Importer, node: Apply, factors: Any, *rest: Any) -> Value:
+    op, b = core_of(node.op), convert(rest[-1], canonical_dtype(node.outputs[0].type.dtype))
+    if not isinstance(factors, Bands):
+        raise UnsupportedOp(f"{op} has no translation but where the factors have one")
+    bands = Bands(factors.above, factors.diagonal, factors.below) if op.transposed else factors
+    with on_linalg_error("nan"):
+        if op.b_ndim == 2:
+            return bands.solution(b)
+        return squeeze_at(bands.solution(expand_at(b, (b.ndim,))), (b.ndim,))
 
 
 def orthogonal(op: Any, qr: Call, a: Value) -> list[Value]:

@@ -171,6 +171,10 @@ def translate(importer: Importer, node: Apply, segment: Segment) -> None:
         elif each not in importer.values:
             raise UnsupportedOp(f"{describe(each)} is no array of a dtype that is supported")
     importer.translate(node)
-    crossing = [each for each in node.outputs if each in segment.outputs and not is_array(each)]
+    crossing = [
+        each
+        for each in node.outputs
+        if each in segment.outputs and not (is_array(each) and isinstance(importer.values[each], Value))
+    ]
     if crossing:
         raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")
