@@ -14,10 +14,11 @@ demo := .venv/.installed-demo
 test := .venv/.installed-test
 # PyTensor holds Numba back. With an environment of their own, the benchmarks cannot change what the tests run on.
 bench := .venv-bench/.installed-bench
-# PyMC does, too.
-test_pymc := .venv-pymc/.installed-test-pymc
-demo_pymc := .venv-pymc/.installed-demo-pymc
-bench_pymc := .venv-pymc/.installed-bench-pymc
+# PyMC does, too. Python 3.11 has PyMC 5, newer ones have PyMC 6: each has an environment, and neither unmakes the other.
+pymc := $(if $(filter 3.11.%,$(python_version)),.venv-pymc,.venv-pymc6)
+test_pymc := $(pymc)/.installed-test-pymc
+demo_pymc := $(pymc)/.installed-demo-pymc
+bench_pymc := $(pymc)/.installed-bench-pymc
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -33,7 +34,7 @@ demo: $(demo)  ## fit a logistic regression on real data, with times
 
 demo-pymc: export OMP_NUM_THREADS = 1
 demo-pymc: $(demo_pymc)  ## sample PyMC models on real data, with times and plots
-	.venv-pymc/bin/python examples/pymc_models $(ARGS)
+	$(pymc)/bin/python examples/pymc_models $(ARGS)
 
 # The tests run side by side already: a BLAS with threads of its own would only fight over the cores.
 test: export OMP_NUM_THREADS = 1
@@ -43,7 +44,7 @@ test: $(test)  ## the whole test suite, on all cores
 
 test-pymc: export OMP_NUM_THREADS = 1
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge
-	.venv-pymc/bin/python -m pytest -n auto $(wildcard tests/test_pymc_*.py) $(ARGS)
+	$(pymc)/bin/python -m pytest -n auto $(wildcard tests/test_pymc_*.py) $(ARGS)
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.
@@ -62,13 +63,13 @@ bench: $(bench)  ## compare with NumPy, Numba, numexpr, JAX and PyTensor
 	.venv-bench/bin/python -m asv_benchmarks.compare $(ARGS)
 
 bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own backends
-	.venv-pymc/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
+	$(pymc)/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .venv-pymc .asv build dist .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .asv build dist .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/$(created) .venv-bench/$(created) .venv-pymc/$(created):
+.venv/$(created) .venv-bench/$(created) $(pymc)/$(created):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'numbagraph needs Python 3.11 or newer: name one, as in `PYTHON=python3.13 make test`' >&2; exit 1; }
 	rm -rf $(@D)
@@ -77,7 +78,7 @@ clean:  ## remove the environments and what tools left behind
 
 $(dev) $(demo) $(test): .venv/$(created)
 $(bench): .venv-bench/$(created)
-$(test_pymc) $(demo_pymc) $(bench_pymc): .venv-pymc/$(created)
+$(test_pymc) $(demo_pymc) $(bench_pymc): $(pymc)/$(created)
 $(dev) $(demo) $(test) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
