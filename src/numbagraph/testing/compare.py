@@ -82,11 +82,14 @@ def close(left: np.ndarray, right: np.ndarray, ulp: float, scale: float = 0.0) -
 
 def _close(left: np.ndarray, right: np.ndarray, ulp: float, size: np.ndarray) -> np.ndarray:
     limits = np.finfo(left.dtype)
-    unit = np.maximum(limits.eps * size.astype(np.longdouble), limits.smallest_subnormal)
-    difference = np.abs(left.astype(np.longdouble) - right.astype(np.longdouble))
-    finite = np.isfinite(left) & np.isfinite(right)
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
-    return np.where(finite, difference <= ulp * unit, same)
+    result = np.array((left == right) | (np.isnan(left) & np.isnan(right)))
+    # Arithmetic of long doubles is slow, and on NaN, infinities and subnormal numbers slower still.
+    doubtful = ~result & np.isfinite(left) & np.isfinite(right)
+    if doubtful.any():
+        left, right, size = (each[doubtful].astype(np.longdouble) for each in (left, right, size))
+        unit = np.maximum(limits.eps * size, limits.smallest_subnormal)
+        result[doubtful] = np.abs(left - right) <= ulp * unit
+    return result
 
 
 def mismatch(left: np.ndarray, right: np.ndarray, wrong: np.ndarray, ulp: float) -> str:
