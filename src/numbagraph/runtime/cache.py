@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import os
 import struct
-import threading
 import time
 import warnings
 from functools import cache
@@ -15,12 +13,14 @@ from pathlib import Path
 
 import platformdirs
 
+from numbagraph.runtime.private import DamageError, UnsafeError, make_directory, read_file, resolved, write_file
+
 DEFAULT_MAX_BYTES = 512 * 2**20
 
 _HEADER = struct.Struct("<8sIQ16s")
-"""Magic, version, length of the content, checksum of the content."""
+"""Magic, version, length of the content, checksum of the key and the content."""
 _MAGIC = b"nbgraph\n"
-_VERSION = 1
+_VERSION = 2
 
 _ENTRY_SUFFIX = ".bin"
 _UNFINISHED_SUFFIX = ".part"
@@ -30,18 +30,20 @@ _ABANDONED_SECONDS = 3600.0
 _KEPT_SHARE = 0.75
 """What remains when the cache has grown too large, so that it is not tidied again at once."""
 
-_numbers = itertools.count()
-
 
 class CacheWarning(UserWarning):
     """The cache cannot be used as it should; results are right, but take longer to compile."""
 
 
 class DiskCache:
-    """A directory of byte strings by key, bounded in size, which any number of processes may share."""
+    """A directory of byte strings by key, bounded in size, which any number of processes may share.
+
+    What is read runs as machine code, so only what the user alone can have written is (`private`), and each entry says
+    which key it belongs to.
+    """
 
     def __init__(self, directory: str | os.PathLike[str], max_bytes: int = DEFAULT_MAX_BYTES) -> None:
-        self.directory = Path(directory)
+        self.directory = Path(os.path.abspath(directory))
         self.max_bytes = max_bytes
         self.hits = 0
         self.misses = 0
@@ -49,48 +51,70 @@ class DiskCache:
 
     def get(self, key: str) -> bytes | None:
         """The content stored under a key, or None."""
-        path = self._path(key)
-        try:
-            with open(path, "rb") as file:
-                stored = file.read()
-        except FileNotFoundError:
-            self.misses += 1
-            return None
-        except OSError as error:
-            self.misses += 1
-            self._warn("read", f"cannot read the compilation cache: {error}")
-            return None
-        content = _unpack(stored)
+        content = self._read(key)
         if content is None:
             self.misses += 1
+        else:
+            self.hits += 1
+        return content
+
+    def _read(self, key: str) -> bytes | None:
+        path = ""
+        try:
+            path = os.path.join(resolved(str(self.directory)), name_of(key))
+            content = _unpack(key, read_file(path, self.max_bytes))
             with contextlib.suppress(OSError):
-                os.unlink(path)
-            self._warn("damage", f"an entry of the compilation cache in {self.directory} is damaged; it is replaced")
+                os.utime(path)
+        except FileNotFoundError:
             return None
-        self.hits += 1
-        with contextlib.suppress(OSError):
-            os.utime(path)
+        except OSError as error:
+            self._warn("read", f"cannot read the compilation cache: {error}")
+            return None
+        except DamageError as error:
+            self._remove(path)
+            self._warn("damage", f"an entry of the compilation cache is damaged; it is replaced: {error}")
+            return None
+        except UnsafeError as error:
+            if path:
+                self._remove(path)
+            self._warn_unsafe(error)
+            return None
         return content
 
     def put(self, key: str, content: bytes) -> None:
         """Store content under a key. Readers see all of it or nothing."""
-        path = self._path(key)
-        unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}-{next(_numbers)}{_UNFINISHED_SUFFIX}")
+        packed = _pack(key, content)
+        if len(packed) > self.max_bytes:
+            return
+        unfinished = ""
         try:
-            os.makedirs(self.directory, mode=0o700, exist_ok=True)
-            with open(unfinished, "wb") as file:
-                file.write(_pack(content))
-            os.replace(unfinished, path)
+            make_directory(str(self.directory))
+            directory, name = resolved(str(self.directory)), name_of(key)
+            unfinished = os.path.join(directory, f"{name}.{os.getpid()}-{os.urandom(8).hex()}{_UNFINISHED_SUFFIX}")
+            write_file(unfinished, packed)
+            os.replace(unfinished, os.path.join(directory, name))
             # Names are hashes, so this is one put in sixteen, over all processes, and takes no bookkeeping.
-            if path.name.startswith("0"):
+            if name.startswith("0"):
                 self._tidy()
+        except UnsafeError as error:
+            self._warn_unsafe(error)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                os.unlink(unfinished)
+            if unfinished:
+                self._remove(unfinished)
             self._warn("write", f"cannot write to the compilation cache: {error}")
 
-    def _path(self, key: str) -> Path:
-        return self.directory / (hashlib.blake2b(key.encode(), digest_size=20).hexdigest() + _ENTRY_SUFFIX)
+    def reject(self, key: str, reason: Exception) -> None:
+        """Remove an entry that is whole, but cannot be used."""
+        with contextlib.suppress(OSError, UnsafeError):
+            self._remove(os.path.join(resolved(str(self.directory)), name_of(key)))
+        self._warn("reject", f"an entry of the compilation cache cannot be used; it is replaced: {reason}")
+
+    def _remove(self, path: str) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+    def _warn_unsafe(self, error: UnsafeError) -> None:
+        self._warn("unsafe", f"the compilation cache is not used, since it could run the code of others: {error}")
 
     def _warn(self, trouble: str, message: str) -> None:
         if trouble not in self._warned:
@@ -103,8 +127,8 @@ class DiskCache:
         entries: list[tuple[float, int, str]] = []
         with os.scandir(self.directory) as files:
             for file in files:
-                with contextlib.suppress(FileNotFoundError):
-                    status = file.stat()
+                with contextlib.suppress(OSError):
+                    status = file.stat(follow_symlinks=False)
                     if file.name.endswith(_ENTRY_SUFFIX):
                         entries.append((status.st_mtime, status.st_size, file.path))
                     elif file.name.endswith(_UNFINISHED_SUFFIX) and now - status.st_mtime > _ABANDONED_SECONDS:
@@ -115,28 +139,32 @@ class DiskCache:
         for _, length, path in sorted(entries):
             if size <= _KEPT_SHARE * self.max_bytes:
                 break
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+            self._remove(path)
             size -= length
 
 
-def _checksum(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+def name_of(key: str) -> str:
+    """The name of the file for a key."""
+    return hashlib.blake2b(key.encode(), digest_size=20).hexdigest() + _ENTRY_SUFFIX
 
 
-def _pack(content: bytes) -> bytes:
-    return _HEADER.pack(_MAGIC, _VERSION, len(content), _checksum(content)) + content
+def _checksum(key: str, content: bytes) -> bytes:
+    digest = hashlib.blake2b(content, digest_size=16, key=hashlib.blake2b(key.encode(), digest_size=32).digest())
+    return digest.digest()
 
 
-def _unpack(stored: bytes) -> bytes | None:
-    """The content of an entry, or None if it is not whole."""
-    if len(stored) < _HEADER.size:
-        return None
-    magic, version, length, checksum = _HEADER.unpack_from(stored)
-    content = stored[_HEADER.size :]
-    if (magic, version, length) != (_MAGIC, _VERSION, len(content)) or checksum != _checksum(content):
-        return None
-    return content
+def _pack(key: str, content: bytes) -> bytes:
+    return _HEADER.pack(_MAGIC, _VERSION, len(content), _checksum(key, content)) + content
+
+
+def _unpack(key: str, stored: bytes) -> bytes:
+    """The content of an entry of a key."""
+    if len(stored) >= _HEADER.size:
+        magic, version, length, checksum = _HEADER.unpack_from(stored)
+        content = stored[_HEADER.size :]
+        if (magic, version, length) == (_MAGIC, _VERSION, len(content)) and checksum == _checksum(key, content):
+            return content
+    raise DamageError(f"{name_of(key)} is not what was stored")
 
 
 _opened: dict[str, DiskCache] = {}
@@ -146,8 +174,27 @@ def default_cache() -> DiskCache | None:
     """The user's cache, in ``NUMBAGRAPH_CACHE_DIR`` if that is set; None if ``NUMBAGRAPH_CACHE`` is 0."""
     if os.environ.get("NUMBAGRAPH_CACHE") == "0":
         return None
-    directory = os.environ.get("NUMBAGRAPH_CACHE_DIR") or platformdirs.user_cache_dir("numbagraph", appauthor=False)
-    return _opened.get(directory) or _opened.setdefault(directory, DiskCache(directory))
+    try:
+        directory = os.environ.get("NUMBAGRAPH_CACHE_DIR") or _usual_directory()
+        return _opened.get(directory) or _opened.setdefault(directory, DiskCache(directory))
+    except (RuntimeError, KeyError, OSError) as error:
+        _warn_of_no_directory(str(error))
+        return None
+
+
+def _usual_directory() -> str:
+    """The user's cache directory for this package; users without a home directory, as in containers, have none."""
+    directory = platformdirs.user_cache_dir("numbagraph", appauthor=False)
+    if not os.path.isabs(directory):
+        raise OSError(f"{directory!r} is no place for it")
+    return directory
+
+
+@cache
+def _warn_of_no_directory(reason: str) -> None:
+    text = f"there is no directory for the compilation cache, and nothing is kept: {reason}"
+    way = "set NUMBAGRAPH_CACHE_DIR to a directory of your own, or NUMBAGRAPH_CACHE=0"
+    warnings.warn(f"{text}; {way}", CacheWarning, stacklevel=2)
 
 
 @cache

@@ -20,7 +20,7 @@ import numpy as np
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
 
 from .compile import Library, target_fingerprint
-from .handwritten import expand, object_code, read_source
+from .handwritten import expand, load_source, read_source
 from .memory import LARGE_BYTES, handler_symbols
 from .objects import (
     ALIGNED,
@@ -178,7 +178,7 @@ def _entry() -> tuple[Library, int]:
     check_layout()
     source = read_source("entry", "arguments", "results")
     symbols = object_symbols() | handler_symbols()
-    library = Library(object_code(_cache_key(source), lambda: _expand(source)), symbols)
+    library = load_source(_cache_key(source), source, lambda: _expand(source), symbols)
     return library, library.address("entry")
 
 

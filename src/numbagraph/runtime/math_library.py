@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from llvmlite import ir
 
 from numbagraph.intrinsics.call import EXTERNAL
 from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
-from numbagraph.intrinsics.external import FINDERS, external_symbols, one_by_one
+from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.vecmath.calls import MATH
 from numbagraph.intrinsics.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
 from numbagraph.runtime.compile import Library, compile_module, target_fingerprint
+from numbagraph.runtime.stored import checked, found, linked, with_names
 from numbagraph.version import __version__
 
 
@@ -40,15 +40,15 @@ class Shelf:
         missing = []
         for symbol in symbols:
             if symbol not in self.libraries:
-                content = stored.get(key_of(symbol)) if stored else None
-                if content is None:
+                library = found(stored, key_of(symbol), partial(loaded, symbol))
+                if library is None:
                     missing.append(symbol)
                 else:
-                    self.libraries.setdefault(symbol, loaded(content))
+                    self.libraries.setdefault(symbol, library)
         if missing:
             content = self.compile(missing)
             for symbol in missing:
-                self.libraries.setdefault(symbol, loaded(content))
+                self.libraries.setdefault(symbol, loaded(symbol, content))
                 if stored:
                     stored.put(key_of(symbol), content)
         return [self.libraries[symbol].address(symbol) for symbol in symbols]
@@ -60,21 +60,24 @@ class Shelf:
             self.define(module, symbol)
         functions = (each for each in module.functions if each.is_declaration)
         needed = [each.name for each in functions if each.name.startswith(EXTERNAL)]
-        return json.dumps(needed).encode() + b"\n" + compile_module(str(module))
+        return with_names(needed, compile_module(str(module)))
 
 
-@cache
-def loaded(content: bytes) -> Library:
-    """Functions that were compiled together are stored under each one's key, but loaded once."""
-    header, _, code = content.partition(b"\n")
-    return Library(code, external_symbols(json.loads(header)))
+load_once = cache(linked)
+"""Functions that were compiled together are stored under each one's key, but loaded once."""
+
+
+def loaded(symbol: str, content: bytes) -> Library:
+    """What has the function of a symbol."""
+    return checked(load_once(content), [symbol])
 
 
 def key_of(symbol: str) -> str:
     return hashlib.sha256(repr((symbol, __version__, sources(), target_fingerprint())).encode()).hexdigest()
 
 
-FINDERS[MATH] = Shelf(MATH, define).addresses_of
+math_functions = Shelf(MATH, define)
+FINDERS[MATH] = math_functions.addresses_of
 core_ops = Shelf(CORE, BatchedCall.define)
 
 

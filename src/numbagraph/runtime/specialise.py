@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -17,7 +16,6 @@ import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code call
 from numbagraph.abi import Leaf, Result, Signature
 from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.call import EXTERNAL
-from numbagraph.intrinsics.external import external_symbols
 from numbagraph.intrinsics.program import emit_program, repeated_dims
 from numbagraph.kernel import Buffer, Program
 from numbagraph.op import boxing
@@ -28,6 +26,7 @@ from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
+from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.structs import Struct, replace
 from numbagraph.version import __version__
 
@@ -108,27 +107,20 @@ class Specialisation(Struct, frozen=False):
     def key(self) -> str:
         return content_hash(self.graph, self.name, self.layout, __version__, sources(), target_fingerprint())
 
-    def object_code(self) -> tuple[list[str], bytes]:
-        """The external symbols that the code needs, and the code."""
-        stored = self.cache.get(self.key) if self.cache is not None else None
-        if stored is not None:
-            header, _, code = stored.partition(b"\n")
-            return json.loads(header), code
+    def object_code(self) -> bytes:
+        """The code, compiled here, behind the names of the external symbols that it needs."""
         self.compiled = True
         module = self.emit(ir.Module(self.name))
         if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
             sys.stderr.write(f"{self.stages.final}\n{module}\n")
         names = [name for name in module.globals if name.startswith(EXTERNAL)]
-        code = compile_module(str(module))
-        if self.cache is not None:
-            self.cache.put(self.key, json.dumps(names).encode() + b"\n" + code)
-        return names, code
+        return with_names(names, compile_module(str(module)))
 
     @cached_property
     def library(self) -> Library:
+        functions = [f"{self.name}.shapes", f"{self.name}.program"]
         with compiling:
-            names, code = self.object_code()
-            return Library(code, external_symbols(names))
+            return load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
 
     @cached_property
     def plan(self) -> Plan:
