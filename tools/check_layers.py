@@ -31,6 +31,7 @@ LAYERS = (
     "rewrite",
     "runtime",
     "captured",
+    "python_numbers",
     "tracing",
     "traced",
     "embed",

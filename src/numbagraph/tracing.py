@@ -19,6 +19,7 @@ from numbagraph import ops, shapes
 from numbagraph.captured import Captured
 from numbagraph.graph import Dim, Node, Source, Value, at_source
 from numbagraph.op import Op, registry
+from numbagraph.python_numbers import checked
 from numbagraph.types import canonical_dtype
 
 _FOLDERS = (Path(__file__).parent, *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
@@ -121,7 +122,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             result = function(*values, **options)
         except TraceError:
             raise
-        except (TypeError, ValueError, IndexError, OverflowError, NotImplementedError) as error:
+        except (TypeError, ValueError, IndexError, ArithmeticError, NotImplementedError) as error:
             raise located(error, function, args, source) from error
     place = next((number for number, each in enumerate(args) if isinstance(each, Tracer)), None)
     if place is None:
@@ -141,7 +142,7 @@ def located(error: Exception, function: Callable[..., Any], args: tuple[Any, ...
     operands = ", ".join(str(each.value.type) for each in args if isinstance(each, Tracer))
     message = f"{text}\n  in {name}({operands})\n  at {source}"
     special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)
-    kinds = (*special, TypeError, ValueError, IndexError, OverflowError)
+    kinds = (*special, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
     return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
 
 
@@ -380,18 +381,19 @@ _METHODS = {"flatten": "ravel", "conj": "conjugate"}
 
 def _install_operators() -> None:
     names = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-    functions = {name: getattr(operator, f"__{name}__") for name in names}
+    functions = {name: checked(name, getattr(operator, f"__{name}__")) for name in names}
     for name, function in functions.items():
         setattr(Tracer, f"__{name}__", _binary(function))
         setattr(Tracer, f"__r{name}__", _reflected(function))
         setattr(Tracer, f"__i{name}__", _in_place(function))
     for name in ("lt", "le", "gt", "ge"):
-        setattr(Tracer, f"__{name}__", _binary(getattr(operator, name)))
+        setattr(Tracer, f"__{name}__", _binary(checked(name, getattr(operator, name))))
     setattr(Tracer, "__eq__", _binary(registry["equal"], weak=True))  # noqa: B010
     setattr(Tracer, "__ne__", _binary(registry["not_equal"], weak=True))  # noqa: B010
     for name in ("neg", "pos", "abs", "invert"):
-        setattr(Tracer, f"__{name}__", _unary(getattr(operator, f"__{name}__")))
+        setattr(Tracer, f"__{name}__", _unary(checked(name, getattr(operator, f"__{name}__"))))
     setattr(Tracer, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
+    setattr(Tracer, "__rdivmod__", lambda self, other: (other // self, other % self))  # noqa: B010
 
 
 def _binary(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:

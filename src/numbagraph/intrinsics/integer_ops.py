@@ -5,6 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I8, I64, Emitter, Operand
+from numbagraph.kernel import Emit
 
 
 def _constant(x: Operand, number: int) -> ir.Constant:
@@ -161,3 +162,13 @@ def bit_count(emitter: Emitter, x: Operand) -> ir.Value:
     """The ones in the absolute value, as uint8."""
     count = emitter.intrinsic("ctpop", _magnitude(emitter, x))
     return emitter.builder.trunc(count, I8) if count.type.width > I8.width else count
+
+
+def fits(instruction: str) -> Emit:
+    """Whether a signed addition, subtraction or multiplication does not overflow."""
+
+    def emit(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+        found = getattr(emitter.builder, f"{instruction}_with_overflow")(x.value, y.value)
+        return emitter.builder.not_(emitter.builder.extract_value(found, 1))
+
+    return emit

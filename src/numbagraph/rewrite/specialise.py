@@ -16,8 +16,8 @@ def reciprocal_of(c: Constant) -> Constant:
 POWERS = (
     rule(lambda x: power(x, 3), lambda x: x * square(x), where=number),
     rule(lambda x: power(x, 4), lambda x: square(square(x)), where=number),
-    rule(lambda x: power(x, -2), lambda x: 1 / square(x), where=floating),
-    rule(lambda x: power(x, -3), lambda x: 1 / (x * square(x)), where=floating),
+    rule(lambda x: power(x, -2), lambda x: square(1 / x), where=floating),
+    rule(lambda x: power(x, -3), lambda x: (1 / x) * square(1 / x), where=floating),
 )
 
 QUOTIENTS = (rule(lambda x, c: x / c, lambda x, c: x * reciprocal_of(c), where=lambda c: power_of_two(c)),)

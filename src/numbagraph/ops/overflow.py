@@ -1,0 +1,55 @@
+"""Whether arithmetic of 64-bit integers overflows. Python's integers have no limit, so it is an error there."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import draw, elementwise
+from numbagraph.blockwise.promotion import Kind
+from numbagraph.intrinsics import integer_ops
+from numbagraph.op import Op, Unsupported
+from numbagraph.ops.selection import DISCRETE
+from numbagraph.types import BOOL, INT64
+
+LIMITS = np.iinfo(np.int64)
+
+
+def integers_only(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    if any(kind != INT64 for kind in kinds):
+        raise TypeError("whether results fit is asked of int64")
+    return INT64, INT64, BOOL
+
+
+def limit_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype != INT64:
+        return []
+    edges = np.array([LIMITS.min, LIMITS.min + 1, -(2**62), -(2**32), -1, 0, 1, 2**32, 2**62, LIMITS.max])
+    return [(draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,))), (edges[:, None], edges)]
+
+
+def fits(name: str, function: Callable[[Any, Any], Any], instruction: str) -> Op:
+    """Declare whether an operation on two 64-bit integers has a result that is one."""
+
+    def reference(a: Any, b: Any) -> Any:
+        integers_only((np.result_type(a), np.result_type(b)))
+        exact = function(np.asarray(a, object), np.asarray(b, object))
+        return np.asarray((exact >= int(LIMITS.min)) & (exact <= int(LIMITS.max)), np.bool_)[()]
+
+    return elementwise(
+        reference,
+        name=name,
+        emit=integer_ops.fits(instruction),
+        dtype=integers_only,
+        vjp=DISCRETE,
+        jnp=Unsupported("it is a condition at the entry, which NumPy evaluates there"),
+        samples=limit_samples,
+    )
+
+
+sum_fits = fits("sum_fits", operator.add, "sadd")
+difference_fits = fits("difference_fits", operator.sub, "ssub")
+product_fits = fits("product_fits", operator.mul, "smul")
