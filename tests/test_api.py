@@ -1,9 +1,12 @@
 """The API from end to end: decorators, arguments, pytrees, dispatch, donation, Python scalars."""
 
+import copy
+import enum
 import functools
 import inspect
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -216,6 +219,69 @@ def test_equal_static_arguments_of_different_types_are_not_the_same():
     assert [f(x, n).dtype for n in (1, 1.0, True)] == [np.int64, np.float64, np.int64]
     f = graph_jit(lambda x, n: x * n[0], static_argnames="n")
     assert [f(x, (n,)).dtype for n in (1, 1.0)] == [np.int64, np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    number: Any
+    rest: tuple = ()
+    note: str = field(default="", compare=False)
+
+
+Marked = namedtuple("Marked", "number rest")
+
+
+class Level(enum.IntEnum):
+    ONE = 1
+
+
+class Factor(enum.Enum):
+    TWO = 2.0
+
+
+NAN = float("nan")
+NUMBERS = [1, 1.0, True, 1 + 0j, np.float32(1), np.int64(1), Level.ONE, 0.0, -0.0, 0j, -0j, complex(0, -0.0), NAN]
+WRAPPED = {
+    "itself": lambda number: number,
+    "in a tuple": lambda number: (2, (number,)),
+    "in a named tuple": lambda number: Marked(number, ()),
+    "in a frozen set": lambda number: frozenset([number]),
+    "in a dataclass": Setting,
+    "deep in a dataclass": lambda number: Setting(1, (Setting(frozenset([(number,)])),)),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+def test_static_arguments_that_are_equal_are_not_the_same(wrap):
+    x, seen = np.arange(3), []
+    f = graph_jit(lambda x, n: (seen.append(repr(n)), x)[1], static_argnames="n", backend="numpy")
+    for _ in range(2):
+        for number in [*NUMBERS, *NUMBERS[::-1], float("nan")]:
+            f(x, wrap(number))
+    assert seen == [repr(wrap(number)) for number in NUMBERS]
+
+
+def test_other_static_arguments_are_the_same_if_they_are_equal():
+    class Own:
+        def __init__(self, name):
+            self.name = name
+
+        def __eq__(self, other):
+            return isinstance(other, Own) and self.name == other.name
+
+        def __hash__(self):
+            return hash(self.name)
+
+    x = np.arange(3)
+    pairs = [(Own("a"), Own("b")), ("a", b"a"), (np.float64, np.float32), (Factor.TWO, 2.0), (range(0), range(1, 1))]
+    pairs += [(None, 0), (np.dtype("f4"), np.dtype("f8")), (Decimal("1.0"), Decimal("1.00")), (str.upper, str.lower)]
+    for one, other in pairs:
+        counted, runs = counting(lambda x, n: x)
+        counted.__signature__ = inspect.signature(lambda x, n: None)
+        f = graph_jit(counted, static_argnames="n", backend="numpy")
+        for each in (one, other, copy.copy(one), copy.copy(other)):
+            f(x, each)
+        assert len(runs) == 2, (one, other)
 
 
 def test_static_arguments_drive_python():

@@ -18,6 +18,7 @@ from pathlib import Path
 LAYERS = (
     "version",
     "structs",
+    "static",
     "types",
     "graph",
     "op",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Hashable
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any, TypeVar
 
 import optree
 
 from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.runtime.arguments import flatten
+from numbagraph.static import typed, typed_names
 from numbagraph.structs import Struct
 
 Key = tuple[Any, ...]
+V = TypeVar("V")
 
 
 class Arguments(Struct, frozen=False):
@@ -28,7 +30,13 @@ class Arguments(Struct, frozen=False):
     @property
     def key(self) -> Key:
         """What a version must agree with before its leaves are looked at."""
-        return (self.names, self.spec, self.static)
+        names = typed_names(self.spec)
+        return (self.names, self.spec, (*self.static, names) if names else self.static)
+
+    def find(self, versions: Mapping[Key, V]) -> V | tuple[()]:
+        """What there is for the key. Names that are no strings are rare, so they are looked for last."""
+        found = versions.get((self.names, self.spec, self.static))
+        return found if found is not None else versions.get(self.key, ())
 
     def leaf_name(self, number: int) -> str:
         first, *rest = optree.treespec_paths(self.spec)[number]
@@ -81,11 +89,6 @@ def hashable(argument: Any, name: str, described: str) -> Hashable:
             "pass a tuple, or an argument that is not static"
         ) from None
     return argument
-
-
-def typed(value: Hashable) -> Hashable:
-    """A static argument as part of a key: 1, 1.0 and True are equal, but not the same to a function."""
-    return type(value), tuple(map(typed, value)) if isinstance(value, tuple) else value
 
 
 def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:

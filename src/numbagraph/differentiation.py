@@ -19,7 +19,7 @@ from numbagraph.graph import Value, constant
 from numbagraph.jit import GraphFunction
 from numbagraph.op import registry
 from numbagraph.rewrite.pipeline import prepare
-from numbagraph.runtime.arguments import NAMESPACE, flatten
+from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.tracing import TraceError, Tracer, current_trace, to_value, user_source
 from numbagraph.transforms import autodiff, batching
 from numbagraph.transforms.custom_rule import with_rule
@@ -53,6 +53,12 @@ def _values(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
     """The leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
     leaves, spec = flatten(tree)
     return [as_value(to_value(leaf)) for leaf in leaves], spec
+
+
+def _values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
+    """The leaves of a tree that must have the structure of another one; the order of dicts is no part of it."""
+    text = f"{what} must have the structure of {like}: {expected}, not {flatten(tree)[1]}"
+    return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, TypeError(text))]
 
 
 def _tree(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
@@ -232,8 +238,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     outputs, output_spec = _values(value)
 
     def pullback(cotangent: Any) -> Any:
-        given, given_spec = _values(cotangent)
-        _require_same_tree(given_spec, output_spec, "the cotangent", "the function's value")
+        given = _values_like(output_spec, cotangent, "the cotangent", "the function's value")
         given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
         return _tree(spec, _cotangents(outputs, given, points))
 
@@ -250,11 +255,6 @@ def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> 
 
     pullback = functools.partial(pull, primals)
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
-
-
-def _require_same_tree(given: optree.PyTreeSpec, expected: optree.PyTreeSpec, what: str, like: str) -> None:
-    if given != expected:
-        raise TypeError(f"{what} must have the structure of {like}: {expected}, not {given}")
 
 
 def _like(value: Value, other: Value) -> Value:
@@ -285,8 +285,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
 
     def transformed(primals: Any, tangents: Any) -> Any:
         values, spec = _values(tuple(primals))
-        given, given_spec = _values(tuple(tangents))
-        _require_same_tree(given_spec, spec, "tangents", "primals")
+        given = _values_like(spec, tuple(tangents), "tangents", "primals")
         _require_differentiable(values, "jvp")
         points = _independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
@@ -413,7 +412,10 @@ def _given(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value | None]:
     """The leaves of one argument's cotangent; None stands for zero, for the whole argument or for a leaf."""
     if cotangent is None:
         return [None] * argument.num_leaves
-    leaves = optree.tree_leaves(cotangent, none_is_leaf=True, namespace=NAMESPACE)
+    try:
+        leaves = argument.flatten_up_to(cotangent)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"a cotangent must have the structure of its argument, {argument}: {error}") from None
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 

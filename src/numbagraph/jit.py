@@ -135,7 +135,7 @@ class GraphFunction:
         arguments = self._bind(args, kwargs)
         if out is not None:
             return self._call_into(arguments, Targets(out, self._described))
-        for run, rebuild in self._versions.get(arguments.key, ()):
+        for run, rebuild in arguments.find(self._versions):
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)

@@ -36,7 +36,8 @@ def axes_of(axes: Any, tree: Any, what: str) -> list[int | Unmapped]:
     """The axis of each leaf of a tree: ``axes`` is one for all of them, or a tree with the structure of its top."""
     prefix = optree.tree_map(lambda axis: UNMAPPED if axis is None else axis, axes, none_is_leaf=True)
     try:
-        found = optree.broadcast_prefix(prefix, tree, namespace=NAMESPACE)
+        whole = optree.tree_broadcast_prefix(prefix, tree, namespace=NAMESPACE)
+        found: list[Any] = flatten(tree)[1].flatten_up_to(whole)
     except ValueError as error:
         raise ValueError(
             f"vmap: {what} must be an integer, None, or a tree of them like what it belongs to, not {axes!r}: {error}"

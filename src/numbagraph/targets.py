@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import optree
 
 from numbagraph.binding import Arguments, Key
 from numbagraph.kernel import Call, CheckedIndex, Program
 from numbagraph.rewrite.schedule import step_scalars
-from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.traced import Outputs, Traced
@@ -31,8 +32,8 @@ class Targets:
 
     def check(self, outputs: Outputs) -> None:
         """Raise where results cannot be written here, as far as that is known before there are any."""
-        if self.spec != outputs.spec:
-            raise ValueError(f"{self.name} is {self.spec}, and must be like the result: {outputs.spec}")
+        mismatch = ValueError(f"{self.name} is {self.spec}, and must be like the result: {outputs.spec}")
+        self.leaves, self.spec = leaves_like(outputs.spec, self.tree, mismatch), outputs.spec
         for leaf, slot in zip(self.leaves, outputs.slots, strict=True):
             if slot is None:
                 raise TypeError(f"{self.name} has a place for a result that is the same in each call")
@@ -60,13 +61,13 @@ class Writers:
     def __init__(self) -> None:
         self.flat: dict[bool, tuple[Writer, ...]] = {False: (), True: ()}
         """For calls whose positional arguments are the leaves. The result is a tuple of arrays, or it is an array."""
-        self._by_key: dict[Key, tuple[Writer, ...]] = {}
+        self._by_tree: dict[optree.PyTreeSpec, dict[Key, tuple[Writer, ...]]] = {}
         self._known: set[tuple[int, int | None]] = set()
         self._lock = threading.Lock()
 
     def write(self, arguments: Arguments, targets: Targets) -> bool:
         """Write the results, if one of the writers can."""
-        writers = self._by_key.get((*arguments.key, targets.spec), ())
+        writers = arguments.find(self._by_tree.get(targets.spec, {}))
         return any(each(*arguments.leaves, *targets.leaves) is not NotImplemented for each in writers)
 
     def extend(self, traced: Traced, arguments: Arguments, targets: Targets, *, is_flat: bool) -> None:
@@ -85,13 +86,15 @@ class Writers:
                         write = make_callable([chosen.make_plan(into=True)], special.name)
                         self._add(
                             write,
-                            (*arguments.key, targets.spec),
+                            arguments.key,
+                            targets.spec,
                             is_flat and traced.outputs.flat,
                             traced.outputs.single,
                         )
 
-    def _add(self, write: Writer, key: Key, is_flat: bool, is_single: bool) -> None:
-        self._by_key[key] = (write, *self._by_key.get(key, ()))
+    def _add(self, write: Writer, key: Key, tree: optree.PyTreeSpec, is_flat: bool, is_single: bool) -> None:
+        writers = self._by_tree.setdefault(tree, {})
+        writers[key] = (write, *writers.get(key, ()))
         if is_flat:
             self.flat[not is_single] = (write, *self.flat[not is_single])
 

@@ -13,6 +13,7 @@ from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.graph import Graph, Input, Value
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
+from numbagraph.static import typed_names
 from numbagraph.structs import Struct
 from numbagraph.tracing import Tracer, input_shape, tracing
 from numbagraph.transforms.capture import fold_captured
@@ -47,7 +48,7 @@ class Outputs(Struct):
     def alike(self) -> Any:
         """Equal for outputs that are rebuilt in the same way."""
         static = any(slot is None for slot in self.slots)
-        return id(self) if static else (self.spec, self.slots)
+        return id(self) if static else (self.spec, typed_names(self.spec), self.slots)
 
     def rebuild(self, results: Sequence[Any]) -> Any:
         """What the function returns, from the results of its graph."""

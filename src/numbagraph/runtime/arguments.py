@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import sys
 from collections.abc import Hashable
@@ -14,6 +15,11 @@ from numbagraph.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.types import canonical_dtype
 
 NAMESPACE = "numbagraph"
+_BY_INSERTION = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
+"""The leaves of a dict come in its own order, as a function that iterates over it sees them: so they are another tree
+in another order. It is undone at the end of the process, as long as optree is there."""
+_BY_INSERTION.__enter__()
+atexit.register(_BY_INSERTION.__exit__, None, None, None)
 _INT64 = np.iinfo(np.int64)
 
 
@@ -48,6 +54,19 @@ def flatten(tree: Any) -> tuple[list[Any], optree.PyTreeSpec]:
     for each in new:
         register_dataclass(each)
     return flatten(tree)
+
+
+def leaves_like(expected: optree.PyTreeSpec, tree: Any, mismatch: Exception) -> list[Any]:
+    """The leaves of a tree in the order of another one that is alike but for the order of dicts, or ``mismatch``."""
+    leaves, spec = flatten(tree)
+    if spec == expected:
+        return leaves
+    if (spec.num_leaves, spec.num_nodes) != (expected.num_leaves, expected.num_nodes):
+        raise mismatch
+    try:
+        return expected.flatten_up_to(tree)
+    except (TypeError, ValueError):
+        raise mismatch from None
 
 
 def register_dataclass(cls: type) -> None:

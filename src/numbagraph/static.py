@@ -1,0 +1,51 @@
+"""What a function is compiled for by its value, as part of a key."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import optree
+
+_PLAIN = frozenset({str, bytes, int, bool, type(None)})
+"""Types of which equal values are the same."""
+
+
+def typed(value: Hashable) -> Hashable:
+    """A key that is equal for what is the same to a function: 1, 1.0 and True are not, nor are the zeros of either
+    sign; NaN is. Looks into tuples, frozen sets and dataclasses; equal objects of other classes are taken for the same.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
+    take_apart = next((_PARTS[base] for base in kind.__mro__ if base in _PARTS), None)
+    if take_apart is not None:
+        return kind, take_apart(value)
+    if "__dataclass_params__" in vars(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
+        compared = [each.name for each in dataclasses.fields(kind) if each.compare]  # type: ignore[arg-type]
+        return kind, tuple([typed(getattr(value, name)) for name in compared])
+    return kind, value
+
+
+_PARTS: dict[type, Callable[[Any], Hashable]] = {
+    float: lambda value: struct.pack("d", value),
+    complex: lambda value: struct.pack("dd", value.real, value.imag),
+    np.generic: lambda value: (value.dtype, value.tobytes()),
+    tuple: lambda value: tuple(map(typed, value)),
+    frozenset: lambda value: frozenset(map(typed, value)),
+    range: lambda value: (value.start, value.stop, value.step),
+    Decimal: lambda value: value.as_tuple(),
+}
+"""For types of which equal values may differ: what is equal for values that do not. They may be of a subclass."""
+
+
+def typed_names(tree: optree.PyTreeSpec) -> tuple[Hashable, ...]:
+    """What tells apart the names in trees that are equal; nothing where all names in dicts are strings."""
+    names = tree.entries() if tree.type in (dict, OrderedDict, defaultdict) else ()
+    own = () if all(type(name) is str for name in names) else tuple(map(typed, names))
+    return (*own, *[each for child in tree.children() for each in typed_names(child)])

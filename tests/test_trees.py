@@ -1,0 +1,132 @@
+"""Trees of arguments and results are what the function would see and build without being compiled."""
+
+import itertools
+from collections import OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+
+import numbagraph
+from numbagraph import graph_jit
+
+A, B = np.array([1.0, 2.0]), np.array([30.0, 40.0])
+KINDS = {
+    "dict": lambda *pairs: dict(pairs),
+    "OrderedDict": lambda *pairs: OrderedDict(pairs),
+    "defaultdict": lambda *pairs: defaultdict(list, pairs),
+    "nested": lambda *pairs: {"z": 1.0, "inner": [dict(pairs)]},
+}
+
+
+def stacked(tree):
+    while "inner" in tree:
+        tree = tree["inner"][0]
+    return np.stack(list(tree.values())), {name: value + 1 for name, value in tree.items()}
+
+
+def assert_equal_trees(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(expected, dict):
+        assert [*map(repr, found)] == [*map(repr, expected)]
+        found, expected = [*found.values()], [*expected.values()]
+    if isinstance(expected, (tuple, list)):
+        for one, other in zip(found, expected, strict=True):
+            assert_equal_trees(one, other)
+    else:
+        np.testing.assert_array_equal(found, expected)
+        assert getattr(found, "dtype", None) == getattr(expected, "dtype", None)
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_dicts_have_the_order_in_which_they_were_made(kind, backend):
+    if backend == "jax":
+        pytest.importorskip("jax")
+    make = KINDS[kind]
+    trees = [make(("b", B), ("a", A)), make(("a", A), ("b", B)), make(("b", A), ("a", B)), make(("a", B), ("b", A))]
+    for history in (trees, trees[::-1]):
+        f = graph_jit(stacked, backend=backend)
+        for tree in [*history, *history]:
+            assert_equal_trees([*map(np.asarray, f(tree)[:1])], [stacked(tree)[0]])
+            assert_equal_trees({name: np.asarray(each) for name, each in f(tree)[1].items()}, stacked(tree)[1])
+        assert f.cache_info().versions == 2
+
+
+def test_keywords_have_the_order_of_the_call():
+    def function(*args, scale=2.0, **rest):
+        return np.stack([*args, *rest.values()]) * scale
+
+    f = graph_jit(function)
+    calls = [({"b": B, "a": A}), ({"a": A, "b": B}), ({"a": A, "scale": 3.0, "b": B}), ({"b": A, "scale": 3.0, "a": B})]
+    for options in [*calls, *calls[::-1]]:
+        np.testing.assert_array_equal(f(A, **options), function(A, **options))
+
+
+def test_names_that_are_equal_are_told_apart_by_their_types():
+    def function(tree):
+        return {name: value * name for name, value in tree.items()}
+
+    x, f = np.arange(3), graph_jit(function)
+    trees = [{1: x}, {1.0: x}, {True: x}, {-0.0: x}, {0: x}, {0.0: x}, {1: x, "a": x}]
+    for tree in [*trees[:-1], *trees[:-1][::-1]]:
+        assert_equal_trees(f(tree), function(tree))
+    mixed = graph_jit(lambda tree: [*tree.values()])
+    for tree in ({1: x, "a": x + 1}, {"a": x + 1, 1: x}):  # names that cannot be sorted
+        assert_equal_trees(mixed(tree), [*tree.values()])
+
+
+def test_derivatives_have_the_order_of_their_argument():
+    def loss(tree):
+        first, second = tree.values()
+        return np.sum(first * second**2)
+
+    for tree in ({"b": B, "a": A}, {"a": A, "b": B}, {"a": B, "b": A}):
+        first, second = tree.values()
+        expected = dict(zip(tree, [second**2, 2 * first * second], strict=True))
+        for gradient in (numbagraph.grad(loss), graph_jit(numbagraph.grad(loss))):
+            assert_equal_trees(gradient(tree), expected)
+        value, pullback = numbagraph.vjp(lambda tree: {name: 2 * each for name, each in tree.items()}, tree)
+        for names in itertools.permutations(tree):  # a cotangent is like the value but for the order
+            (found,) = pullback({name: value[name] for name in names})
+            assert_equal_trees(found, {name: 4 * each for name, each in tree.items()})
+            _, tangent = numbagraph.jvp(lambda tree: tree["a"] - 3 * tree["b"], (tree,), ({n: tree[n] for n in names},))
+            np.testing.assert_array_equal(tangent, tree["a"] - 3 * tree["b"])
+
+
+def test_cotangents_of_a_rule_are_found_by_name():
+    @numbagraph.custom_vjp
+    def product(tree):
+        return np.sum(tree["b"] * tree["a"])
+
+    product.defvjp(lambda t: (product(t), t), lambda t, g: ({"a": g * t["b"], "b": g * t["a"]},))
+    for tree in ({"b": B, "a": A}, {"a": A, "b": B}):
+        assert_equal_trees(numbagraph.grad(product)(tree), {name: B if name == "a" else A for name in tree})
+    product.defvjp(lambda t: (product(t), t), lambda t, g: ({"a": g * t["b"], "c": g * t["a"]},))
+    with pytest.raises(TypeError, match="structure of its argument"):
+        numbagraph.grad(product)({"b": B, "a": A})
+
+
+def test_mapped_axes_are_found_by_name():
+    matrix = np.arange(6.0).reshape(3, 2)
+
+    def function(tree):
+        return {name: 2 * value for name, value in tree.items()}
+
+    for tree, axes in itertools.product(
+        ({"b": matrix, "a": matrix.T}, {"a": matrix.T, "b": matrix}), ({"a": 1, "b": 0}, {"b": 0, "a": 1})
+    ):
+        mapped = numbagraph.vmap(function, in_axes=(axes,), out_axes=axes)
+        assert_equal_trees(mapped(tree), {name: 2 * value for name, value in tree.items()})
+
+
+def test_out_is_found_by_name():
+    f = graph_jit(lambda x: {"b": x + 1, "a": x * 2})
+    for names in itertools.permutations("ab"):
+        for _ in range(2):
+            out = {name: np.empty(2) for name in names}
+            assert f(A, out=out) is out
+            assert_equal_trees(out, {name: A + 1 if name == "b" else A * 2 for name in names})
+    with pytest.raises(ValueError, match="must be like the result"):
+        f(A, out={"b": np.empty(2), "c": np.empty(2)})
+    with pytest.raises(ValueError, match="must be like the result"):
+        f(A, out={"b": np.empty(2), "a": [np.empty(2)]})
