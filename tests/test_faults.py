@@ -16,7 +16,7 @@ from numbagraph.kernel import literal
 from numbagraph.op import Unsupported, registry
 from numbagraph.rewrite import schedule
 from numbagraph.runtime import arguments
-from numbagraph.testing import check_batching, check_gradients, check_op, samples
+from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, samples
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
@@ -241,6 +241,13 @@ def test_a_missing_guard_is_caught(monkeypatch):
     monkeypatch.setattr(program_emitter, "repeated_dims", lambda leaves: iter(()))
     with pytest.raises(BaseException, match="DID NOT RAISE"):
         missing_guard()
+
+
+def test_a_donated_argument_that_is_destroyed_by_a_failed_call_is_caught(monkeypatch):
+    call = sample(registry["take"])
+    assert check_donations(call) == 1
+    monkeypatch.setattr("numbagraph.rewrite.memory.fails_late", lambda program: False)
+    caught(check_donations, call, match="expected, found|was modified")
 
 
 # ---- derivatives and batches ----

@@ -9,7 +9,7 @@ import pytest
 from numbagraph.graph import Input
 from numbagraph.jit import GraphFunction
 from numbagraph.op import Unsupported, load, registry
-from numbagraph.testing import check_batching, check_gradients, check_op, samples
+from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, may_raise, samples
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
 from numbagraph.tracing import Tracer, input_shape, tracing
@@ -85,6 +85,19 @@ def test_values(backend, name):
     compared = []
     run_all(lambda dtype: compared.append(check_op(registry[name], dtype, backend)), DTYPES)
     assert sum(compared), "the op has no samples that NumPy accepts"
+
+
+def test_a_call_that_fails_leaves_donated_arguments_alone():
+    """Of each op that may fail and is not made of others, one sample."""
+    ops = [registry[name] for name in NAMES if registry[name].kind != "composite"]
+    found = [next(filter(may_raise, calls(op, FLOAT64)), None) for op in ops]
+    failed = {}
+
+    def check(call):
+        failed[call.op.name] = check_donations(call)
+
+    run_all(check, filter(None, found))
+    assert sum(failed.values()) > 6, failed
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)

@@ -384,6 +384,15 @@ def walk(roots: Iterable[Scalar]) -> Iterator[Scalar]:
                 stack.extend((each, False) for each in layout if each not in seen)
 
 
+def step_scalars(step: Step) -> Iterable[Scalar]:
+    """Every scalar that a step uses."""
+    if isinstance(step, Compute):
+        return walk([step.scalar])
+    if isinstance(step, Kernel):
+        return step.scalars()
+    return walk(extent for buffer in step.buffers for extent in (buffer.strides or buffer.extents))
+
+
 def literal(value: int) -> Literal:
     """An index or an extent. Interned, as is all index arithmetic: nests remember elements by their index."""
     return _interned((Literal, value), lambda: Literal(value, INT64))

@@ -10,8 +10,6 @@ import numpy as np
 import optree
 
 from numbagraph.binding import Arguments, Key
-from numbagraph.kernel import Call, CheckedIndex, Program
-from numbagraph.rewrite.schedule import step_scalars
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
@@ -100,22 +98,9 @@ class Writers:
 
 
 def over_argument(special: Specialisation, number: int) -> Specialisation | None:
-    """The same function, whose only result takes the memory of an argument; None where it must not.
-
-    It must not where a check may fail after a part of the argument has been overwritten: nobody could tell then what
-    went wrong.
-    """
+    """The same function, whose only result takes the memory of an argument; None where it must not."""
     if special.signature.results[0].donated is not None:
         return None
     found = special.copy()
     found.accept_donations([number])
-    return found if found.signature.results[0].donated == number and not has_checks(found.program) else None
-
-
-def has_checks(program: Program) -> bool:
-    for step in program.steps:
-        if isinstance(step, Call) and step.attributes.get("on_error") == "raise":
-            return True
-        if any(isinstance(scalar, CheckedIndex) for scalar in step_scalars(step)):
-            return True
-    return False
+    return found if found.signature.results[0].donated == number else None

@@ -9,22 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
+from numbagraph.graph import Value
+from numbagraph.intrinsics.rows import Rows, conflict, in_rows, results_of
 from numbagraph.kernel import (
     Buffer,
     Call,
+    CheckedIndex,
     Compute,
     Kernel,
     Load,
     Program,
     Reduction,
+    Register,
     Scalar,
     Scan,
     Scatter,
     Step,
     Store,
+    step_scalars,
     targets,
     walk,
 )
+from numbagraph.rewrite.parallel import adds_to_shared
 from numbagraph.structs import Struct
 
 
@@ -128,16 +134,64 @@ def _may_stay(guest: Buffer, result: Buffer, others: list[Buffer], lives: Lives)
     return not others or lives.over_before(others[-1], guest)
 
 
-def take_over(program: Program, argument: int, result: Buffer) -> bool:
-    """Let a result live in the memory of an argument that its caller gives away, where nothing stands against it."""
+def take_over(program: Program, argument: int, result: Buffer) -> str | None:
+    """Let a result live in the memory of an argument that its caller gives away; what stands against it, if anything.
+
+    A failed call is run again by NumPy's interpreter, which needs the arguments as they were.
+    """
     buffers = [buffer for step in program.steps for buffer in touched(step)]
     leaf = next((buffer for buffer in buffers if buffer.leaf == argument), None)
-    if leaf is None or not leaf.contiguous or not alike(leaf, result):
-        return False
-    writers = [step for step in program.steps if result in written(step)]
-    occupied = any(buffer.shares is result for buffer in buffers)
-    if len(writers) != 1 or occupied or not Lives(program.steps).over_before(leaf, result):
-        return False
-    leaf.shares = result
+    if leaf is None:
+        return "no loop reads it"
+    if not leaf.contiguous:
+        return "it is not contiguous"
+    if not alike(leaf, result):
+        return f"{result.name} differs in dtype or shape"
+    if sum(result in written(step) for step in program.steps) != 1 or any(each.shares is result for each in buffers):
+        return f"{result.name} holds other values first"
+    if not Lives(program.steps).over_before(leaf, result):
+        return f"it is read after {result.name} is written"
+    leaf.shares, before = result, program.steps
     program.donations.append((leaf, result))
-    return True
+    for steps in (before, postponed(before, result)):
+        program.steps = steps
+        if not fails_late(program):
+            return None
+    leaf.shares, program.steps = None, before
+    program.donations.pop()
+    return f"a check may fail after {result.name} is written"
+
+
+def postponed(steps: list[Step], result: Buffer) -> list[Step]:
+    """The steps with the one that writes a result behind all others, if none of these needs to follow it."""
+    number = next(number for number, step in enumerate(steps) if result in written(step))
+    writer, later = steps[number], steps[number + 1 :]
+    values = results_of(writer)
+    if any(conflict(writer, each) or not values.isdisjoint(registers_of(each)) for each in later):
+        return steps
+    return [*steps[:number], *later, writer]
+
+
+def registers_of(step: Step) -> set[Value | None]:
+    return {scalar.value for scalar in step_scalars(step) if isinstance(scalar, Register)}
+
+
+def fails_late(program: Program) -> bool:
+    """Whether anything may fail once memory of an argument has been overwritten. Steps that run together count as one,
+    and so do the iterations of a nest."""
+    donated, is_overwritten = [result for _, result in program.donations], False
+    for step in in_rows(program.steps):
+        members = step.members if isinstance(step, Rows) else [step]
+        is_overwritten = is_overwritten or any(buffer in donated for each in members for buffer in written(each))
+        if is_overwritten and any(map(may_fail, members)):
+            return True
+    return False
+
+
+def may_fail(step: Step) -> bool:
+    """Whether a program may end at a step: an index is out of bounds, a system has no solution, a length is too long
+    for BLAS, or there is no memory for what several threads add up."""
+    if isinstance(step, Call):
+        return True
+    takes_memory = isinstance(step, Kernel) and step.split and any(adds_to_shared(each, step) for each in step.outputs)
+    return bool(takes_memory) or any(isinstance(scalar, CheckedIndex) for scalar in step_scalars(step))

@@ -28,6 +28,7 @@ from numbagraph.kernel import (
     Step,
     Store,
     literal,
+    step_scalars,
     walk,
 )
 from numbagraph.op import registry
@@ -212,15 +213,6 @@ def assemble(name: str, root: Node, lower: lowering.Assemble, memory: Memory) ->
         store = Store(memory.buffers[root], place(index, puller.pull), puller.pull(value, index), root.source)
         steps.append(Kernel(name, tuple(loops), [store]))
     return steps
-
-
-def step_scalars(step: Step) -> Iterable[Scalar]:
-    """Every scalar that a step uses."""
-    if isinstance(step, Compute):
-        return walk([step.scalar])
-    if isinstance(step, Kernel):
-        return step.scalars()
-    return walk(extent for buffer in step.buffers for extent in (buffer.strides or buffer.extents))
 
 
 def dependencies(action: Action, producer: dict[object, int]) -> set[int]:

@@ -58,12 +58,18 @@ class Specialisation(Struct, frozen=False):
         """Let results take over the memory of arguments, where the loop nests allow it."""
         program, results = self.program, list(self.signature.results)
         for number in arguments:
+            obstacles: dict[str, None] = {}
             for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
                 if not isinstance(buffer, Buffer) or result.donated is not None:
                     continue
-                if take_over(program, number, buffer):
+                obstacle = take_over(program, number, buffer)
+                if obstacle is None:
                     results[position] = replace(result, donated=number)
                     break
+                obstacles[obstacle] = None
+            else:
+                name, reasons = self.graph.inputs[number].name, "; ".join(obstacles) or "no array is left to be there"
+                program.notes.append(f"{name} is donated, but not overwritten: {reasons}")
         self.signature = replace(self.signature, results=tuple(results))
 
     def copy(self) -> Specialisation:

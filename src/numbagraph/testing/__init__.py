@@ -6,6 +6,7 @@ from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import check_op
 from numbagraph.testing.chunks import small_chunks
 from numbagraph.testing.compare import assert_same
+from numbagraph.testing.donations import check_donations, may_raise
 from numbagraph.testing.gradients import check_gradients
 
 __all__ = [
@@ -13,8 +14,10 @@ __all__ = [
     "Call",
     "assert_same",
     "check_batching",
+    "check_donations",
     "check_gradients",
     "check_op",
+    "may_raise",
     "samples",
     "small_chunks",
     "special_values",

@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I32, I64, Operand
+from numbagraph.intrinsics.emitter import I1, I32, I64, Operand
 from numbagraph.intrinsics.formula import INT32, Bits, Number, absolute, unwrap
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
 from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
@@ -216,18 +216,23 @@ def swap(element: Element, first: ir.Value, second: ir.Value) -> None:
     element.builder.store(numbers[0], second)
 
 
-def permutation_of_pivots(element: Element) -> None:
-    """Exchange the numbers of the rows as the rows were exchanged."""
-    code, n = element.code, element["m"]
+def permutation_of_pivots(element: Element) -> ir.Value:
+    """Exchange the numbers of the rows as the rows were exchanged; whether a pivot is no row."""
+    code, n, builder = element.code, element["m"], element.builder
+    failed = Variable(element.emitter, ir.Constant(I1, 0))
     rows, pivots = Pivots(element, element.result()), Pivots(element, element.operand(0))
     code.loop(0, n, lambda k: rows.__setitem__(k, k))
 
     def exchange(k: Index) -> None:
-        other = pivots[k]
+        given = pivots[k].register
+        is_outside = builder.icmp_unsigned(">=", given, n.register)
+        failed.value = builder.or_(failed.value, is_outside)
+        other = code.index(builder.select(is_outside, k.register, given))
         first, second = rows[k], rows[other]
         rows[k], rows[other] = second, first
 
     code.loop(0, n, exchange)
+    return failed.value
 
 
 def tridiagonal_by_lapack(element: Element) -> ir.Value:

@@ -70,9 +70,9 @@ permutation_of = core_op(
     name="permutation_of",
     evaluate=reference("(m)->(m)")(rows_of_pivots),
     library=emitters.permutation_of_pivots,
-    frontend=lambda op, pivots: op.bind(convert(as_value(pivots), INTEGER)),
+    frontend=lambda op, pivots: op.bind(convert(as_value(pivots), INTEGER), on_error="raise"),
     vjp=Unsupported("the order of rows does not change smoothly"),
-    jnp=lambda pivots: load("jax.lax.linalg:lu_pivots_to_permutation")(pivots, pivots.shape[-1]),
+    jnp=lambda pivots, *, on_error: load("jax.lax.linalg:lu_pivots_to_permutation")(pivots, pivots.shape[-1]),
     samples=pivot_samples,
 )
 """The order that rows are in after they were exchanged as pivots say."""
