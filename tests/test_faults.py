@@ -13,10 +13,10 @@ from numbagraph.intrinsics import program as program_emitter
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.kernel import literal
-from numbagraph.op import Unsupported, registry
+from numbagraph.op import Unsupported, new_memory, registry
 from numbagraph.rewrite import schedule
 from numbagraph.runtime import arguments
-from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, samples
+from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, check_writes, samples
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
@@ -191,6 +191,21 @@ def test_exchanged_strides_are_caught(monkeypatch):
     monkeypatch.setattr(schedule, "LeafStride", lambda number, axis: original(number, 1 - axis))
     op = altered("exp")
     caught(check_op, op, FLOAT64, match="Fortran order|strided|negative strides|stride 0")
+
+
+@pytest.mark.parametrize("name", ["transpose", "array_split", "broadcast_arrays", "einsum", "real"])
+def test_a_view_that_is_taken_for_a_new_array_is_caught(name):
+    op = altered(name, view_of=new_memory)
+    dtype = COMPLEX128 if name == "real" else FLOAT64
+    assert check_writes(registry[name], dtype) + 1
+    caught(check_writes, op, dtype, match="(assign|change) (argument|result).* differ")
+
+
+@pytest.mark.parametrize("name", ["sort", "add", "cumsum"])
+def test_a_new_array_that_is_taken_for_a_view_is_caught(name):
+    caught(
+        check_writes, altered(name, view_of=lambda a, *_, **__: a), FLOAT64, match="refused, but no memory is shared"
+    )
 
 
 def test_results_in_the_memory_of_arguments_are_caught(monkeypatch):

@@ -32,6 +32,8 @@ LAYERS = (
     "rewrite",
     "runtime",
     "captured",
+    "locating",
+    "unknown",
     "python_numbers",
     "tracing",
     "traced",

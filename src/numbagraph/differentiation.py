@@ -20,7 +20,7 @@ from numbagraph.jit import GraphFunction
 from numbagraph.op import registry
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.tracing import TraceError, Tracer, current_trace, to_value, user_source
+from numbagraph.tracing import TraceError, Tracer, apply, current_trace, to_value, user_source
 from numbagraph.transforms import autodiff, batching
 from numbagraph.transforms.custom_rule import with_rule
 
@@ -63,6 +63,11 @@ def _values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -
 
 def _tree(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     return optree.tree_unflatten(spec, [Tracer(value) for value in values])
+
+
+def _arguments(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
+    """A tree of values as arguments of a function, which must not write into them."""
+    return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
 
 
 def _independent(values: Sequence[Value]) -> list[Value]:
@@ -182,7 +187,7 @@ def value_and_grad(
         values, spec = _values(positions.take(args, kwargs))
         _require_differentiable(values, "grad")
         points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, _tree(spec, points))
+        new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
         result = inner(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, _ = _values(value)
@@ -233,7 +238,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
         return _vjp_of_arrays(inner, primals, has_aux)
     values, spec = _values(primals)
     points = _independent(values)
-    result = inner(*_tree(spec, points))
+    result = inner(*_arguments(spec, points))
     value, auxiliary = result if has_aux else (result, None)
     outputs, output_spec = _values(value)
 
@@ -289,7 +294,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         _require_differentiable(values, "jvp")
         points = _independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
-        result = inner(*_tree(spec, points))
+        result = inner(*_arguments(spec, points))
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
         tangent = _tree(output_spec, autodiff.tangents(prepare(outputs), points, given))
@@ -313,7 +318,7 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
         values, spec = _values(positions.take(args, kwargs))
         _require_differentiable(values, "a Jacobian")
         points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, _tree(spec, points))
+        new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
         result = inner(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
@@ -405,7 +410,7 @@ def stop_gradient(x: Any) -> Any:
     leaves, spec = flatten(x)
     if current_trace() is None:
         return x
-    return optree.tree_unflatten(spec, [Tracer(registry["stop_gradient"](as_value(to_value(leaf)))) for leaf in leaves])
+    return optree.tree_unflatten(spec, [apply(registry["stop_gradient"], leaf) for leaf in leaves])
 
 
 def _given(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value | None]:
@@ -457,13 +462,13 @@ class custom_vjp:
         if current_trace() is None:
             return self._eager(*args)
         values, spec = _values(args)
-        outputs, output_spec = _values(self.function(*_tree(spec, values)))
+        outputs, output_spec = _values(self.function(*_arguments(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
                 raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
-            _, residuals = self.forward(*_tree(spec, arguments))
-            found = self.backward(residuals, _tree(output_spec, cotangents))
+            _, residuals = self.forward(*_arguments(spec, arguments))
+            found = self.backward(residuals, _arguments(output_spec, cotangents))
             if len(found) != len(args):
                 name = self.function.__name__
                 raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")

@@ -31,6 +31,8 @@ def public_function(name: str, module: str) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return (numpy_function(op) or op.reference)(*args, **kwargs)
+        if len(args) > 1 and isinstance(ufunc := numpy_function(op), np.ufunc) and len(args) > ufunc.nin:
+            args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
         return apply(op, *args, **kwargs)
 
     function.__name__ = function.__qualname__ = name

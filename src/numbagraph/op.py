@@ -28,6 +28,10 @@ def as_it_is(result: Any) -> Any:
     return result
 
 
+def new_memory(*_args: Any, **_kwargs: Any) -> None:
+    return None
+
+
 class Op(Struct, eq=False):
     """Everything numbagraph knows of one operation. Kinds (`numbagraph.blockwise.kinds`) derive most fields.
 
@@ -89,6 +93,11 @@ class Op(Struct, eq=False):
     """Python's operator for it, such as "add" for ``+``: graphs are printed with it."""
     commutative: bool = False
     """Whether the two operands may be exchanged: rules match either order."""
+    view_of: Callable[..., Any] = new_memory
+    """``view_of(*args, **kwargs)``: the operand whose memory NumPy's results share, or a tuple of one for each result;
+    None where a result has memory of its own."""
+    may_copy: bool = False
+    """Whether NumPy gives a copy in place of a view where the operand's strides allow no view."""
 
     def bind(self, *inputs: Value, **attrs: Any) -> Value:
         """The node of this op on inputs that are already promoted."""

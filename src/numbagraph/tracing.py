@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import operator
-import os
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -17,18 +14,14 @@ import numpy as np
 
 from numbagraph import ops, shapes
 from numbagraph.captured import Captured
-from numbagraph.graph import Dim, Node, Source, Value, at_source
-from numbagraph.op import Op, registry
+from numbagraph.graph import Dim, Node, Value, at_source
+from numbagraph.locating import TraceError, located, user_source
+from numbagraph.op import Op, new_memory, registry
 from numbagraph.python_numbers import checked
 from numbagraph.types import canonical_dtype
+from numbagraph.unknown import CONTROL, Unknown, refused_attribute
 
-_FOLDERS = (Path(__file__).parent, *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
-_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 _active = threading.local()
-
-
-class TraceError(TypeError):
-    """Something that cannot be done with an array whose elements are not known yet."""
 
 
 class Trace:
@@ -66,16 +59,6 @@ def tracing() -> Iterator[Trace]:
             _active.trace = previous
 
 
-def user_source() -> Source | None:
-    """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_LIBRARIES):
-            return Source(frame.f_code.co_filename, frame.f_lineno)
-        frame = frame.f_back
-    return None
-
-
 def to_value(operand: Any) -> Any:
     """An argument of an op: tracers as their values, arrays as captured inputs, containers element by element."""
     if isinstance(operand, Tracer):
@@ -91,30 +74,23 @@ def to_value(operand: Any) -> Any:
     return operand
 
 
-def to_tracer(result: Any, parent: Tracer | None = None, function: Any = None) -> Any:
+def to_tracer(result: Any) -> Any:
+    """Results of an op, as arrays that share no memory with others."""
     if isinstance(result, Value):
-        return Tracer(result, parent if parent is not None and is_view(result, parent, function) else None)
-    if isinstance(result, (tuple, list)):
-        make = getattr(result, "_make", type(result))  # of a named tuple
-        return make(map(to_tracer, result))
-    return result
+        return Tracer(result)
+    return with_leaves(result, list(map(to_tracer, result))) if isinstance(result, (tuple, list)) else result
 
 
-def is_view(value: Value, parent: Tracer, function: Any) -> bool:
-    """Whether NumPy's result would share the memory of an argument. One of rank 0 is a scalar, which shares nothing."""
-    kind = getattr(function, "kind", None)
-    if not value.ndim or kind == "view":
-        return bool(value.ndim)
-    ancestor: Tracer | None = parent if kind == "composite" else None
-    while ancestor is not None:  # a view of everything, or one that undoes another, is no node of its own
-        if value is ancestor.value:
-            return True
-        ancestor = ancestor._parent
-    return isinstance(value, Node) and value.op.kind == "view"
+def with_leaves(results: Any, leaves: list[Any]) -> Any:
+    """A tuple, named tuple or list like ``results``, of others."""
+    return results._make(leaves) if hasattr(results, "_make") else type(results)(leaves)
 
 
 def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call an op (or a function of values) on tracers and whatever NumPy users mix with them."""
+    out = kwargs.pop("out", None)
+    if out is not None:
+        return write_into(out, function, args, kwargs)
     source = user_source()
     with at_source(source):
         try:
@@ -123,46 +99,86 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         except TraceError:
             raise
         except (TypeError, ValueError, IndexError, ArithmeticError, NotImplementedError) as error:
-            raise located(error, function, args, source) from error
-    place = next((number for number, each in enumerate(args) if isinstance(each, Tracer)), None)
-    if place is None:
+            raise located(
+                error, function, tuple(each.value for each in args if isinstance(each, Tracer)), source
+            ) from error
+    view_of = getattr(function, "view_of", new_memory)
+    operands = None if view_of is new_memory else view_of(*args, **kwargs)
+    if operands is None:
         return to_tracer(result)
-    tracer = to_tracer(result, args[place], function)
-    if isinstance(tracer, Tracer):
-        tracer._derive = lambda value: function(*values[:place], value, *values[place + 1 :], **options)
-    return tracer
+
+    def view(value: Value, operand: Any, place: int | None) -> Tracer:
+        def derive(changed: Value) -> Value:
+            own = [changed if given is operand else each for given, each in zip(args, values, strict=True)]
+            named = {name: changed if kwargs[name] is operand else each for name, each in options.items()}
+            again = function(*own, **named)
+            return again if place is None else again[place]
+
+        return as_view(value, operand, None if getattr(function, "may_copy", False) else derive)
+
+    if isinstance(result, Value):
+        return view(result, operands, None)
+    each = operands if isinstance(operands, tuple) else (operands,) * len(result)
+    return with_leaves(result, [view(*pair, place) for place, pair in enumerate(zip(result, each, strict=True))])
 
 
-def located(error: Exception, function: Callable[..., Any], args: tuple[Any, ...], source: Source | None) -> Exception:
-    """The same error with the user's line, the operation and the operands' types in its message."""
-    text = str(error)
-    if "\n  in " in text:
-        return error
-    name = getattr(function, "name", getattr(function, "__name__", str(function)))
-    operands = ", ".join(str(each.value.type) for each in args if isinstance(each, Tracer))
-    message = f"{text}\n  in {name}({operands})\n  at {source}"
-    special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)
-    kinds = (*special, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
-    return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
+def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None) -> Tracer:
+    """A value as an array in the memory of an operand, where that is an array. ``derive`` makes it of the operand's
+    value; without it, NumPy may have made a copy."""
+    if isinstance(operand, np.ndarray) and operand.ndim:
+        view = Tracer(value)
+        view._foreign = "an array of an enclosing scope"
+        return view
+    if not isinstance(operand, Tracer) or not operand._is_array:
+        return Tracer(value)
+    if value is operand.value and (derive is not None or operand._parent is None):
+        return operand
+    view = Tracer(value, operand)
+    view._derive = derive
+    return view
 
 
-_CONTROL = (
-    "its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
-    "is named in static_argnames is an ordinary Python value"
-)
+def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tracer:
+    """What ``out=`` asks for: the result of a call becomes what another array holds."""
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(target, Tracer):
+        name = getattr(function, "name", getattr(function, "__name__", str(function)))
+        raise TraceError(f"out= of {name} must be one traced array\n  at {user_source()}")
+    options = {name: to_value(each) for name, each in kwargs.items()}
+    return target._rebind(lambda _, *values: function(*values, **options), *args)
 
 
-class Tracer:
+def gives_view(key: Any) -> bool:
+    """Whether NumPy gives a view for a key: positions in arrays of rank 0 make it a copy."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return ops.indexing.is_basic(key) and not any(isinstance(each, Tracer) and each._is_array for each in parts)
+
+
+class Stale:
+    """In place of the value of an array that NumPy may have made as a view of another, which has changed since."""
+
+    def __init__(self, what: Value) -> None:
+        self._text = (
+            f"reshape and ravel give a view or a copy, as an array's memory order allows, so what the result holds is "
+            f"not known after an assignment to that array: copy it before, or make it afterwards\n  on {what.type}"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(f"{self._text}\n  at {user_source()}")
+
+
+class Tracer(Unknown):
     """An array whose elements are not known yet. Behaves as a NumPy array does; every operation becomes a node."""
 
-    __slots__ = ("__weakref__", "_argument", "_derive", "_key", "_parent", "_views", "value")
+    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_parent", "_views", "value")
     __array_priority__ = 1000
 
     def __init__(self, value: Value, parent: Tracer | None = None, *, argument: bool = False) -> None:
         self.value = value
-        self._argument = argument
+        self._foreign = "an argument" if argument else ""
+        """Whose memory it is, if it is not the traced function's."""
         self._derive: Callable[[Value], Value] | None = None
-        """For a view: what makes it of its parent."""
+        """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
         self._parent = parent
@@ -210,17 +226,17 @@ class Tracer:
     def flat(self) -> Tracer:
         return apply(registry["ravel"], self)
 
+    @property
+    def _is_array(self) -> bool:
+        """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
+        if self.value.ndim or self._parent is not None:
+            return True
+        return isinstance(self.value, Node) and self.value.op is registry["asarray"]
+
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         from numbagraph import numpy  # noqa: PLC0415  it is made of functions of tracers
 
         return numpy
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        raise self._refuse(
-            "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
-            "Write np.stack([x, y]) for np.array([x, y]). SciPy's logsumexp, softmax and log_softmax are in "
-            "numbagraph.special, functions of scipy.linalg in numbagraph.linalg"
-        )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return call_ufunc(ufunc, method, inputs, kwargs)
@@ -230,40 +246,53 @@ class Tracer:
 
     def __getitem__(self, key: Any) -> Tracer:
         found = apply(ops.indexing.index, self, key)
-        if not found.ndim or not ops.indexing.is_basic(key):
-            return Tracer(found.value)
-        view = Tracer(found.value, self)
-        view._derive, view._key = found._derive, (key,)
+        if not self._is_array or not gives_view(key) or not (found.ndim or ops.indexing.has_ellipsis(key)):
+            return found
+        key = to_value(key)
+        view = as_view(found.value, self, lambda value: ops.indexing.index(value, key))
+        if view is not self:
+            view._key = (key,)
         return view
 
     def __setitem__(self, key: Any, update: Any) -> None:
-        self._assign(key, update, (update,))
+        self._rebind(ops.indexing.set_index, key, update)
 
-    def _assign(self, key: Any, update: Any, reading: tuple[Any, ...]) -> None:
-        self._rebind(lambda value, *rest: ops.indexing.set_index(value, *rest), key, update, reading=reading)
-
-    def _rebind(self, function: Callable[..., Value], *args: Any, reading: tuple[Any, ...] = ()) -> Tracer:
-        """Assignment: this tracer stands for the new value from now on. ``reading`` are operands: views of this array
-        among them are those of the new one, afterwards."""
-        if self._argument or self._parent is not None:
-            what = "an argument" if self._argument else "a view of another array"
-            raise self._refuse(f"assignment into {what} would change the caller's data: assign into a copy (x.copy())")
-        views = [view for each in self._views if (view := each()) is not None]
-        if any(all(view is not operand for operand in reading) for view in views):
-            raise self._refuse("assignment into an array of which a view is in use: assign first, or copy the view")
-        self.value = self._changed(function, *args)
-        for view in views:
-            view.value = view._derived(self.value)
+    def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
+        """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a
+        view made by indexing, what it is a view of."""
+        if self._foreign:
+            raise self._refuse(
+                f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
+            )
+        if self._parent is None:
+            self._renew(self._changed(function, *args))
+        elif self._key is not None:
+            self._parent._rebind(ops.indexing.set_index, *self._key, Tracer(self._changed(function, *args)))
+        else:
+            raise self._refuse(
+                "assignment into a view of another array would change that one: assign into a copy (x.copy())"
+            )
         return self
 
-    def _derived(self, value: Value) -> Value:
-        assert self._derive is not None
-        with at_source(user_source()):
-            return self._derive(value)
+    def _renew(self, value: Value | Stale) -> None:
+        """Give this array its new value, and views of it theirs."""
+        self.value = value  # type: ignore[assignment]
+        views = [view for each in self._views if (view := each()) is not None]
+        self._views = list(map(ref, views))
+        for view in views:
+            if isinstance(value, Stale):
+                view._renew(value)
+            elif view._derive is None:
+                view._renew(Stale(view.value))
+            else:
+                with at_source(user_source()):
+                    view._renew(view._derive(value))
 
     def _changed(self, function: Callable[..., Value], *args: Any) -> Value:
         """What an in-place operation makes of this array: its shape and dtype stay."""
         result = apply(function, self, *args)
+        if not isinstance(result, Tracer):
+            raise self._refuse("an in-place operation has one result")
         text = str(self._refuse("an in-place operation would change the shape of its operand"))
         if result.ndim != self.ndim:
             raise shapes.ShapeError(text)
@@ -273,43 +302,16 @@ class Tracer:
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise self._refuse(f"cannot cast {result.dtype} to {self.dtype} in an in-place operation")
             result = apply(registry["cast"], result, self.dtype)
-        return result.value
+        return result.value if result.ndim else registry["asarray"](result.value)
 
     def _in_place(self, function: Callable[..., Value], other: Any) -> Tracer:
         """``x += y``. Of ``x[key] += y``, this is the part that changes the view ``x[key]``, and ``x`` with it."""
-        if not self.ndim:
-            return apply(function, self, other)
-        if self._key is None or self._parent is None:
-            return self._rebind(function, other, reading=(other,))
-        (key,) = self._key
-        self._parent._assign(key, Tracer(self._changed(function, other)), (self, other))
-        return self
-
-    def _refuse(self, message: str) -> TraceError:
-        return TraceError(f"{message}\n  on {self.value.type}\n  at {user_source()}")
-
-    def __bool__(self) -> bool:
-        raise self._refuse(f"the truth of a traced array: {_CONTROL}")
-
-    def __int__(self) -> int:
-        raise self._refuse(f"int() of a traced array: {_CONTROL}")
-
-    def __float__(self) -> float:
-        raise self._refuse(f"float() of a traced array: {_CONTROL}, or call NumPy's function instead of math's")
-
-    def __complex__(self) -> complex:
-        raise self._refuse(f"complex() of a traced array: {_CONTROL}")
+        return self._rebind(function, other) if self._is_array else apply(function, self, other)
 
     def __round__(self, digits: int | None = None) -> Tracer:
         if digits is None:
-            raise self._refuse(f"round() of a traced array to a Python integer: {_CONTROL}, or call numpy.round")
+            raise self._refuse(f"round() of a traced array to a Python integer: {CONTROL}, or call numpy.round")
         return apply(registry["round"], self, digits)
-
-    def __index__(self) -> int:
-        raise self._refuse(
-            f"a traced number used as a Python integer: {_CONTROL}. numbagraph.numpy has zeros, ones, full, arange "
-            "and linspace that take lengths which are not known yet"
-        )
 
     def __len__(self) -> int:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
@@ -320,11 +322,8 @@ class Tracer:
     def __iter__(self) -> Iterator[Tracer]:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
         if not isinstance(extent, int):
-            raise self._refuse(f"iteration over a traced array: {_CONTROL}")
+            raise self._refuse(f"iteration over a traced array: {CONTROL}")
         return (self[number] for number in range(extent))
-
-    def __contains__(self, item: Any) -> bool:
-        raise self._refuse(f"`in` on a traced array: {_CONTROL}")
 
     def __format__(self, specification: str) -> str:
         return repr(self)
@@ -340,19 +339,13 @@ class Tracer:
 
     copy = __copy__
 
-    def item(self, *_args: Any) -> Any:
-        raise self._refuse(f"item() of a traced array: {_CONTROL}")
-
-    def tolist(self) -> Any:
-        raise self._refuse(f"tolist() of a traced array: {_CONTROL}")
-
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
         """Convert; the memory order and whether to copy are the compiler's matter."""
         target = canonical_dtype(dtype)
         if not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
             raise self._refuse(f"cannot cast from {self.dtype} to {target} according to the rule {casting!r}")
-        del order, copy
-        return apply(registry["cast"], self, dtype)
+        del order
+        return self if not copy and target == self.dtype and self._is_array else apply(registry["cast"], self, dtype)
 
     def reshape(self, *shape: Any, order: str = "C") -> Tracer:
         target = shape[0] if len(shape) == 1 else shape
@@ -363,20 +356,25 @@ class Tracer:
         return apply(registry["transpose"], self, order or None)
 
     def fill(self, number: Any) -> None:
-        self._rebind(lambda value, *rest: ops.indexing.set_index(value, *rest), ..., number)
+        self._rebind(ops.indexing.set_index, ..., number)
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self._rebind(lambda value: registry["sort"](value, *args, **kwargs))
 
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
-        op_name = _METHODS.get(name, name)
-        if not hasattr(np.ndarray, name) or op_name not in registry:
+        if not hasattr(np.ndarray, name) or name not in registry:
             raise AttributeError(f"a traced array has no attribute {name!r}")
-        return lambda *args, **kwargs: apply(registry[op_name], self, *args, **kwargs)
+        return lambda *args, **kwargs: apply(registry[name], self, *args, **kwargs)
 
+    def flatten(self, order: str = "C") -> Tracer:
+        return apply(registry["ravel"], self, order=order).copy()
 
-_METHODS = {"flatten": "ravel", "conj": "conjugate"}
+    def conjugate(self) -> Tracer:
+        """NumPy's method, other than its function, gives a real array back as it is."""
+        return apply(registry["conjugate"], self) if self.dtype.kind == "c" or not self._is_array else self
+
+    conj = conjugate
 
 
 def _install_operators() -> None:
@@ -392,6 +390,8 @@ def _install_operators() -> None:
     setattr(Tracer, "__ne__", _binary(registry["not_equal"], weak=True))  # noqa: B010
     for name in ("neg", "pos", "abs", "invert"):
         setattr(Tracer, f"__{name}__", _unary(checked(name, getattr(operator, f"__{name}__"))))
+    for name in ("T", "dtype", "flat", "imag", "real", "shape"):
+        setattr(Tracer, name, Tracer.__dict__[name].setter(refused_attribute(name)))
     setattr(Tracer, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
     setattr(Tracer, "__rdivmod__", lambda self, other: (other // self, other % self))  # noqa: B010
 
@@ -418,12 +418,7 @@ _install_operators()
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy or SciPy ufunc on tracers."""
     out = kwargs.pop("out", None)
-    if out is not None:
-        target = out[0] if isinstance(out, tuple) else out
-        if not isinstance(target, Tracer):
-            raise TraceError(f"out= of {ufunc.__name__} must be a traced array too\n  at {user_source()}")
-        return target._rebind(lambda _, *values: registry_call(ufunc, method, values, kwargs), *inputs)
-    return apply(_Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs)), *inputs)
+    return apply(_Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs)), *inputs, out=out)
 
 
 class _Named:
@@ -462,7 +457,8 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return _QUERIES[function](*args, **kwargs)
     op = registry.find(function)
     if op is None:
-        raise located(unsupported(function.__name__), function, args, user_source())
+        operands = tuple(each.value for each in args if isinstance(each, Tracer))
+        raise located(unsupported(function.__name__), function, operands, user_source())
     return apply(op, *args, **kwargs)
 
 

@@ -28,6 +28,13 @@ def reference_of(function: Any) -> tuple[str, Callable[..., Any]]:
     return function.__name__, lambda *args, **kwargs: quiet(function, *args, **kwargs)
 
 
+def first_argument(function: Any, skip: int = 0) -> Callable[..., Any]:
+    """A function that picks the first argument of ``function`` from a call's. The frontend of an op takes the op before
+    it, which is to be skipped."""
+    name = function.__code__.co_varnames[skip]
+    return lambda *args, **kwargs: args[0] if args else kwargs[name]
+
+
 def sum_to(cotangent: Value, target: Value) -> Value:
     """The cotangent of a broadcast: summed over the dimensions along which ``target`` was repeated."""
     if cotangent.shape == target.shape and cotangent.dtype == target.dtype:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.blockwise.common import reference_of, scalar_result
-from numbagraph.op import Op, Unsupported, registry
+from numbagraph.blockwise.common import first_argument, reference_of, scalar_result
+from numbagraph.op import Op, Unsupported, new_memory, registry
 
 
 def composite(
@@ -18,18 +18,22 @@ def composite(
     ulp: float = 0.0,
     scalar: bool = False,
     regular: bool = False,
+    view_of: Callable[..., Any] | bool = False,
+    may_copy: bool = False,
 ) -> Callable[[Callable[..., Any]], Op]:
     """Declare, as a decorator, a function of graph values that stands for a NumPy function.
 
     It is called with what the NumPy function is called with, and may give a tuple of values. It is never a node of a
     graph: the ops that it calls are, so all that is known of them (gradients, batches, code) serves it too. With
-    ``scalar``, a rank-0 result is a NumPy scalar, whatever op comes last.
+    ``scalar``, a rank-0 result is a NumPy scalar, whatever op comes last. Where NumPy gives views, ``view_of`` says of
+    which operand: True stands for the first one.
     """
     found, call = reference_of(reference)
 
     def declare(function: Callable[..., Any]) -> Op:
         title = name or found
         frontend = giving_scalars(function) if scalar else function
+        of_first = view_of and first_argument(function)
         absent = Unsupported(f"{title} is written in other ops, and is never a node of a graph")
         return registry.register(
             Op(
@@ -46,6 +50,8 @@ def composite(
                 implements=(reference, *implements),
                 ulp=ulp,
                 regular=regular,
+                view_of=view_of if callable(view_of) else of_first or new_memory,
+                may_copy=may_copy,
             )
         )
 

@@ -14,7 +14,7 @@ from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp
 from numbagraph.blockwise.promotion import DtypeRule, as_value, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.graph import Node, Value
 from numbagraph.kernel import Emit
-from numbagraph.op import Op, load, registry
+from numbagraph.op import Op, load, new_memory, registry
 from numbagraph.types import BOOL, INT64, ArrayType
 
 Interval = tuple[float, float]
@@ -85,6 +85,7 @@ def elementwise(
     ulp: float = 0.0,
     scale: float = 0.0,
     zero_dim: str = "scalar",
+    view_of: Callable[..., Any] = new_memory,
 ) -> Op:
     """Declare an op ``(),()->()``: one number of each broadcast operand gives one number.
 
@@ -112,6 +113,8 @@ def elementwise(
         How far the result may be from the reference's; 0 means bit for bit.
     scale
         A magnitude below which that distance is not relative to the result.
+    view_of
+        The operand that NumPy's result is a view of.
     """
     found, call = reference_of(reference)
     name = name or found
@@ -139,6 +142,7 @@ def elementwise(
             zero_dim=zero_dim,
             operator=operator,
             commutative=commutative,
+            view_of=view_of,
         )
     )
     if operator:

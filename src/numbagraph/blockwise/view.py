@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_unary, reference_of
+from numbagraph.blockwise.common import Vjp, batch_unary, first_argument, reference_of
 from numbagraph.graph import Value
-from numbagraph.op import Op, registry
+from numbagraph.op import Op, new_memory, registry
 from numbagraph.types import ArrayType
 
 
@@ -59,6 +59,7 @@ def view(
             implements=(reference, *implements) if reference is not None else implements,
             zero_dim=zero_dim,
             cost=cost,
+            view_of=new_memory if copies else first_argument(frontend, skip=1),
             **facets,
         )
     )

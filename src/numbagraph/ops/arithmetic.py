@@ -220,6 +220,7 @@ real = elementwise(
     vjp=lambda g, y, x: (g,),
     cost=0,
     zero_dim="array",
+    view_of=lambda val: val,
 )
 imag = elementwise(
     np.imag,
@@ -228,6 +229,7 @@ imag = elementwise(
     vjp=lambda g, y, x: (g * -1j if x.dtype.kind == "c" else None,),
     cost=0,
     zero_dim="array",
+    view_of=lambda val: val if np.iscomplexobj(val) else None,
 )
 
 

@@ -127,6 +127,7 @@ def einsum_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     texts = (
         "ij,jk->ik", "ij,jk", "i,i", "ij->ji", "ij->", "ii", "aij,ajk->aik", "ij,j", "ij,i->j", "i,j->ij",
         "ij,jk,kl->il", "ijk,jk->i", "aij,bjk->abik", "ij,ij->ij", "...ij,...jk->...ik", "i...->...", "ijk,lji->kl",
+        "ijj->ji", "ij",
     )  # fmt: skip
     calls = []
     for text in texts:
@@ -135,7 +136,20 @@ def einsum_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     return calls
 
 
-@composite(np.einsum, samples=einsum_samples, ulp=32)
+def renamed(*operands: Any, **_: Any) -> Any:
+    """The only operand of an einsum that sums nothing."""
+    if len(operands) == 2 and isinstance(operands[0], str):
+        inputs, arrow, output = operands[0].replace(" ", "").partition("->")
+        term, result, operand = term_of_text(inputs), term_of_text(output) if arrow else None, operands[1]
+    elif len(operands) in (2, 3) and not isinstance(operands[0], str):
+        (operand, term), result = operands[:2], operands[2] if len(operands) == 3 else None
+    else:
+        return None
+    sums = len(set(term)) < len(term) if result is None else set(term) != set(result)
+    return None if sums else operand
+
+
+@composite(np.einsum, samples=einsum_samples, ulp=32, view_of=renamed)
 def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **_: Any) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")

@@ -65,6 +65,7 @@ def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]
         (draw(rng, dtype, (3, 4)), -2),
         (draw(rng, dtype, (3, 4, 2)), 0, 0, 2),
     ],
+    view_of=True,
 )
 def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Value:
     value = as_value(a)
@@ -85,6 +86,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Value:
         (draw(rng, dtype, (3,)),),
         (draw(rng, dtype, (3,)), -1),
     ],
+    view_of=lambda v, k=0: v if np.ndim(v) == 2 else None,
 )
 def diag(v: Any, k: Any = 0) -> Value:
     value = as_value(v)

@@ -390,6 +390,8 @@ def static_position(number: int, extent: Extent, subject: str) -> Extent:
     ],
 )
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Value:
+    if out is not None:
+        raise TypeError("take: out= is not supported in a traced function by position: give it by name")
     value = ravel(a) if axis is None else as_value(a)
     axis = shapes.normalise_axis(0 if axis is None else axis, value.ndim)
     positions = as_positions(indices)

@@ -52,6 +52,7 @@ stop_gradient = identity(
     lambda g, y, x: (None,),
     jnp=lazy("jax.lax:stop_gradient"),
     frontend=lambda op, a: op.bind(as_value(a)),
+    view_of=lambda a: a,
 )
 
 as_scalar = identity("as_scalar", lambda g, y, x: (g,), zero_dim="scalar", frontend=lambda op, a: op.bind(as_value(a)))
@@ -64,11 +65,17 @@ def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
     return value if value.ndim else op.bind(value)
 
 
+def of_dtype(a: Any, dtype: Any = None) -> Any:
+    """What ``asarray`` gives back as it is."""
+    return a if dtype is None or getattr(a, "dtype", None) == canonical_dtype(dtype) else None
+
+
 asarray = identity(
     "asarray",
     lambda g, y, x: (g,),
     frontend=lambda op, a, dtype=None: as_array(op, as_value(a), dtype),
-    implements=(np.asarray, np.asanyarray, np.array, np.ascontiguousarray),
+    implements=(np.asarray, np.asanyarray, np.ascontiguousarray),
+    view_of=of_dtype,
 )
 
 

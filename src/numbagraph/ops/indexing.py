@@ -58,7 +58,8 @@ def simplify(part: Any) -> Any:
 def is_basic(key: Any) -> bool:
     """Whether NumPy gives a view for a key: it has no arrays."""
     parts = key if isinstance(key, tuple) else (key,)
-    return not any(isinstance(part, (list, tuple)) or getattr(part, "ndim", 0) for part in parts)
+    copying = (bool, np.bool_, list, tuple, np.ndarray)
+    return not any(isinstance(part, copying) or getattr(part, "ndim", 0) for part in parts)
 
 
 def parse(value: Value, key: Any) -> list[Item]:
@@ -282,7 +283,11 @@ def key_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
     return [(array, key) for key in keys]
 
 
-getitem = composite(operator.getitem, samples=key_samples)(index)
+def indexed(value: Any, key: Any) -> Any:
+    return value if is_basic(key) else None
+
+
+getitem = composite(operator.getitem, samples=key_samples, view_of=indexed)(index)
 
 
 def _getitem(self: Value, key: Any) -> Value:

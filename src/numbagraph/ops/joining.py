@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.lengths import Cut, as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, kind_of
@@ -316,6 +316,7 @@ def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
 @composite(
     np.array_split,
     samples=lambda rng, dtype: [(draw(rng, dtype, (7,)), 3), (draw(rng, dtype, (3, 7)), [2, 5], 1)],
+    view_of=True,
 )
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Value]:
     value = as_value(ary)
@@ -353,6 +354,7 @@ def split_evenly(value: Value, axis: int, indices_or_sections: Any) -> list[Valu
 @composite(
     np.split,
     samples=lambda rng, dtype: [(draw(rng, dtype, (6,)), 3), (draw(rng, dtype, (3, 6)), [2, 5], -1)],
+    view_of=True,
 )
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Value]:
     value = as_value(ary)
@@ -369,7 +371,7 @@ def declare_split(reference: Any, ndim: int, axis: int) -> Op:
         place = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
         return split_evenly(value, place, indices_or_sections)
 
-    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)])(parts)
+    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)], view_of=True)(parts)
 
 
 hsplit = declare_split(np.hsplit, 1, 1)
@@ -383,7 +385,9 @@ dsplit = declare_split(np.dsplit, 3, 2)
         (draw(rng, dtype, (5,)),),
         (draw(rng, dtype, (3, 4)), 2, 0),
         (draw(rng, dtype, (3, 4)), 1, -1, draw(rng, dtype, (3, 1))),
+        (draw(rng, dtype, (3, 4)), 0),
     ],
+    view_of=lambda a, n=1, *_, **__: None if n else a,
 )
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Value:
     if n < 0:
@@ -430,7 +434,12 @@ triu = declare_triangle(np.triu, lower=False)
 
 @composite(
     np.meshgrid,
-    samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), draw(rng, dtype, (4,)))],
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3,)), draw(rng, dtype, (4,))),
+        (draw(rng, dtype, (3,)), draw(rng, dtype, (4,)), Keywords(copy=False)),
+    ],
+    view_of=lambda *xi, copy=True, **_: None if copy else xi,
+    may_copy=True,
 )
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Value, ...]:
     if indexing not in ("xy", "ij"):

@@ -132,6 +132,8 @@ def special_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 
 @composite(np.nan_to_num, samples=special_samples)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
+    if not copy:
+        raise TypeError("nan_to_num: copy=False is not supported in a traced function: assign, x[...] = nan_to_num(x)")
     value = as_value(x)
     if value.dtype.kind == "c":
         parts = [nan_to_num(registry[part](value), copy, nan, posinf, neginf) for part in ("real", "imag")]

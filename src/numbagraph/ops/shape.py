@@ -292,6 +292,7 @@ reshape = view(
         (draw(rng, dtype, (6,)), (3, 2)),
     ],
     cost=3.0,
+    may_copy=True,
 )
 
 copy = view(
@@ -308,12 +309,23 @@ copy = view(
 """A new array where the elements are those of views: what NumPy copies may be assigned into."""
 
 
+@composite(
+    np.array,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3,)), np.complex128)],
+    view_of=lambda object, dtype=None, *, copy=True, **_: None if copy else registry["asarray"].view_of(object, dtype),
+)
+def array(object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any) -> Value:
+    value = registry["asarray"](object, dtype)
+    value = registry["copy"](value) if copy else value
+    return expand_at(value, range(ndmin - value.ndim))
+
+
 def one_array(*shape: int) -> Any:
     """Samples of one array of a shape."""
     return lambda rng, dtype: [(draw(rng, dtype, shape),)]
 
 
-@composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)])
+@composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
     value = as_value(a)
     order = list(range(value.ndim))
@@ -333,6 +345,7 @@ def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Val
 @composite(
     np.moveaxis,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1), (draw(rng, dtype, (3, 4, 5)), (0, 1), (1, 2))],
+    view_of=True,
 )
 def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     value = as_value(a)
@@ -347,7 +360,11 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     return move(value, *places)
 
 
-@composite(np.rollaxis, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 2), (draw(rng, dtype, (3, 4)), 0, 2)])
+@composite(
+    np.rollaxis,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 2), (draw(rng, dtype, (3, 4)), 0, 2)],
+    view_of=True,
+)
 def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
     value = as_value(a)
     axis = shapes.normalise_axis(axis, value.ndim) + value.ndim
@@ -357,7 +374,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
     return move(value, [axis], [start - 1 if axis < start else start])
 
 
-@composite(np.matrix_transpose, samples=one_array(2, 3, 4))
+@composite(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
 def matrix_transpose(x: Any) -> Value:
     value = as_value(x)
     if value.ndim < 2:
@@ -365,7 +382,7 @@ def matrix_transpose(x: Any) -> Value:
     return swapaxes(value, -1, -2)
 
 
-@composite(np.ravel, samples=one_array(3, 4))
+@composite(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
 def ravel(a: Any, order: str = "C") -> Value:
     require_c_order(order)
     value = as_value(a)
@@ -384,7 +401,8 @@ def declare_at_least(reference: Any, ndim: int) -> Op:
         results = tuple(at_least(as_value(each), ndim) for each in arys)
         return results[0] if len(results) == 1 else results
 
-    return composite(reference, samples=one_array(3))(atleast)
+    of_each = lambda *arys: arys[0] if len(arys) == 1 else arys  # noqa: E731
+    return composite(reference, samples=one_array(3), view_of=of_each)(atleast)
 
 
 atleast_1d = declare_at_least(np.atleast_1d, 1)
@@ -392,7 +410,11 @@ atleast_2d = declare_at_least(np.atleast_2d, 2)
 atleast_3d = declare_at_least(np.atleast_3d, 3)
 
 
-@composite(np.broadcast_arrays, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1)), draw(rng, dtype, (4,)))])
+@composite(
+    np.broadcast_arrays,
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1)), draw(rng, dtype, (4,)))],
+    view_of=lambda *args, **_: args,
+)
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Value, ...]:
     values = [as_value(each) for each in args]
     shape = shapes.broadcast_shapes([value.shape for value in values], "broadcast_arrays") if values else ()

@@ -356,6 +356,7 @@ rolled = view(
 @composite(
     np.flip,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), 1)],
+    view_of=True,
 )
 def flip(m: Any, axis: Any = None) -> Value:
     value = as_value(m)
@@ -365,7 +366,7 @@ def flip(m: Any, axis: Any = None) -> Value:
     )
 
 
-@composite(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
+@composite(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def fliplr(m: Any) -> Value:
     value = as_value(m)
     if value.ndim < 2:
@@ -373,7 +374,7 @@ def fliplr(m: Any) -> Value:
     return flip(value, 1)
 
 
-@composite(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
+@composite(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def flipud(m: Any) -> Value:
     value = as_value(m)
     if value.ndim < 1:

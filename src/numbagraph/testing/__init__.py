@@ -8,6 +8,7 @@ from numbagraph.testing.chunks import small_chunks
 from numbagraph.testing.compare import assert_same
 from numbagraph.testing.donations import check_donations, may_raise
 from numbagraph.testing.gradients import check_gradients
+from numbagraph.testing.views import check_writes
 
 __all__ = [
     "LAYOUTS",
@@ -17,6 +18,7 @@ __all__ = [
     "check_donations",
     "check_gradients",
     "check_op",
+    "check_writes",
     "may_raise",
     "samples",
     "small_chunks",

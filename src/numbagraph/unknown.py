@@ -1,0 +1,81 @@
+"""What cannot be asked of an array whose elements are not known yet, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.graph import Value
+from numbagraph.locating import TraceError, user_source
+
+CONTROL = (
+    "its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
+    "is named in static_argnames is an ordinary Python value"
+)
+
+
+class Unknown:
+    """The methods of an array that a traced array cannot have."""
+
+    __slots__ = ()
+    value: Value
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise self._refuse(
+            "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
+            "Write np.stack([x, y]) for np.array([x, y]). SciPy's logsumexp, softmax and log_softmax are in "
+            "numbagraph.special, functions of scipy.linalg in numbagraph.linalg"
+        )
+
+    def _refuse(self, message: str) -> TraceError:
+        return TraceError(f"{message}\n  on {self.value.type}\n  at {user_source()}")
+
+    def __bool__(self) -> bool:
+        raise self._refuse(f"the truth of a traced array: {CONTROL}")
+
+    def __int__(self) -> int:
+        raise self._refuse(f"int() of a traced array: {CONTROL}")
+
+    def __float__(self) -> float:
+        raise self._refuse(f"float() of a traced array: {CONTROL}, or call NumPy's function instead of math's")
+
+    def __complex__(self) -> complex:
+        raise self._refuse(f"complex() of a traced array: {CONTROL}")
+
+    def __index__(self) -> int:
+        raise self._refuse(
+            f"a traced number used as a Python integer: {CONTROL}. numbagraph.numpy has zeros, ones, full, arange "
+            "and linspace that take lengths which are not known yet"
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        raise self._refuse(f"`in` on a traced array: {CONTROL}")
+
+    def item(self, *_args: Any) -> Any:
+        raise self._refuse(f"item() of a traced array: {CONTROL}")
+
+    def tolist(self) -> Any:
+        raise self._refuse(f"tolist() of a traced array: {CONTROL}")
+
+
+def refused_method(name: str) -> Callable[..., None]:
+    """A method of arrays that writes into them."""
+
+    def refuse(self: Unknown, *_args: Any, **_options: Any) -> None:
+        raise self._refuse(f"{name}() writes into the array: assign in a traced function, x[...] = ...")
+
+    return refuse
+
+
+def refused_attribute(name: str) -> Callable[[Unknown, Any], None]:
+    def refuse(self: Unknown, value: Any) -> None:
+        if value is not getattr(self, name):  # after `x.T += 1`, what is assigned may be what is there
+            raise self._refuse(f"assignment to .{name} is not supported in a traced function: write x[...] = ...")
+
+    return refuse
+
+
+for _name in ("itemset", "partition", "put", "resize", "setfield", "setflags"):
+    setattr(Unknown, _name, refused_method(_name))
