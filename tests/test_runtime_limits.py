@@ -213,6 +213,17 @@ def test_a_million_calls_and_hundreds_of_functions_stay_in_memory():
     assert resident() - before < 3 * 2**20
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no measure of resident memory on this system")
+def test_compiling_leaves_nothing_behind():
+    """llvmlite frees no pass manager, which is 0.1 MB."""
+    for _ in range(20):
+        compile_module("define i64 @f() {\n ret i64 7\n}")
+    before = resident()
+    for _ in range(100):
+        compile_module("define i64 @f() {\n ret i64 7\n}")
+    assert resident() - before < 2 * 2**20
+
+
 def test_an_unknown_layout_of_objects_is_noticed(monkeypatch):
     class Shifted(ctypes.Structure):
         _fields_ = (("unexpected", ctypes.c_uint64), *objects.DtypeFields._fields_)
