@@ -4,6 +4,8 @@ import contextlib
 import ctypes
 import gc
 import os
+import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -14,8 +16,10 @@ import weakref
 import numpy as np
 import pytest
 
+import numbagraph
 from numbagraph import graph_jit
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.forking import new_lock
 from numbagraph.runtime import objects
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.compile import Library, compile_module
@@ -110,6 +114,87 @@ def test_fork_while_another_thread_compiles():
     finally:
         running = False
         thread.join()
+
+
+FORKS = """
+import os, signal, threading, time
+import numpy as np
+from itertools import count
+from numbagraph import grad, graph_jit
+
+x, a, numbers = np.arange(3.0), 2 * np.eye(3), count(1)
+running = True
+
+def model(x, a, number):
+    return np.sum(np.exp(x) * number) + np.linalg.cholesky(a)[0, 0] + np.sin(x[0] + number)
+
+shared = graph_jit(model, static_argnames="number", parallel=True)
+
+def compile_on():
+    while running:
+        shared(x, a, next(numbers))
+        graph_jit(grad(lambda x, n=next(numbers): np.sum(np.tanh(x) * n))).address(x)
+
+def good(number):
+    own = graph_jit(lambda x: np.log1p(x) @ x + number)
+    return np.isclose(shared(x, a, number), model(x, a, number)) and np.isclose(own(x), np.log1p(x) @ x + number)
+
+threads = [threading.Thread(target=compile_on, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for turn in range(8):
+    time.sleep(0.01 * turn)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(200)
+        os._exit(0 if good(-1 - turn) else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+running = False
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_children_trace_and_compile_while_threads_of_their_parent_do():
+    """From the first moment on, when modules are imported and code is loaded that a process has once."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NUMBAGRAPH_CACHE": "0"}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert (done.stdout.split(), done.stderr, done.returncode) == (["0"] * 8, "", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_who_forks_keeps_its_locks():
+    """And finds free what another thread had."""
+    own, others, held, leave = new_lock(), new_lock(), threading.Event(), threading.Event()
+
+    def hold():
+        with others:
+            held.set()
+            leave.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with own:
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if others.acquire(blocking=False) and own.acquire(blocking=False) else 1)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_all_locks_are_made_for_fork():
+    """``functools.cached_property`` of Python 3.11 has one, too."""
+    makers = re.compile(
+        r"\b(threading\.R?Lock\(|from threading import|(from functools import .*|functools\.)cached_property)"
+    )
+    folder = pathlib.Path(numbagraph.__file__).parent
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if makers.search(path.read_text())}
+    assert found == {"forking.py", "intrinsics/target.py"}
 
 
 def test_interpreter_exits_with_functions_alive():

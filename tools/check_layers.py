@@ -17,6 +17,7 @@ from pathlib import Path
 # From the bottom to the top. A module may import its own layer and those before it.
 LAYERS = (
     "version",
+    "forking",
     "structs",
     "static",
     "types",

@@ -21,11 +21,9 @@ Python scalar or rank-0 leaf is stored where the pointer leads, in the memory fo
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 
 OUT_OF_MEMORY = -1
 NO_SOLUTION = 2

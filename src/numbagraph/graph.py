@@ -10,19 +10,19 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.structs import Struct
+from numbagraph.forking import new_lock
+from numbagraph.structs import Struct, cached_property
 from numbagraph.types import INT64, WEAK_TYPES, ArrayType, Extent
 
 if TYPE_CHECKING:
     from numbagraph.op import Op
 
-_lock = threading.Lock()
+_lock = new_lock()
 _nodes: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 _constants: WeakValueDictionary[Any, Constant] = WeakValueDictionary()
 _location = threading.local()

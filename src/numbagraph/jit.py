@@ -6,7 +6,6 @@ import functools
 import importlib
 import inspect
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, overload
@@ -16,6 +15,7 @@ import optree
 from numbagraph.abi import Leaf
 from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.embed import c_layout, embed
+from numbagraph.forking import new_lock
 from numbagraph.graph import Graph
 from numbagraph.inspect.report import Report
 from numbagraph.ops.linalg.errors import Blocks
@@ -27,6 +27,7 @@ from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.structs import cached_property
 from numbagraph.targets import Targets, Writers
 from numbagraph.traced import Traced, Version, trace
 from numbagraph.tracing import Tracer
@@ -68,7 +69,7 @@ class GraphFunction:
         self.donate_argnames = self._names(donate_argnames, "donate_argnames")
         self._traced: dict[Key, Traced] = {}
         self._embedded: dict[Key, Embedding] = {}
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
@@ -300,7 +301,7 @@ class GraphFunction:
 
     prefers_constants = False
 
-    @functools.cached_property
+    @cached_property
     def _numba_type_(self) -> Any:
         """Numba asks for this: it makes the function known to ``@njit`` code."""
         from numbagraph.runtime.njit import type_of  # noqa: PLC0415  it imports Numba, which takes its time

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from inspect import get_annotations
 from operator import attrgetter
-from typing import Any, NoReturn, TypeVar, dataclass_transform
+from typing import Any, Generic, NoReturn, Self, TypeVar, dataclass_transform, overload
 
 _set = object.__setattr__
 S = TypeVar("S", bound="Struct")
+T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -75,6 +76,30 @@ class Struct:
     def __repr__(self) -> str:
         shown = [name for name, declared in self.__declared__.items() if declared.repr]
         return f"{type(self).__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in shown])})"
+
+
+class cached_property(Generic[T]):
+    """A property that is computed once, like that of ``functools`` from Python 3.12 on.
+
+    That of Python 3.11 has a lock, which in a forked child would stay locked if another thread was computing.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object, owner: type) -> Self | T:
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.compute(instance)
+        return value
 
 
 def as_field(default: Any) -> Field[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import optree
 
 from numbagraph.binding import Arguments, Key
+from numbagraph.forking import new_lock
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
@@ -61,7 +61,7 @@ class Writers:
         """For calls whose positional arguments are the leaves. The result is a tuple of arrays, or it is an array."""
         self._by_tree: dict[optree.PyTreeSpec, dict[Key, tuple[Writer, ...]]] = {}
         self._known: set[tuple[int, int | None]] = set()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     def write(self, arguments: Arguments, targets: Targets) -> bool:
         """Write the results, if one of the writers can."""
@@ -78,7 +78,6 @@ class Writers:
         with self._lock:
             for number in (None, *places):
                 if (id(traced), number) not in self._known:
-                    self._known.add((id(traced), number))
                     chosen = special if number is None else over_argument(special, number)
                     if chosen is not None:
                         write = make_callable([chosen.make_plan(into=True)], special.name)
@@ -89,6 +88,7 @@ class Writers:
                             is_flat and traced.outputs.flat,
                             traced.outputs.single,
                         )
+                    self._known.add((id(traced), number))  # at the end, since a forked child may begin anew
 
     def _add(self, write: Writer, key: Key, tree: optree.PyTreeSpec, is_flat: bool, is_single: bool) -> None:
         writers = self._by_tree.setdefault(tree, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from numbagraph.graph import Graph, Input, Value
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.static import typed_names
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 from numbagraph.tracing import Tracer, input_shape, tracing
 from numbagraph.transforms.capture import fold_captured
 from numbagraph.types import ArrayType

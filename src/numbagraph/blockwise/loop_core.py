@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import marshal
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numbagraph.graph import Value
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.op import Op, Unsupported, quiet
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 from numbagraph.types import ArrayType
 
 LOOPS = "numbagraph.loops."

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from importlib import import_module
 
+from numbagraph.forking import importing
+
 SCIPY = "numbagraph.scipy."
 """The prefix of external symbols that are functions of `scipy.special.cython_special`."""
 BLAS = "numbagraph.blas."
@@ -35,7 +37,8 @@ def one_by_one(find: Callable[[str], int]) -> Callable[[list[str]], Iterable[int
 
 
 def _functions(module: str) -> dict[str, object]:
-    return import_module(module).__pyx_capi__
+    with importing:
+        return import_module(module).__pyx_capi__
 
 
 @cache

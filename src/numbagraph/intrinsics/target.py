@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+from numbagraph.forking import hold_across_fork, importing
 from numbagraph.structs import Struct
 
 
@@ -42,9 +44,27 @@ class Target(Struct):
 @cache
 def llvm() -> Any:
     """llvmlite's binding to LLVM. Loading it takes 15 ms, which importing numbagraph leaves to who needs it."""
-    import llvmlite.binding  # noqa: PLC0415
+    with importing:
+        import llvmlite.binding  # noqa: PLC0415
 
+        hold_across_fork(_lock_of(llvmlite.binding))
     return llvmlite.binding
+
+
+_own_lock: Any = threading.RLock()
+
+
+def _lock_of(binding: Any) -> Any:
+    return getattr(binding.ffi.lib, "_lock", _own_lock)
+
+
+def llvm_lock() -> Any:
+    """The lock under which llvmlite runs one call at a time.
+
+    We hold it across `fork`, so that no child inherits LLVM's data structures in the middle of a change, nor a lock
+    whose owner does not exist in the child.
+    """
+    return _lock_of(llvm())
 
 
 @cache

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from numbagraph.abi import ArrayLeaf, Leaf, Result, Signature
+from numbagraph.forking import new_lock
 from numbagraph.graph import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
@@ -35,7 +35,7 @@ class ArrayFunction:
         self.specials: dict[tuple[Leaf, ...], Specialisation] = {}
         self.plans: dict[tuple[Leaf, ...], Plan] = {}
         self.entry: Callable[..., Any] = make_callable([], graph.name)
-        self.lock = threading.Lock()
+        self.lock = new_lock()
 
     @property
     def inputs(self) -> tuple[Input, ...]:

@@ -26,7 +26,7 @@ from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.collection import collector_at_rest
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 from numbagraph.traced import Traced, trace
 from numbagraph.tracing import Tracer, tracing
 from numbagraph.types import Extent, canonical_dtype
@@ -148,7 +148,7 @@ class FunctionOp(Op):
         names = [each.name or f"argument {number}" for number, each in enumerate(variables)]
         return trace(lambda tracers: self.function(*tracers), layouts, names, str(self.function))
 
-    @functools.cached_property
+    @cached_property
     def compiled(self) -> Callable[..., GraphFunction]:
         """The function of arrays that gives a tuple of arrays, compiled; by the number of its arguments."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import in2out, node_rewriter
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.tensor.rewriting.ofg import inline_ofg_node
+
+from numbagraph.forking import new_lock
+from numbagraph.structs import cached_property
 
 
 @node_rewriter([OpFromGraph])
@@ -51,7 +52,7 @@ class InitialPoint:
         self.jitter = jitter
         self.strategy = strategy
         self.overrides = overrides or {}
-        self.lock = threading.Lock()
+        self.lock = new_lock()
 
     @cached_property
     def function(self) -> tuple[Callable[[], Any], list[Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from pytensor.graph.traversal import ancestors
 
 from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
+from numbagraph.forking import new_lock
 from numbagraph.graph import Graph, Input, Value, constant
 from numbagraph.inspect.report import Report
 from numbagraph.op import registry
@@ -235,7 +235,7 @@ class CompiledLogp:
         self.has_gradient = gradient and self.point.is_continuous
         graph = parts.density(gradient=self.has_gradient)
         self._shared = parts.shared
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._values = {each.name: each.get_value(borrow=True) for each in self._shared}
         self.function = parts.density_function(graph, parts.record(graph), gradient=self.has_gradient)
 

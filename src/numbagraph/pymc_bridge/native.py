@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.structs import replace
+from numbagraph.structs import cached_property, replace
 from numbagraph.types import FLOAT64
 
 

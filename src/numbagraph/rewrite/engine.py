@@ -7,7 +7,6 @@ replacement need no new types, and a pass costs one visit a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, at_sourc
 from numbagraph.op import Op, registry
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
-from numbagraph.structs import Struct, replace
+from numbagraph.structs import Struct, cached_property, replace
 from numbagraph.types import INT64, ArrayType
 
 LONGEST_CHAIN = 1000

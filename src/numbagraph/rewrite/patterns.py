@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import cached_property
 from inspect import CO_VARARGS
 from itertools import product
 from typing import Any
@@ -19,7 +18,7 @@ import numbagraph.ops  # noqa: F401  (fills the registry, which knows Python's o
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.graph import Constant, Node, Value
 from numbagraph.op import Op, registry
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 
 Bindings = dict[str, Any]
 Head = Any

@@ -144,8 +144,8 @@ class DiskCache:
 
 
 def name_of(key: str) -> str:
-    """The name of the file for a key."""
-    return hashlib.blake2b(key.encode(), digest_size=20).hexdigest() + _ENTRY_SUFFIX
+    """The name of the file for a key. What another version of this file stores has other names."""
+    return hashlib.blake2b(f"{_VERSION} {key}".encode(), digest_size=20).hexdigest() + _ENTRY_SUFFIX
 
 
 def _checksum(key: str, content: bytes) -> bytes:

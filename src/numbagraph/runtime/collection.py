@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from contextlib import ContextDecorator
+
+from numbagraph.forking import new_lock
 
 
 class CollectorAtRest(ContextDecorator):
@@ -16,7 +17,7 @@ class CollectorAtRest(ContextDecorator):
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.depth = 0
         self.was_enabled = False
         if hasattr(os, "register_at_fork"):
@@ -41,7 +42,6 @@ class CollectorAtRest(ContextDecorator):
 
     def _after_fork(self) -> None:
         """The child has only the thread that forked: what others had begun will not end there."""
-        self.lock = threading.Lock()
         if self.depth and self.was_enabled:
             gc.enable()
         self.depth = 0

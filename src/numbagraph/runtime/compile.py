@@ -8,41 +8,20 @@ bound when a `Library` loads it. So it can be kept on disk.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
-import threading
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import llvmlite
 
-from numbagraph.intrinsics.target import Target, current_target, host, llvm
+from numbagraph.intrinsics.target import Target, current_target, host, llvm, llvm_lock
 
 DEFAULT_LEVEL = 2
 """Level 3 gives the same code for loop nests; level 0 compiles 15 times as fast, for code that is not worth more."""
 
 # LLVM's newer linker takes two thirds of the memory, and returns it, but does not load Windows' object files.
 _NEW_LINKER = sys.platform != "win32"
-
-_own_lock = threading.RLock()
-
-
-@cache
-def _lock() -> Any:
-    """The lock under which llvmlite runs one call at a time.
-
-    We hold it across `fork`, so that no child inherits LLVM's data structures in the middle of a change, nor a lock
-    whose owner does not exist in the child.
-    """
-    lock: Any = getattr(llvm().ffi.lib, "_lock", None) or _own_lock
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=lock.__enter__,
-            after_in_parent=lambda: lock.__exit__(None, None, None),
-            after_in_child=lambda: lock.__exit__(None, None, None),
-        )
-    return lock
 
 
 class CompileError(RuntimeError):
@@ -69,7 +48,7 @@ def _create_machine(target: Target, level: int) -> Any:
 
 def _machine(level: int) -> Any:
     """LLVM's code generator for the current target, at no more than the usual level of optimisation."""
-    with _lock():
+    with llvm_lock():
         return _create_machine(current_target(), min(level, DEFAULT_LEVEL))
 
 
@@ -81,7 +60,7 @@ def _create_linker() -> Any:
 
 def _linker() -> Any:
     """What loads code into this process."""
-    with _lock():
+    with llvm_lock():
         return _create_linker()
 
 
@@ -116,19 +95,19 @@ def _dispose(manager: Any) -> None:
 
 def compile_module(module_text: str, *, opt: int = DEFAULT_LEVEL) -> bytes:
     """Optimise LLVM IR for the current target and return its object code."""
-    with _lock(), _optimised(module_text, opt) as module:
+    with llvm_lock(), _optimised(module_text, opt) as module:
         return _machine(opt).emit_object(module)
 
 
 def optimised_ir(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as LLVM IR after optimisation, to be read."""
-    with _lock(), _optimised(module_text, opt) as module:
+    with llvm_lock(), _optimised(module_text, opt) as module:
         return str(module)
 
 
 def assembly(module_text: str, *, opt: int = DEFAULT_LEVEL) -> str:
     """The module as the current target's assembly after optimisation, to be read."""
-    with _lock(), _optimised(module_text, opt) as module:
+    with llvm_lock(), _optimised(module_text, opt) as module:
         return _machine(opt).emit_assembly(module)
 
 
@@ -152,7 +131,7 @@ class Library:
 
     def address(self, name: str) -> int:
         """The address of a function or variable that the library defines."""
-        with _lock():  # what is looked up a second time takes the place of the first, which then frees the code
+        with llvm_lock():  # what is looked up a second time takes the place of the first, which then frees the code
             if name not in self._found:
                 self._found[name] = self._look_up(name)
             return self._found[name][name]

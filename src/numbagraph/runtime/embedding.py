@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
@@ -14,7 +13,7 @@ from numbagraph.kernel import Compute
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
 from numbagraph.shapes import ShapeError
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 
 C_FUNCTION = "call"
 

@@ -6,10 +6,11 @@ import ctypes
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
+
+from numbagraph.forking import new_lock
 
 from .cache import default_cache
 from .compile import Library, compile_module, target_fingerprint
@@ -71,7 +72,7 @@ class OnePerProcess(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.make = make
-        self.lock = threading.Lock()
+        self.lock = new_lock()
         self.made: T | None = None
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
@@ -83,6 +84,5 @@ class OnePerProcess(Generic[T]):
             return self.made
 
     def _after_fork(self) -> None:
-        self.lock = threading.Lock()  # another thread of the parent may have had the old one
         if self.made is not None:
             self.made.after_fork()

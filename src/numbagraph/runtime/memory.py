@@ -10,10 +10,10 @@ import ctypes
 import mmap
 import os
 import time
-from functools import cached_property
 
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.memory import ALIGNMENT, MEMORY
+from numbagraph.structs import cached_property
 
 from .handwritten import OnePerProcess, Part
 

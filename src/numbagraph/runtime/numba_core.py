@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numbagraph.blockwise.loop_core import LOOPS, LoopCore
+from numbagraph.forking import importing
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 
 _cores: dict[str, LoopCore] = {}
@@ -22,7 +23,8 @@ def compiled(core: LoopCore) -> Any:
 
     Operands are read-only, since they are memory of the caller; indices are checked; numbers are divided as NumPy does.
     """
-    import numba  # noqa: PLC0415  only where someone writes loops
+    with importing:
+        import numba  # noqa: PLC0415  only where someone writes loops
 
     labels = [f"n{number}" for number in range(len(core.labels))]
     pointers = [f"p{number}" for number in range(len(core.cores))]
@@ -48,7 +50,8 @@ def call({", ".join([*pointers, *labels])}):
 
 def types_of(core: LoopCore) -> tuple[Any, ...]:
     """Numba's types of what the loops are called with."""
-    import numba  # noqa: PLC0415  only where someone writes loops
+    with importing:
+        import numba  # noqa: PLC0415  only where someone writes loops
 
     scalars = [numba.from_dtype(dtype) for dtype in (*core.inputs, *core.outputs)]
     inputs = [

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import llvmlite.ir as ir
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code calls
 from numbagraph.abi import Leaf, Result, Signature
+from numbagraph.forking import new_lock
 from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.call import EXTERNAL
 from numbagraph.intrinsics.program import emit_program, repeated_dims
@@ -27,10 +26,10 @@ from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
 from numbagraph.runtime.stored import linked, load, with_names
-from numbagraph.structs import Struct, replace
+from numbagraph.structs import Struct, cached_property, replace
 from numbagraph.version import __version__
 
-compiling = threading.RLock()
+compiling = new_lock()
 
 
 def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> Signature:

@@ -6,7 +6,6 @@ import inspect
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numbagraph.blockwise.common import Keywords
 from numbagraph.jit import GraphFunction
 from numbagraph.numpy import public_function
 from numbagraph.op import Op, numpy_function
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 from numbagraph.testing.arrays import aligned
 from numbagraph.types import DTYPES
 

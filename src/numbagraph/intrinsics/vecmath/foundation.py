@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, ti
 from numbagraph.intrinsics.target import current_target, llvm
 from numbagraph.intrinsics.vecmath.calls import library_call
 from numbagraph.kernel import Emit
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 from numbagraph.types import FLOAT64
 
 Interval = tuple[float, float]

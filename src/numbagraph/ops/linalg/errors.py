@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from numbagraph.forking import new_lock
+
 CHOICES = ("raise", "nan")
 """What a user may choose. Ops know a third way: to ignore it, where what went before has failed already."""
 _chosen = threading.local()
@@ -15,7 +17,7 @@ class Blocks:
     """How many blocks of code, in any thread, have chosen something else than the usual."""
 
     count = 0
-    lock = threading.Lock()
+    lock = new_lock()
 
     @classmethod
     def add(cls, number: int) -> None:
