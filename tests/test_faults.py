@@ -6,7 +6,7 @@ The faults are in ops of our own making, registered for one test, or in the comp
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit, structs
+from numbagraph import graph_jit, structs, traced
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import draw, elementwise, reduction, view
 from numbagraph.intrinsics import program as program_emitter
@@ -16,7 +16,15 @@ from numbagraph.kernel import literal
 from numbagraph.op import Unsupported, new_memory, registry
 from numbagraph.rewrite import schedule
 from numbagraph.runtime import arguments
-from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, check_writes, samples
+from numbagraph.testing import (
+    check_batching,
+    check_donations,
+    check_gradients,
+    check_op,
+    check_own_memory,
+    check_writes,
+    samples,
+)
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
@@ -225,6 +233,34 @@ def test_a_modified_argument_is_caught(monkeypatch):
 
     monkeypatch.setattr("numbagraph.testing.calls.GraphFunction", spoiling)
     caught(check_op, registry["negative"], FLOAT64, match="an argument was modified")
+
+
+def merged(collect):
+    """What gives equal results one place."""
+
+    def collect_outputs(returned):
+        values, outputs = collect(returned)
+        places = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        slots = tuple(None if slot is None else places[values[slot]] for slot in outputs.slots)
+        return tuple(places), structs.replace(outputs, slots=slots)
+
+    return collect_outputs
+
+
+@pytest.mark.parametrize(
+    ("what", "fault", "backend"),
+    [
+        ("traced.collect_outputs", merged(traced.collect_outputs), "numba"),
+        ("traced.own_copy", lambda leaf: leaf, "numba"),
+        ("transforms.interpret.own", lambda result, taken: result, "numpy"),
+    ],
+    ids=["equal results in one array", "one array for all calls", "the argument itself"],
+)
+def test_results_that_share_memory_are_caught(what, fault, backend, monkeypatch):
+    call = sample(registry["multiply"])
+    check_own_memory(call, backend)
+    monkeypatch.setattr(f"numbagraph.{what}", fault)
+    caught(check_own_memory, call, backend, match="shares memory")
 
 
 # ---- bounds and guards ----

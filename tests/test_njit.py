@@ -188,6 +188,7 @@ def test_trees():
     assert (pair.second, nothing, number, flag) == (6.0, None, 3, True)
     np.testing.assert_array_equal(array, Y)
     np.testing.assert_array_equal(again, Y)
+    assert not any(np.shares_memory(*each) for each in ((array, again), (array, Y), (again, Y)))
 
 
 def test_a_result_that_numba_has_no_type_for():

@@ -9,7 +9,15 @@ import pytest
 from numbagraph.graph import Input
 from numbagraph.jit import GraphFunction
 from numbagraph.op import Unsupported, load, registry
-from numbagraph.testing import check_batching, check_donations, check_gradients, check_op, may_raise, samples
+from numbagraph.testing import (
+    check_batching,
+    check_donations,
+    check_gradients,
+    check_op,
+    check_own_memory,
+    may_raise,
+    samples,
+)
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
 from numbagraph.tracing import Tracer, input_shape, tracing
@@ -98,6 +106,15 @@ def test_a_call_that_fails_leaves_donated_arguments_alone():
 
     run_all(check, filter(None, found))
     assert sum(failed.values()) > 6, failed
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_results_have_memory_of_their_own(backend):
+    """Of each op on NumPy, and of one op of each kind as native code, where the op has no say."""
+    ops = [registry[name] for name in NAMES if first_calls(registry[name])]
+    if backend == "numba":
+        ops = {op.kind: op for op in ops}.values()
+    run_all(lambda op: check_own_memory(first_calls(op)[0], backend), ops)
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)

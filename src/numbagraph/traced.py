@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ class Outputs(Struct):
     slots: tuple[int | None, ...]
     """For each leaf of the returned tree the result that it is, or None for a static leaf."""
     static: tuple[Any, ...]
+    """The leaves that are the same in each call, as they were when the function was traced."""
 
     @property
     def flat(self) -> bool:
@@ -54,7 +56,8 @@ class Outputs(Struct):
         if self.in_order:
             return optree.tree_unflatten(self.spec, results)
         leaves = [
-            static if slot is None else results[slot] for slot, static in zip(self.slots, self.static, strict=True)
+            own_copy(static) if slot is None else results[slot]
+            for slot, static in zip(self.slots, self.static, strict=True)
         ]
         return optree.tree_unflatten(self.spec, leaves)
 
@@ -99,9 +102,15 @@ def make_input(layout: Leaf, name: str) -> Input:
 
 
 def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
-    """The graph's outputs, each once, and how to build the returned tree from them."""
+    """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
+    that tree from them."""
     leaves, spec = flatten(returned)
-    numbers: dict[Value, int] = {}
-    slots = tuple(numbers.setdefault(leaf.value, len(numbers)) if isinstance(leaf, Tracer) else None for leaf in leaves)
-    static = tuple(None if isinstance(leaf, Tracer) else leaf for leaf in leaves)
-    return tuple(numbers), Outputs(spec, slots, static)
+    numbers = itertools.count()
+    slots = tuple(next(numbers) if isinstance(leaf, Tracer) else None for leaf in leaves)
+    static = tuple(None if isinstance(leaf, Tracer) else own_copy(leaf) for leaf in leaves)
+    return tuple(leaf.value for leaf in leaves if isinstance(leaf, Tracer)), Outputs(spec, slots, static)
+
+
+def own_copy(leaf: Any) -> Any:
+    """A leaf that nobody else writes to."""
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf

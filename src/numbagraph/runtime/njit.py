@@ -323,12 +323,11 @@ class Lowering:
 
     def _rebuild(self, results: Sequence[tuple[ir.Value, ir.Value | None]]) -> ir.Value:
         """The tree that the function returns."""
-        used: set[int] = set()
 
         def leaf(slot: int | None, static: Any) -> Callable[[types.Type], ir.Value]:
             if slot is None:
                 return lambda type_: self.context.get_constant_generic(self.builder, type_, static)
-            return lambda type_: self._result(slot, type_, *results[slot], used)
+            return lambda _: self._result(slot, *results[slot])
 
         outputs = self.embedding.outputs
         leaves = iter([leaf(*each) for each in zip(outputs.slots, outputs.static, strict=True)])
@@ -339,13 +338,8 @@ class Lowering:
             return self.context.make_tuple(self.builder, type_, [self._tree(each, leaves) for each in type_])
         return self.context.get_dummy_value() if isinstance(type_, types.NoneType) else next(leaves)(type_)
 
-    def _result(
-        self, slot: int, type_: types.Type, pointer: ir.Value, array: ir.Value | None, used: set[int]
-    ) -> ir.Value:
-        if array is None:
-            dtype: np.dtype = self.call.signature.results[slot].dtype
-            return Emitter(self.builder).load(pointer, dtype)
-        if slot in used:  # returned twice: each is a reference of its own
-            self.context.nrt.incref(self.builder, type_, array)
-        used.add(slot)
-        return array
+    def _result(self, slot: int, pointer: ir.Value, array: ir.Value | None) -> ir.Value:
+        if array is not None:
+            return array
+        dtype: np.dtype = self.call.signature.results[slot].dtype
+        return Emitter(self.builder).load(pointer, dtype)

@@ -3,7 +3,7 @@
 from numbagraph.testing.arrays import LAYOUTS, special_values
 from numbagraph.testing.batches import check_batching
 from numbagraph.testing.calls import Call, samples
-from numbagraph.testing.checks import check_op
+from numbagraph.testing.checks import check_op, check_own_memory
 from numbagraph.testing.chunks import small_chunks
 from numbagraph.testing.compare import assert_same
 from numbagraph.testing.donations import check_donations, may_raise
@@ -18,6 +18,7 @@ __all__ = [
     "check_donations",
     "check_gradients",
     "check_op",
+    "check_own_memory",
     "check_writes",
     "may_raise",
     "samples",

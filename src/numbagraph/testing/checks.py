@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from numbagraph.jit import GraphFunction
 from numbagraph.op import Op
+from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS, combinations, memory_of, special_values
 from numbagraph.testing.calls import Call, is_supported, outcome, samples
 from numbagraph.testing.compare import alike, assert_same, category
@@ -207,9 +209,34 @@ def family(error: Exception) -> type[Exception]:
 
 
 def assert_own_memory(result: Any, arrays: Sequence[Any], what: str) -> None:
-    """Raise unless results share no memory with arguments."""
-    for each in result if isinstance(result, (tuple, list)) else [result]:
-        for array in arrays:
-            both = isinstance(each, np.ndarray) and isinstance(array, np.ndarray)
-            if both and np.may_share_memory(each, array):
-                raise AssertionError(f"{what}: the result shares memory with an argument")
+    """Raise unless results share no memory with arguments, nor with each other."""
+    others = [each for each in arrays if isinstance(each, np.ndarray)]
+    for each in flatten(result)[0]:
+        if isinstance(each, np.ndarray):
+            if any(np.may_share_memory(each, other) for other in others):
+                raise AssertionError(f"{what}: the result shares memory with an argument, or with another result")
+            others.append(each)
+
+
+def check_own_memory(call: Call, backend: str = "numba", **options: Any) -> None:
+    """Raise unless each array that a call gives has memory of its own, of which no other call knows: equal results,
+    arguments and captured arrays that are returned, and what is the same in each call."""
+    captured = np.arange(2.0)
+
+    def function(*arrays: Any) -> Any:
+        results = [call.function(*arrays), call.function(*arrays)]
+        return {"results": results, "arguments": [*arrays, *arrays], "same": (captured, captured, np.zeros(2))}
+
+    function.__signature__ = inspect.signature(call.function)  # type: ignore[attr-defined]
+    compiled, what = GraphFunction(function, backend=backend, **options), f"{call}, {backend}"
+    before, first = [memory_of(each) for each in (*call.arrays, captured)], compiled(*call.arrays)
+    assert_own_memory(first, [*call.arrays, captured], what)
+    arrays = [each for each in flatten(first)[0] if isinstance(each, np.ndarray)]
+    wanted = [each.copy() for each in arrays]
+    for each in arrays:
+        each[...] = 1 - each if each.dtype.kind != "b" else ~each
+    second = [each for each in flatten(compiled(*call.arrays))[0] if isinstance(each, np.ndarray)]
+    assert_own_memory([arrays, second], [*call.arrays, captured], what)
+    assert_same(second, wanted, what=f"{what}, after the results of another call were written to")
+    if before != [memory_of(each) for each in (*call.arrays, captured)]:
+        raise AssertionError(f"{what}: an argument was modified")
