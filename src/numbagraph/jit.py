@@ -17,11 +17,13 @@ from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_
 from numbagraph.embed import c_layout, embed
 from numbagraph.forking import new_lock
 from numbagraph.graph import Graph
+from numbagraph.impure import forbidden
 from numbagraph.inspect.report import Report
 from numbagraph.ops.linalg.errors import Blocks
+from numbagraph.reach import Reach
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
-from numbagraph.runtime.arguments import Placeholder, describe
+from numbagraph.runtime.arguments import Placeholder, describe, is_source, not_traced
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
@@ -212,7 +214,16 @@ class GraphFunction:
         return traced.version
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
-        return trace(arguments.caller(self.function), layouts, arguments.leaf_names, self.__name__)
+        with forbidden(self._reach(arguments).watch):
+            return trace(arguments.caller(self.function), layouts, arguments.leaf_names, self.__name__)
+
+    def _reach(self, arguments: Arguments) -> Reach:
+        given = arguments.bound.arguments
+        static = [name for name in self.static_argnames if name in given]
+        for name in static:
+            if is_source(given[name]):
+                raise TypeError(not_traced(name))
+        return Reach(self.function, [given[name] for name in static])
 
     def _specialise(self, traced: Traced, arguments: Arguments) -> None:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
@@ -316,7 +327,8 @@ class GraphFunction:
             return self._embed(self._bind(args, kwargs))
 
     def _embed(self, arguments: Arguments) -> Embedding:
-        return embed(arguments.caller(self.function), arguments.leaves, arguments.leaf_names, self._described)
+        with forbidden(self._reach(arguments).watch):
+            return embed(arguments.caller(self.function), arguments.leaves, arguments.leaf_names, self._described)
 
     def address(self, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.

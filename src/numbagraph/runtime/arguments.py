@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import functools
 import sys
 from collections.abc import Hashable
 from typing import Any
@@ -106,11 +107,33 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
     return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), flags.c_contiguous, flags.fnc), array
 
 
+def is_source(thing: object) -> bool:
+    """Whether something is a generator of random numbers."""
+    return isinstance(thing, source_kinds())
+
+
+def source_kinds() -> tuple[type, ...]:
+    """The classes of generators, as far as someone has imported them."""
+    return _kinds_in(sys.modules.get("random"), sys.modules.get("numpy.random"))
+
+
+@functools.cache
+def _kinds_in(*modules: object) -> tuple[type, ...]:
+    names = ("Random", "Generator", "RandomState", "BitGenerator", "SeedSequence")
+    return tuple(getattr(module, name) for module in modules for name in names if hasattr(module, name))
+
+
+def not_traced(name: str) -> str:
+    return f"argument {name} is a generator of random numbers, which are not traced: pass the numbers that it draws"
+
+
 def as_array(leaf: Any, name: str) -> np.ndarray:
     """An argument as a plain array, or an error that says what to do."""
     masked = sys.modules.get("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
     if masked is not None and isinstance(leaf, masked.MaskedArray):
         raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
+    if is_source(leaf):
+        raise TypeError(not_traced(name))
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "

@@ -1,0 +1,217 @@
+"""What answers otherwise each time that it is called: traced, it would be called once for all calls.
+
+`forbidden` refuses such calls while a function is traced. It watches the calls of the user's own code, and that only
+where a name in this code may lead to such a function (`reach.py`): all other functions are traced as fast as ever.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import sys
+import threading
+import types
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from numbagraph.runtime.arguments import is_source, source_kinds
+from numbagraph.tracing import TraceError, user_source
+from numbagraph.user_code import library_of
+
+_CLOCKS = (
+    "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "
+    "thread_time_ns clock_gettime clock_gettime_ns localtime gmtime ctime"
+).split()
+_BUILTIN = {"time": {*_CLOCKS}, "posix": {"urandom", "getrandom", "times"}, "nt": {"urandom", "times"}}
+"""Functions in C, by their module."""
+_PURE_IN_PYTHON = {"compare_digest", "uuid3", "uuid5", "getnode"}
+_MAKERS = {"default_rng", "get_bit_generator"}
+"""They make a generator, and draw nothing."""
+
+_NAMES = {
+    *{"random", "secrets", "uuid", "default_rng", "RandomState", "rvs"},
+    *{"uuid1", "uuid4", "randbelow", "token_bytes", "token_hex", "token_urlsafe", "now", "today", "utcnow"},
+    *{name for each in _BUILTIN.values() for name in each},
+}
+
+
+@functools.cache
+def _names(kinds: tuple[type, ...]) -> frozenset[str]:
+    return frozenset(_NAMES | {name for kind in kinds for name in dir(kind) if not name.startswith("_")})
+
+
+def suspicious_names() -> frozenset[str]:
+    """The names of all that is refused, and of the modules that it is in."""
+    return _names(source_kinds())
+
+
+def spelled(function: Any, first: Any = None) -> str | None:
+    """The name of a function that answers otherwise each time, and None of any other one."""
+    while type(function) is functools.partial:
+        function = function.func
+    if type(function) is types.MethodType:
+        function, first = function.__func__, function.__self__
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str) or name.startswith("__"):
+        return None
+    module = getattr(function, "__module__", None) or ""
+    if type(function) is types.BuiltinFunctionType:
+        return _of_builtin(function, name)
+    if type(function) is types.MethodDescriptorType:
+        return f"random.{name}" if function.__objclass__.__module__ == "_random" else None
+    if type(function) is types.FunctionType:
+        if module in ("random", "secrets", "uuid") and name not in _PURE_IN_PYTHON:
+            return f"{module}.{function.__qualname__}"
+        return f"scipy.stats' {function.__qualname__}" if name == "rvs" and module.startswith("scipy.stats") else None
+    if module.startswith("numpy.random") and first is not None and first is getattr(np.random.mtrand, "_rand", None):
+        return f"np.random.{name}"
+    if module.startswith("numpy.random") and not isinstance(function, type) and name not in _MAKERS:
+        return f"np.random.{getattr(function, '__qualname__', name)}"
+    return None
+
+
+def _of_builtin(function: Any, name: str) -> str | None:
+    owner = function.__self__
+    if isinstance(owner, types.ModuleType):
+        spelling = owner.__name__ if owner.__name__ == "time" else "os"
+        return f"{spelling}.{name}" if name in _BUILTIN.get(owner.__name__, ()) else None
+    if is_source(owner):
+        return f"random.{name}"
+    if isinstance(owner, type) and issubclass(owner, datetime.date) and name in ("now", "today", "utcnow"):
+        return f"datetime.{owner.__name__}.{name}"
+    return None
+
+
+class Watch:
+    """The calls that user code makes while one function is traced."""
+
+    def __init__(self, codes: Iterable[types.CodeType], home: str | None) -> None:
+        self.codes = tuple(codes)
+        self.home = home
+        self.seen: set[types.CodeType] = set()
+        self.error: TraceError | None = None
+
+    def is_users(self, code: types.CodeType) -> bool:
+        return library_of(code.co_filename) in (None, self.home)
+
+    def see(self, function: Any, first: Any) -> None:
+        """Raise if a call is one of those that are refused."""
+        name = spelled(function, first)
+        if name is None and type(function) is not types.FunctionType and callable(first):
+            name = spelled(first)  # as in map(rng.normal, ...)
+        if name is not None:
+            self.error = TraceError(
+                f"{name} answers otherwise in each call, but in a compiled function it would be called only once, "
+                f"while the function is traced, and its answer be the same in every call: call it outside, and pass "
+                f"what it returns as an argument\n  at {user_source()}"
+            )
+            raise self.error
+
+
+@contextmanager
+def forbidden(watch: Watch | None) -> Iterator[None]:
+    """Calls that answer otherwise each time raise, if there is a watch."""
+    if watch is None:
+        yield
+        return
+    with _monitored(watch) if sys.version_info >= (3, 12) else _stepped(watch):
+        yield
+    if watch.error is not None:  # someone has caught it
+        raise watch.error
+
+
+class Monitor:
+    """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is."""
+
+    def __init__(self) -> None:
+        self.system: Any = sys.monitoring  # type: ignore[attr-defined]
+        self.tool: int | None = None
+        self.watches: dict[int, list[Watch]] = {}
+        """Of each thread, innermost last."""
+        self.watched: Counter[types.CodeType] = Counter()
+
+    def start(self) -> bool:
+        """Whether there is a tool left in this process; debuggers, coverage and profilers have one each."""
+        if self.tool is None:
+            self.tool = next((each for each in (4, 3, 5, 2, 1) if self.system.get_tool(each) is None), None)
+            if self.tool is not None:
+                self.system.use_tool_id(self.tool, "numbagraph")
+                self.system.register_callback(self.tool, self.system.events.CALL, self.see)
+        return self.tool is not None
+
+    def see(self, _code: types.CodeType, _offset: int, function: Any, first: Any) -> None:
+        watches = self.watches.get(threading.get_ident())
+        if watches:
+            watches[-1].see(function, None if first is self.system.MISSING else first)
+            if isinstance(function, types.FunctionType):
+                self.add(watches[-1], function.__code__)
+
+    def add(self, watch: Watch, code: types.CodeType) -> None:
+        """Watch a function and those that it defines."""
+        if code in watch.seen or not watch.is_users(code):
+            return
+        watch.seen.add(code)
+        self.watched[code] += 1
+        self.system.set_local_events(self.tool, code, self.system.events.CALL)
+        for each in code.co_consts:
+            if isinstance(each, types.CodeType):
+                self.add(watch, each)
+
+    def release(self, watch: Watch) -> None:
+        for code in watch.seen:
+            self.watched[code] -= 1
+            if not self.watched[code]:
+                del self.watched[code]
+                self.system.set_local_events(self.tool, code, 0)
+
+
+@functools.cache
+def _monitor() -> Monitor:
+    return Monitor()
+
+
+@contextmanager
+def _monitored(watch: Watch) -> Iterator[None]:
+    monitor = _monitor()
+    if not monitor.start():
+        yield
+        return
+    watches = monitor.watches.setdefault(threading.get_ident(), [])
+    watches.append(watch)
+    try:
+        for code in watch.codes:
+            monitor.add(watch, code)
+        yield
+    finally:
+        watches.pop()
+        monitor.release(watch)
+
+
+@contextmanager
+def _stepped(watch: Watch) -> Iterator[None]:
+    """By `sys.settrace`: Python 3.11 tells nobody of calls of functions that Cython has compiled, such as NumPy's."""
+    from numbagraph.call_stack import called  # noqa: PLC0415  it knows Python 3.11 only
+
+    def enter(frame: types.FrameType, _event: str, _argument: Any) -> Any:
+        if not watch.is_users(frame.f_code):
+            return None
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        return step
+
+    def step(frame: types.FrameType, event: str, _argument: Any) -> Any:
+        if event == "opcode":
+            found = called(frame)
+            if found is not None:
+                watch.see(*found)
+        return step
+
+    previous = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        yield
+    finally:
+        sys.settrace(previous)

@@ -1,0 +1,209 @@
+"""What answers otherwise each time is refused while a function is traced: it would be the same in all later calls."""
+# ruff: noqa: NPY002  the legacy functions are refused, too
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import random
+import secrets
+import sys
+import threading
+import time
+import uuid
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.random import normal as imported
+
+import numbagraph
+from numbagraph import graph_jit
+from numbagraph.tracing import TraceError
+
+RNG = np.random.default_rng(0)
+LEGACY = np.random.RandomState(0)
+PYTHONS = random.Random(0)
+SYSTEM = random.SystemRandom()
+draw = RNG.normal
+X = np.ones(3)
+
+
+class Noisy:
+    def __init__(self) -> None:
+        self.source = np.random.default_rng(1)
+        self.table = {"normal": RNG.normal}
+
+    def added(self, x: Any) -> Any:
+        return x + self.source.normal(size=3)
+
+    def through_another(self, x: Any) -> Any:
+        return self.added(x) * 2
+
+    @property
+    def noise(self) -> float:
+        return self.source.normal()
+
+    def by_property(self, x: Any) -> Any:
+        return x + self.noise
+
+    def from_table(self, x: Any) -> Any:
+        return x + self.table["normal"]()
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.source.random()
+
+
+def helper(x: Any) -> Any:
+    return x + np.random.rand()
+
+
+def calling(function: Any, x: Any) -> Any:
+    return function(x)
+
+
+def importing(x: Any) -> Any:
+    from time import time as now
+
+    return x + now()
+
+
+def swallowing(x: Any) -> Any:
+    try:
+        seconds = time.time()
+    except TypeError:
+        seconds = 0.0
+    return x + seconds
+
+
+def closure() -> Any:
+    generator = np.random.default_rng()
+    return lambda x: x + generator.uniform()
+
+
+def local(x: Any) -> Any:
+    generator = np.random.default_rng(3)
+    number = generator.normal
+    return x + number()
+
+
+REFUSED: dict[str, Any] = {
+    "np.random.normal": lambda x: x + np.random.normal(loc=0.0, scale=1.0, size=3),
+    "np.random.rand": lambda x: x + np.random.rand(*x.shape[1:]),
+    "imported": lambda x: x + imported(),
+    "RandomState": lambda x: x + LEGACY.normal(),
+    "fresh": lambda x: x + np.random.default_rng().normal(),
+    "fresh with a seed": local,
+    "fresh RandomState": lambda x: x + np.random.RandomState(0).rand(),
+    "Generator": lambda x: x + RNG.normal(),
+    "bound": lambda x: x + draw(),
+    "closure": closure(),
+    "comprehension": lambda x: x + sum([RNG.normal() for _ in range(2)]),
+    "map": lambda x: x + sum(map(RNG.normal, [1.0, 2.0])),
+    "getattr": lambda x: x + getattr(np.random, "normal")(),  # noqa: B009
+    "partial": functools.partial(lambda number, x: x + number(), RNG.normal),
+    "bits": lambda x: x + float(RNG.bit_generator.random_raw()),
+    "spawn": lambda x: x + len(RNG.spawn(1)),
+    "helper": lambda x: helper(x),
+    "argument of a helper": lambda x: calling(lambda y: y + np.random.rand(), x),
+    "attribute": Noisy().added,
+    "method of a method": Noisy().through_another,
+    "property": Noisy().by_property,
+    "table": Noisy().from_table,
+    "callable object": Noisy(),
+    "gradient": numbagraph.grad(lambda x: np.sum(x) * RNG.normal()),
+    "vmap": numbagraph.vmap(lambda x: x * np.random.normal()),
+    "compiled": lambda x: graph_jit(helper)(x),
+    "scipy.stats": lambda x: x + scipy.stats.norm.rvs(),
+    "random.random": lambda x: x + random.random(),
+    "random.gauss": lambda x: x + random.gauss(0, 1),
+    "Random": lambda x: x + PYTHONS.random(),
+    "Random.choice": lambda x: x + PYTHONS.choice([1, 2]),
+    "SystemRandom": lambda x: x + SYSTEM.random(),
+    "time.time": lambda x: x + time.time(),
+    "imported clock": lambda x: x + perf_counter(),
+    "import inside": importing,
+    "time_ns": lambda x: x + time.time_ns(),
+    "monotonic": lambda x: x + time.monotonic(),
+    "process_time": lambda x: x + time.process_time(),
+    "urandom": lambda x: x + os.urandom(1)[0],
+    "uuid": lambda x: x + uuid.uuid4().int % 3,
+    "secrets": lambda x: x + secrets.randbelow(3),
+    "datetime": lambda x: x + datetime.datetime.now().second,
+    "date": lambda x: x + datetime.date.today().day,
+    "caught": swallowing,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_answers_otherwise_each_time_is_refused(name: str) -> None:
+    with pytest.raises(TraceError, match=r"(?s)pass what it returns as an argument\n.*test_frozen\.py:\d+"):
+        graph_jit(REFUSED[name])(X)
+    assert sys.gettrace() is None or sys.gettrace().__module__ != "numbagraph.impure"
+
+
+def test_the_name_and_the_line_are_those_of_the_user() -> None:
+    line = helper.__code__.co_firstlineno + 1
+    with pytest.raises(TraceError, match=rf"(?s)^np\.random\.rand answers otherwise.*test_frozen\.py:{line}$"):
+        graph_jit(helper)(X)
+
+
+def test_what_is_only_named_or_pure_is_no_error() -> None:
+    def verbose(x: Any) -> Any:
+        if x.ndim > 5:
+            print(time.time())
+        assert isinstance(RNG, np.random.Generator)
+        seed = uuid.uuid5(uuid.NAMESPACE_DNS, "name").int % 7
+        return np.power(x, 2) + seed + time.strptime("2020", "%Y").tm_year
+
+    np.testing.assert_array_equal(graph_jit(verbose)(X), verbose(X))
+    assert helper(X).shape == (3,)  # outside, all is as ever
+    assert Noisy().through_another(X).shape == (3,)
+
+
+def test_a_library_may_look_at_the_clock() -> None:
+    namespace: dict[str, Any] = {"time": time}
+    file = os.path.join(os.path.dirname(pytest.__file__), "logger.py")
+    exec(compile("def log():\n    return time.time()", file, "exec"), namespace)
+    log = namespace["log"]
+
+    def function(x: Any) -> Any:
+        log()
+        return x + 1 if time else x
+
+    np.testing.assert_array_equal(graph_jit(function)(X), X + 1)
+
+
+@pytest.mark.parametrize("source", [RNG, LEGACY, PYTHONS, RNG.bit_generator])
+def test_generators_are_no_arguments(source: Any) -> None:
+    for options in ({}, {"static_argnames": "source"}):
+        with pytest.raises(TypeError, match="pass the numbers that it draws"):
+            graph_jit(lambda x, source: x + source.random(), **options)(X, source)
+
+
+def test_a_static_function_that_draws() -> None:
+    with pytest.raises(TraceError, match="answers otherwise"):
+        graph_jit(lambda x, number: x + number(), static_argnames="number")(X, RNG.normal)
+
+
+def test_other_threads_draw_while_one_traces() -> None:
+    found: list[Any] = []
+
+    def noisy(x: Any) -> Any:
+        return x + RNG.random()
+
+    def function(x: Any, wait: bool) -> Any:
+        if wait:
+            thread = threading.Thread(target=lambda: found.append(noisy(X)))
+            thread.start()
+            thread.join()
+        return noisy(x) if not wait else x + 1
+
+    compiled = graph_jit(function, static_argnames="wait")
+    np.testing.assert_array_equal(compiled(X, True), X + 1)
+    assert found[0].shape == (3,)
+    with pytest.raises(TraceError):
+        compiled(X, False)
