@@ -8,7 +8,8 @@ import pytest
 
 from numbagraph import graph_jit, structs, traced
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.kinds import draw, elementwise, reduction, view
+from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, view
+from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.intrinsics import program as program_emitter
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
@@ -25,6 +26,7 @@ from numbagraph.testing import (
     check_writes,
     samples,
 )
+from numbagraph.testing.checks import check_lengths_of_one
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
@@ -148,6 +150,27 @@ def test_a_wrong_shape_rule_is_caught():
 def test_an_array_in_place_of_a_scalar_is_caught():
     op = altered("add", zero_dim="array")
     caught(check_op, op, FLOAT64, match="a NumPy scalar expected, found a array")
+
+
+def planted_product(frontend):
+    """A product of two vectors."""
+    samples = [np.arange(3, dtype=np.uint8), np.arange(3, dtype=np.uint8)]
+    composite(np.inner, name="planted", samples=lambda rng, dtype: [samples], implements=())(frontend)
+    return registry["planted"]
+
+
+def test_a_weak_number_that_numpy_converts_is_caught():
+    def inner(a, b):
+        left, right = promote(common_rule(), (a, b))
+        return registry["inner"](left, right)
+
+    op = planted_product(inner)
+    caught(check_op, op, np.uint8, "numpy", match="Python number 3 in place 0 beside arrays.* int64 expected")
+
+
+def test_a_length_of_1_that_numpy_does_not_repeat_is_caught():
+    op = planted_product(lambda a, b: registry["sum"](registry["multiply"](as_strong(a), as_strong(b)), -1, np.uint8))
+    caught(check_lengths_of_one, sample(op, np.uint8), match="length 1 along axis 0 of array 0: an exception expected")
 
 
 # ---- indices, strides, memory ----

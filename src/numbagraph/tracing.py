@@ -311,7 +311,8 @@ class Tracer(Unknown):
     def __round__(self, digits: int | None = None) -> Tracer:
         if digits is None:
             raise self._refuse(f"round() of a traced array to a Python integer: {CONTROL}, or call numpy.round")
-        return apply(registry["round"], self, digits)
+        is_whole = self.value.type.weak and self.dtype.kind in "bi" and digits >= 0
+        return Tracer(self.value) if is_whole else apply(registry["round"], self, digits)
 
     def __len__(self) -> int:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,6 +35,12 @@ def as_value(operand: Any) -> Value:
     return constant(data, dtype=dtype)
 
 
+def as_strong(operand: Any) -> Value:
+    """An operand as `numpy.asarray` takes it: a Python number is no longer weak."""
+    value = as_value(operand)
+    return convert(value, value.dtype) if value.type.weak else value
+
+
 def weak_constant(number: complex) -> Constant:
     if isinstance(number, bool):
         return constant(number, dtype=BOOL, weak=True)
@@ -55,6 +61,8 @@ def convert(value: Value, dtype: np.dtype) -> Value:
     """``value`` as a strong value of ``dtype``; a weak integer must fit, as in NumPy."""
     if not value.type.weak and (value.type.dtype is dtype or value.type.dtype == dtype):
         return value
+    if value.type.weak and value.dtype.kind == "c" and dtype.kind not in "bc":
+        raise TypeError(f"a complex number of Python cannot become {dtype}")
     if isinstance(value, Constant):
         if value.type.weak:
             return constant(np.array(value.data.item(), dtype=dtype), dtype=dtype)
@@ -69,7 +77,7 @@ def convert(value: Value, dtype: np.dtype) -> Value:
     return registry["cast"].bind(value, dtype=dtype)
 
 
-def promote(rule: DtypeRule, operands: Sequence[Any], *, weak: bool = False) -> tuple[Value, ...]:
+def promote(rule: DtypeRule, operands: Iterable[Any], *, weak: bool = False) -> tuple[Value, ...]:
     """Operands converted to the dtypes of the loop that NumPy would choose.
 
     With ``weak`` (the operators of Python), an operation on Python scalars alone stays weak.

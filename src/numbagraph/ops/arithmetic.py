@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.elementwise import as_integers
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
 from numbagraph.graph import Constant, Node, Value
@@ -213,10 +214,22 @@ float_power = elementwise(
 )
 
 conjugate = elementwise(np.conjugate, emit=scalar.conjugate, vjp=lambda g, y, x: (conjugate(g),))
+
+
+def part_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    return kinds[0], real_dtype(np.dtype(kinds[0]))
+
+
+def part_frontend(op: Op, val: Any) -> Value:
+    """The part of a Python number is a Python number; that of a truth value is an integer."""
+    return op.bind(*promote(part_rule, as_integers((val,)), weak=True))
+
+
 real = elementwise(
     np.real,
     emit=scalar.real_part,
-    dtype=lambda kinds: (kinds[0], real_dtype(np.dtype(kinds[0]))),
+    dtype=part_rule,
+    frontend=part_frontend,
     vjp=lambda g, y, x: (g,),
     cost=0,
     zero_dim="array",
@@ -225,7 +238,8 @@ real = elementwise(
 imag = elementwise(
     np.imag,
     emit=scalar.imaginary_part,
-    dtype=lambda kinds: (kinds[0], real_dtype(np.dtype(kinds[0]))),
+    dtype=part_rule,
+    frontend=part_frontend,
     vjp=lambda g, y, x: (g * -1j if x.dtype.kind == "c" else None,),
     cost=0,
     zero_dim="array",

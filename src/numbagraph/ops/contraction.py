@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
-from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
+from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
 from numbagraph.graph import Value
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.diagonals import diagonal
@@ -154,7 +154,7 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
     terms, result, arrays = subscripts_of(operands)
-    values = promote(common_rule(), arrays)
+    values = promote(common_rule(), map(as_strong, arrays))
     if dtype is not None:
         values = tuple(convert(value, canonical_dtype(dtype)) for value in values)
     labelled = [named(value, term) for value, term in zip(values, terms, strict=True)]
@@ -169,7 +169,7 @@ def subscripts_of(operands: Sequence[Any]) -> tuple[list[Labels], Labels | None,
         arrays, result = operands[1:], term_of_text(output) if arrow else None
     else:
         pairs = len(operands) // 2 * 2
-        arrays = [as_value(each) for each in operands[0:pairs:2]]
+        arrays = [as_strong(each) for each in operands[0:pairs:2]]
         terms = [tuple(each) for each in operands[1:pairs:2]]
         result = tuple(operands[-1]) if len(operands) % 2 else None
     if len(terms) != len(arrays):
@@ -229,7 +229,10 @@ def along(prefix: str, count: int) -> list[Label]:
 def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -> Value:
     """Each pair of dimensions (from the left) is summed over; the others follow each other."""
     names = along("left", left.ndim), along("right", right.ndim)
+    aligned = " and ".join(shapes.shape_text(value.shape) for value in (left, right))
     for number, (first, second) in enumerate(axes):
+        text = f"shapes {aligned} are not aligned: axes {first} and {second} are summed over together"
+        shapes.require_same(left.shape[first], right.shape[second], text)
         names[0][first] = names[1][second] = ("sum", number)
     result = tuple(label for label in (*names[0], *names[1]) if label[0] != "sum")
     return contract([Labelled(left, tuple(names[0])), Labelled(right, tuple(names[1]))], result)
@@ -244,7 +247,7 @@ def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -
     ulp=32,
 )
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Value:
-    left, right = promote(common_rule(), (a, b))
+    left, right = promote(common_rule(), map(as_strong, (a, b)))
     result = summed_product(left, right, axis_pairs(left, right, axes))
     return result if result.ndim else copy.bind(result)  # which NumPy returns as an array
 
@@ -274,7 +277,7 @@ def place(value: Value, axis: int) -> int:
 def dot(a: Any, b: Any, out: None = None) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
-    left, right = promote(common_rule(), (a, b))
+    left, right = promote(common_rule(), map(as_strong, (a, b)))
     if not left.ndim or not right.ndim:
         return left * right
     return summed_product(left, right, [(left.ndim - 1, max(right.ndim - 2, 0))])
@@ -282,7 +285,7 @@ def dot(a: Any, b: Any, out: None = None) -> Value:
 
 @composite(np.inner, samples=pair_samples(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3, 4), (4,))), ulp=16)
 def inner(a: Any, b: Any) -> Value:
-    left, right = promote(common_rule(), (a, b))
+    left, right = promote(common_rule(), map(as_strong, (a, b)))
     if not left.ndim or not right.ndim:
         return left * right
     return summed_product(left, right, [(left.ndim - 1, right.ndim - 1)])
@@ -290,7 +293,7 @@ def inner(a: Any, b: Any) -> Value:
 
 @composite(np.vdot, samples=pair_samples(((3,), (3,)), ((2, 3), (3, 2))), ulp=16)
 def vdot(a: Any, b: Any) -> Value:
-    left, right = (ravel(value) for value in promote(common_rule(), (a, b)))
+    left, right = (ravel(value) for value in promote(common_rule(), map(as_strong, (a, b))))
     return summed_product(conjugate(left) if left.dtype.kind == "c" else left, right, [(0, 0)])
 
 
@@ -298,5 +301,5 @@ def vdot(a: Any, b: Any) -> Value:
 def outer(a: Any, b: Any, out: None = None) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
-    left, right = (ravel(value) for value in promote(common_rule(), (a, b)))
+    left, right = (ravel(value) for value in promote(common_rule(), map(as_strong, (a, b))))
     return summed_product(left, right, [])

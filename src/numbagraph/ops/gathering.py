@@ -21,7 +21,7 @@ from numbagraph.op import Op, load, registry
 from numbagraph.ops.creation import along, filled, iota, number_as, zeros_as
 from numbagraph.ops.shape import broadcast_value, move, ravel, reshape_value
 from numbagraph.ops.slicing import pick_value
-from numbagraph.types import INT64, ArrayType, Extent, canonical_dtype
+from numbagraph.types import BOOL, INT64, ArrayType, Extent, canonical_dtype
 
 Template = tuple[int | None, ...]
 ADD = Reducer("add", scalar.add, 0)
@@ -377,6 +377,12 @@ def static_position(number: int, extent: Extent, subject: str) -> Extent:
     return number if number >= 0 else shapes.subtract(extent, -number)
 
 
+def as_integer(indices: Any) -> Any:
+    """Positions that may be booleans, which `numpy.take` takes for 0 and 1."""
+    is_bool = getattr(indices, "dtype", type(indices)) in (BOOL, bool)
+    return convert(as_value(indices), INT64) if is_bool else indices
+
+
 @composite(
     np.take,
     samples=lambda rng, dtype: [
@@ -394,7 +400,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
         raise TypeError("take: out= is not supported in a traced function by position: give it by name")
     value = ravel(a) if axis is None else as_value(a)
     axis = shapes.normalise_axis(0 if axis is None else axis, value.ndim)
-    positions = as_positions(indices)
+    positions = as_positions(as_integer(indices))
     extent = value.shape[axis]
     if mode == "raise":
         return gather_value(value, [positions], axis) if positions.ndim else pick_at(value, axis, positions)

@@ -14,7 +14,7 @@ from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.lengths import Cut, as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
-from numbagraph.blockwise.promotion import as_value, common_dtype, convert, kind_of
+from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
 from numbagraph.graph import Node, Value
 from numbagraph.op import Op, load, registry
 from numbagraph.ops.creation import along, filled, number_as, tri
@@ -78,7 +78,7 @@ def as_sequence(arrays: Any) -> list[Value]:
     """The arrays of a sequence, or along the first dimension of an array, when its length is static."""
     if isinstance(arrays, Value):
         return pieces_of(arrays)
-    return [as_value(each) for each in arrays]
+    return [as_strong(each) for each in arrays]
 
 
 def pieces_of(value: Value) -> list[Value]:
@@ -101,11 +101,11 @@ def concatenate_frontend(
     op: Op, arrays: Any, axis: Any = 0, out: None = None, dtype: Any = None, casting: str = "same_kind"
 ) -> Value:
     refuse_out(op.name, out)
-    values = as_sequence(arrays)
+    values = pieces_of(arrays) if isinstance(arrays, Value) else [as_value(each) for each in arrays]
     if not values:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
-        values, axis = [ravel(value) for value in values], 0
+        values, axis = [ravel(value) for value in converted(values, dtype, casting)], 0
     ndim = values[0].ndim
     if not ndim:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
@@ -201,12 +201,12 @@ def column_stack(tup: Any) -> Value:
     ],
 )
 def append(arr: Any, values: Any, axis: Any = None) -> Value:
-    return concatenate([as_value(arr), as_value(values)], axis)
+    return concatenate([as_strong(arr), as_strong(values)], axis)
 
 
 @composite(np.tile, samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), 2), (draw(rng, dtype, (2, 3)), (2, 1, 3))])
 def tile(A: Any, reps: Any) -> Value:
-    value = as_value(A)
+    value = as_strong(A)
     counts = [as_length(each) for each in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     counts = [1] * (value.ndim - len(counts)) + counts
     value = expand_at(value, range(len(counts) - value.ndim))
@@ -219,7 +219,7 @@ def tile(A: Any, reps: Any) -> Value:
 
 @composite(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
-    value = ravel(a) if axis is None else as_value(a)
+    value = ravel(a) if axis is None else as_strong(a)
     if np.ndim(repeats) or (isinstance(repeats, Value) and repeats.ndim):
         raise NotImplementedError("repeat with a number of its own for each element has a length that depends on them")
     place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
@@ -239,7 +239,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     ],
 )
 def roll(a: Any, shift: Any, axis: Any = None) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     if axis is None:
         return reshape_value(roll(ravel(value), shift, 0), value.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -298,13 +298,13 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
 
 def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
     shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
-    around = filled(convert(as_value(fill), value.dtype), shape)
+    around = filled(convert(as_strong(fill), value.dtype), shape)
     ndim = value.ndim
     return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
 
 
 def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
-    return filled(convert(as_value(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
+    return filled(convert(as_strong(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
 
 
 def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
@@ -392,7 +392,7 @@ dsplit = declare_split(np.dsplit, 3, 2)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Value:
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
-    value = as_value(a)
+    value = as_strong(a)
     axis = shapes.normalise_axis(axis, value.ndim)
     pieces = [diff_end(prepend, value, axis), value, diff_end(append, value, axis)]
     given = [piece for piece in pieces if piece is not None]
@@ -417,15 +417,20 @@ def diff_end(end: Any, value: Value, axis: int) -> Value | None:
 
 
 def declare_triangle(reference: Any, lower: bool) -> Op:
-    samples = [0, 1, -1]
+    """An operation on the last two dimensions; a vector is each row of a square matrix, since it broadcasts."""
+
+    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+        return [*[(draw(rng, dtype, (3, 4)), k) for k in (0, 1, -1)], (draw(rng, dtype, (3,)),)]
 
     def triangle(m: Any, k: Any = 0) -> Value:
-        value = at_least(as_value(m), 2)
-        mask = tri(*value.shape[-2:], k=k if lower else as_extent(k) - 1, dtype=bool)
+        value = as_strong(m)
+        if not value.ndim:
+            raise TypeError(f"{reference.__name__} takes an array of at least one dimension")
+        mask = tri(value.shape[-min(value.ndim, 2)], value.shape[-1], k=k if lower else as_extent(k) - 1, dtype=bool)
         zero = number_as(0, value.dtype)
         return registry["where"](mask, value, zero) if lower else registry["where"](mask, zero, value)
 
-    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), k) for k in samples])(triangle)
+    return composite(reference, samples=samples)(triangle)
 
 
 tril = declare_triangle(np.tril, lower=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import composite, draw, elementwise
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.graph import Value
 from numbagraph.intrinsics.formula import by_kind, identity, intrinsic, on_parts
 from numbagraph.op import Op, registry
@@ -36,7 +36,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Value:
         raise TypeError("round: out= is not supported in a traced function: return the value")
     value = as_value(a)
     if value.dtype.kind in "iu" and decimals >= 0:
-        return value
+        return as_strong(value)
     if decimals == 0:
         return rint(value)
     if value.dtype.kind == "c":

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
-from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.graph import Value
 from numbagraph.intrinsics import scalar
 from numbagraph.op import Op, Unsupported, load, quiet, registry
@@ -99,7 +99,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     lower, upper = (a_min if min is None else min), (a_max if max is None else max)
-    value, *bounds = promote(common_rule(), (a, *[each for each in (lower, upper) if each is not None]))
+    value, *bounds = promote(common_rule(), (as_strong(a), *[each for each in (lower, upper) if each is not None]))
     if lower is not None:
         value = registry["maximum"](value, bounds[0])
     return value if upper is None else registry["minimum"](value, bounds[-1])
@@ -134,7 +134,7 @@ def special_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
     if not copy:
         raise TypeError("nan_to_num: copy=False is not supported in a traced function: assign, x[...] = nan_to_num(x)")
-    value = as_value(x)
+    value = as_strong(x)
     if value.dtype.kind == "c":
         parts = [nan_to_num(registry[part](value), copy, nan, posinf, neginf) for part in ("real", "imag")]
         return registry["complex_of"](*parts)

@@ -11,7 +11,7 @@ from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw, sum_to, view, without_axes
 from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
-from numbagraph.blockwise.promotion import as_value
+from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.graph import Node, Value
 from numbagraph.kernel import Scalar, literal
 from numbagraph.op import Op, load, registry
@@ -30,7 +30,7 @@ def expand_dims_index(node: Node, index: Index) -> Index:
 
 
 def expand_dims_frontend(op: Op, a: Any, axis: Any) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     return op.bind(value, axes=shapes.normalise_axes(axis, value.ndim + count))
 
@@ -66,7 +66,7 @@ def squeeze_index(node: Node, index: Index) -> Index:
 
 
 def squeeze_frontend(op: Op, a: Any, axis: Any = None) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     extents = [shapes.resolve(extent) for extent in value.shape]
     if axis is None and not all(isinstance(extent, int) or shapes.not_one(extent) for extent in extents):
         raise TypeError(
@@ -174,7 +174,7 @@ def inverse(order: Sequence[int]) -> list[int]:
 
 
 def transpose_frontend(op: Op, a: Any, axes: Any = None) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     if axes is None:
         return permute(value, range(value.ndim)[::-1])
     order = [shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes]
@@ -269,7 +269,7 @@ def require_c_order(order: str | None) -> None:
 
 def reshape_frontend(op: Op, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Value:
     require_c_order(order)
-    value = as_value(a)
+    value = as_strong(a)
     return reshape_value(value, complete_shape(value, shape))
 
 
@@ -300,7 +300,7 @@ copy = view(
     name="copy",
     source_index=lambda node, index: index,
     infer=lambda value: value.type.with_shape(value.shape),
-    frontend=lambda op, a: op.bind(as_value(a)),
+    frontend=lambda op, a: op.bind(as_strong(a)),
     evaluate=lambda a: a.copy(),
     vjp=lambda g, y, x: (g,),
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)],
@@ -327,7 +327,7 @@ def one_array(*shape: int) -> Any:
 
 @composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     order = list(range(value.ndim))
     first, second = (shapes.normalise_axis(axis, value.ndim) for axis in (axis1, axis2))
     order[first], order[second] = order[second], order[first]
@@ -348,7 +348,7 @@ def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Val
     view_of=True,
 )
 def moveaxis(a: Any, source: Any, destination: Any) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     places = []
     for axes in (source, destination):
         axes = axes if isinstance(axes, (tuple, list)) else (axes,)
@@ -366,7 +366,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     view_of=True,
 )
 def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
-    value = as_value(a)
+    value = as_strong(a)
     axis = shapes.normalise_axis(axis, value.ndim) + value.ndim
     start = start + value.ndim if start < 0 else start
     if not 0 <= start <= value.ndim:
@@ -376,7 +376,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
 
 @composite(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
 def matrix_transpose(x: Any) -> Value:
-    value = as_value(x)
+    value = as_strong(x)
     if value.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {value.ndim}")
     return swapaxes(value, -1, -2)
@@ -385,7 +385,7 @@ def matrix_transpose(x: Any) -> Value:
 @composite(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
 def ravel(a: Any, order: str = "C") -> Value:
     require_c_order(order)
-    value = as_value(a)
+    value = as_strong(a)
     return reshape_value(value, (shapes.product(value.shape),))
 
 
@@ -398,7 +398,7 @@ def at_least(value: Value, ndim: int) -> Value:
 
 def declare_at_least(reference: Any, ndim: int) -> Op:
     def atleast(*arys: Any) -> Any:
-        results = tuple(at_least(as_value(each), ndim) for each in arys)
+        results = tuple(at_least(as_strong(each), ndim) for each in arys)
         return results[0] if len(results) == 1 else results
 
     of_each = lambda *arys: arys[0] if len(arys) == 1 else arys  # noqa: E731
@@ -416,6 +416,6 @@ atleast_3d = declare_at_least(np.atleast_3d, 3)
     view_of=lambda *args, **_: args,
 )
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Value, ...]:
-    values = [as_value(each) for each in args]
+    values = [as_strong(each) for each in args]
     shape = shapes.broadcast_shapes([value.shape for value in values], "broadcast_arrays") if values else ()
     return tuple(broadcast_value(value, shape) if shape else registry["asarray"](value) for value in values)

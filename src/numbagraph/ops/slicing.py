@@ -13,7 +13,7 @@ from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import batch_unary, composite, draw, view, without_axes
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.lowering import Index, extent_scalar
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
 from numbagraph.kernel import Scalar, index_operation
@@ -359,7 +359,7 @@ rolled = view(
     view_of=True,
 )
 def flip(m: Any, axis: Any = None) -> Value:
-    value = as_value(m)
+    value = as_strong(m)
     reverse = slice(None, None, -1)
     return take_slice(
         value, {each: cut(reverse, value.shape[each]) for each in shapes.normalise_axes(axis, value.ndim)}
@@ -368,7 +368,7 @@ def flip(m: Any, axis: Any = None) -> Value:
 
 @composite(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def fliplr(m: Any) -> Value:
-    value = as_value(m)
+    value = as_strong(m)
     if value.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(value, 1)
@@ -376,7 +376,7 @@ def fliplr(m: Any) -> Value:
 
 @composite(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def flipud(m: Any) -> Value:
-    value = as_value(m)
+    value = as_strong(m)
     if value.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(value, 0)

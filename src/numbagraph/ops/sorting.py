@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph import shapes
 from numbagraph.blockwise.kinds import Keywords, composite, core_op
-from numbagraph.blockwise.promotion import as_value, common_rule, convert, promote
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.graph import Value
 from numbagraph.intrinsics import sorting
 from numbagraph.op import Op, load
@@ -143,7 +143,7 @@ insertion_points = core_op(
 
 @composite(np.searchsorted, samples=search_samples, scalar=True)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Value:
-    keys, numbers = as_value(a), as_value(np.asarray(v) if isinstance(v, (int, float)) else v)
+    keys, numbers = as_value(a), as_strong(v)
     if keys.ndim != 1:
         raise ValueError(f"searchsorted: the sorted array has one dimension, not {keys.ndim}")
     if side not in ("left", "right"):

@@ -56,7 +56,7 @@ def logsumexp_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     (value,) = promote(floating_rule, (a,))
     if b is not None or return_sign or value.dtype.kind == "c":
-        return weighted(value, axis, 1.0 if b is None else b, keepdims, return_sign)
+        return weighted(a, axis, 1.0 if b is None else b, keepdims, return_sign)
     axes = reduced_axes(value, axis)
     top = largest(value, axes, initial=-np.inf)
     shift = finite(top)

@@ -37,6 +37,10 @@ class Call(Struct):
     def arrays(self) -> list[np.ndarray]:
         return [leaf for leaf in self._flat[0] if isinstance(leaf, np.ndarray)]
 
+    def rank0(self) -> list[np.ndarray]:
+        """The first element of each array, as an array of rank 0."""
+        return [array.reshape(-1)[:1].reshape(()) if array.size else array for array in self.arrays]
+
     @property
     def static(self) -> list[Any]:
         """What is not an array in the arguments."""
@@ -118,7 +122,7 @@ def outcome(function: Callable[..., Any], arguments: Arrays) -> Any:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return function(*arguments)
-    except (TypeError, ValueError, IndexError, ArithmeticError, NotImplementedError) as error:
+    except Exception as error:  # noqa: BLE001  SciPy's wrappers have classes of their own
         return error
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from numbagraph.abi import PYTHON_SCALARS
 from numbagraph.jit import GraphFunction
-from numbagraph.op import Op
+from numbagraph.op import Op, numpy_function
 from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS, combinations, memory_of, special_values
 from numbagraph.testing.calls import Call, is_supported, outcome, samples
@@ -23,6 +26,12 @@ REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
 BOTH_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"])
 SPECIAL = "special values"
 WITH_WEAK_SCALARS = (np.dtype(np.uint8), FLOAT32)
+NUMBERS = (True, 3, 2.5, 1 - 2j)
+"""One of each of Python's types."""
+REFUSED = ("complex", "must be of integer", "Array must be")
+"""What messages say where a number of Python's may be refused: a complex one, as an index, in place of a matrix."""
+ACCEPTED = ("select",)
+"""Ops that take numbers which NumPy refuses, though they fit."""
 
 JAX_ULP = 256.0
 """XLA computes elementary functions with other algorithms than NumPy, and sums in another order."""
@@ -58,6 +67,9 @@ def check_op(op: Op, dtype: Any, backend: str = "numba", **options: Any) -> int:
             checker.check_rank0()
         if backend == "numba" and dtype == FLOAT64 and (call.number == 0 or op.kind != "elementwise"):
             check_known_lengths(call, **options)
+        if backend == "numpy" and dtype in WITH_WEAK_SCALARS and is_public(op):
+            check_python_numbers(call)
+            check_lengths_of_one(call)
         compared += checker.compared
     return compared
 
@@ -68,6 +80,37 @@ def check_known_lengths(call: Call, **options: Any) -> None:
     if any(array.ndim > 1 for array in call.arrays):
         known.check([LAYOUTS["Fortran order"](array) for array in call.arrays], "known lengths, Fortran order")
     known.check(call.arrays, "known lengths")
+
+
+def check_python_numbers(call: Call) -> None:
+    """The op is right with Python numbers in place of each array, known in each call or when it is traced.
+
+    Whether they are weak is the front end's matter, so nothing is compiled.
+    """
+    beside = {"arrays": call.arrays, "0-d arrays": call.rank0()} if len(call.arrays) > 1 else {"nothing": call.arrays}
+    for others, arrays in beside.items():
+        for place, number in itertools.product(range(len(arrays)), NUMBERS):
+            before, after = arrays[:place], arrays[place + 1 :]
+            given = [*before, number, *after]
+            what = f"the Python number {number} in place {place} beside {others}"
+            Checker(call, "numpy").check_weak(given, what)
+            if before or after:
+                Checker(Call(call.op, call.fill(given), call.number), "numpy").check_weak([*before, *after], what)
+
+
+def is_public(op: Op) -> bool:
+    """Whether the op is a function of NumPy's or SciPy's, rather than a part of one."""
+    function = numpy_function(op)
+    return function is not None and not getattr(function, "__module__", "").startswith("numbagraph")
+
+
+def check_lengths_of_one(call: Call) -> None:
+    """One length of one array made 1 broadcasts where NumPy's does, and is an error where it is one."""
+    for place, array in enumerate(call.arrays if len(call.arrays) > 1 else ()):
+        for axis in range(array.ndim):
+            cut = array[(slice(None),) * axis + (slice(1),)]
+            given = [*call.arrays[:place], cut, *call.arrays[place + 1 :]]
+            Checker(call, "numpy").check_weak(given, f"length 1 along axis {axis} of array {place}")
 
 
 def is_thorough(call: Call, dtype: np.dtype) -> bool:
@@ -132,13 +175,28 @@ class Checker:
     def check_rank0(self) -> None:
         """NumPy scalars and 0-d arrays. A compiled function cannot tell them apart, so where NumPy gives one kind of
         result for the former and another for the latter, either will do."""
-        arrays = [array.reshape(-1)[:1].reshape(()) if array.size else array for array in self.call.arrays]
+        arrays = self.call.rank0()
         scalars = [array[()] for array in arrays]
         results = [self.call.expected(arrays), self.call.expected(scalars)]
         if all(map(is_supported, results)):
             boxed = category(results[0]) == category(results[1])
             self.check(arrays, "0-d arrays", boxed=boxed)
             self.check(scalars, "NumPy scalars", boxed=boxed)
+
+    def check_weak(self, arrays: Sequence[Any], what: str) -> None:
+        """As `check`. Where one of both raises an error, the first sample is looked at; others are made for arrays."""
+        expected, actual = self.call.expected(arrays), outcome(self.compiled, arrays)
+        if isinstance(actual, Exception) and (self.call.number or any(each in str(actual) for each in REFUSED)):
+            return
+        if not is_supported(expected):
+            if not (isinstance(actual, Exception) or self.call.number or self.call.op.name in ACCEPTED):
+                raise AssertionError(f"{self.call}, {what}: an exception expected ({expected!r}), found {actual!r}")
+        elif type(actual) in PYTHON_SCALARS and type(expected) not in PYTHON_SCALARS:
+            raise AssertionError(f"{self.call}, {what}: {expected!r} expected, found the Python number {actual!r}")
+        else:
+            with warnings.catch_warnings():  # of complex numbers that lose a part, as NumPy warns
+                warnings.simplefilter("ignore")
+                self.check(arrays, what, boxed=False)
 
     def check(self, arrays: Sequence[Any], what: str, *, boxed: bool = True) -> None:
         """Result, type and dtype are NumPy's, and the arguments are as before; or both raise the same error."""

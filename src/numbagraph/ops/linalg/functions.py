@@ -9,7 +9,7 @@ import numpy as np
 from numbagraph import shapes
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import Keywords, composite, draw
-from numbagraph.blockwise.promotion import as_value, common_rule, promote
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, promote
 from numbagraph.graph import Value
 from numbagraph.op import load, registry
 from numbagraph.ops.comparison import greater
@@ -157,6 +157,8 @@ def multi_dot(arrays: Any, *, out: None = None) -> Value:
     values = [as_value(each) for each in arrays]
     if len(values) < 2:
         raise ValueError("Expecting at least two arrays.")
+    if not all(value.ndim for value in values):
+        raise np.linalg.LinAlgError("0-dimensional array given. Array must be at least one-dimensional")
     if values[-1].ndim == 1 and values[0].ndim == 2:
         result = values[-1]
         for each in reversed(values[:-1]):
@@ -175,7 +177,7 @@ def kron_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 @composite(np.kron, samples=kron_samples)
 def kron(a: Any, b: Any) -> Value:
-    left, right = promote(common_rule(), (a, b))
+    left, right = promote(common_rule(), map(as_strong, (a, b)))
     ndim = len(left.shape) if left.ndim > right.ndim else len(right.shape)
     left, right = (expand_at(value, range(ndim - value.ndim)) for value in (left, right))
     spread = expand_at(left, range(1, 2 * ndim, 2)) * expand_at(right, range(0, 2 * ndim, 2))
