@@ -1,20 +1,23 @@
 """Mathematical functions that are called rather than inlined: the same bits, little to compile, kept on disk."""
 
+import ctypes
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from numba import njit
 from scipy import special
 
-from numbagraph import graph_jit, on_linalg_error
+from numbagraph import graph_jit, gufunc
 from numbagraph.intrinsics import loops
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.op import numpy_function, registry
 from numbagraph.runtime import math_library
+from numbagraph.runtime.interruption import keeping
 from numbagraph.testing import samples
 
 pytestmark = pytest.mark.skipif(not current_target().has_fma, reason="the formulas need fused multiply-add")
@@ -133,16 +136,52 @@ def test_a_core_op_is_compiled_for_the_lengths_that_it_meets(fresh_core_ops):
     assert len(fresh_core_ops.libraries) == 4
 
 
-@pytest.mark.parametrize("on_error", ["raise", "nan"])
-@pytest.mark.parametrize("trouble", [MemoryError, KeyboardInterrupt])
-def test_where_it_cannot_be_compiled_numpy_computes(fresh_core_ops, monkeypatch, trouble, on_error):
-    def fail(*args):
-        raise trouble
+CALLS = {
+    "flat": lambda: graph_jit(np.linalg.cholesky),
+    "static": lambda: partial(
+        graph_jit(lambda a, power: np.linalg.cholesky(a) ** power, static_argnames="power"), power=1
+    ),
+    "tree": lambda: partial(graph_jit(lambda scale, a: np.linalg.cholesky(a) * scale["all"]), {"all": 1.0}),
+    "parallel": lambda: graph_jit(np.linalg.cholesky, parallel=True),
+    "out": lambda: lambda a, factor=graph_jit(np.linalg.cholesky): factor(a, out=np.empty_like(a)),  # noqa: B008
+    "gufunc": lambda: gufunc(signature="(n,n)->(n,n)")(np.linalg.cholesky),
+}
 
-    ignored = []
-    monkeypatch.setattr(math_library, "compile_module", fail)
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("trouble", [MemoryError, KeyboardInterrupt])
+def test_what_is_raised_while_a_core_op_is_loaded_reaches_the_caller(fresh_core_ops, monkeypatch, trouble, name):
+    """Python would print it and go on."""
+    compile_module, left, ignored = math_library.compile_module, [trouble], []
+
+    def fail_once(*args):
+        if left:
+            raise left.pop()
+        return compile_module(*args)
+
     monkeypatch.setattr(sys, "unraisablehook", lambda each: ignored.append(each.exc_type))
-    a = random_matrices(3)
-    with on_linalg_error(on_error):
-        np.testing.assert_array_equal(graph_jit(np.linalg.cholesky)(a), np.linalg.cholesky(a))
-    assert ignored == [trouble]
+    function, a = CALLS[name](), random_matrices(7)
+    function(random_matrices(2))  # now the entry knows the function, but not its core op for 7 rows
+    monkeypatch.setattr(math_library, "compile_module", fail_once)
+    with pytest.raises(trouble):
+        function(a)
+    assert not left
+    for _ in range(2):
+        np.testing.assert_allclose(function(a), np.linalg.cholesky(a), rtol=1e-10)
+    assert not ignored
+
+
+def test_what_is_raised_in_helpers_reaches_the_caller_of_the_function():
+    def fail():
+        raise MemoryError
+
+    f, failing = graph_jit(lambda x, i: x[i]), ctypes.PYFUNCTYPE(None)(keeping(fail))
+    capsule = ctypes.CDLL(None).pthread_create, ctypes.CDLL(None).pthread_join
+    thread = ctypes.c_ulong()
+    body = ctypes.CFUNCTYPE(None)(failing)  # without the GIL, as a thread that Python has not made
+    assert capsule[0](ctypes.byref(thread), None, ctypes.cast(body, ctypes.c_void_p), None) == 0
+    assert capsule[1](thread, None) == 0
+    with pytest.raises(MemoryError):
+        f(np.ones(3), 5)
+    with pytest.raises(IndexError):
+        f(np.ones(3), 5)

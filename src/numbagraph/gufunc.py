@@ -19,6 +19,7 @@ from numbagraph.jit import GraphFunction, Pickled
 from numbagraph.loop_functions import LoopFunction, writes_results
 from numbagraph.mapping import Mapped, pulled_back
 from numbagraph.op import registry
+from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.custom_rule import with_rule
 from numbagraph.types import canonical_dtype
@@ -149,6 +150,7 @@ class GUFunc:
         return self._call(operands, options)
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        raise_kept()
         if len(operands) > self.nin:  # as in NumPy, arrays for the results may follow
             if "out" in options or len(operands) > self.nargs:
                 raise TypeError(f"{self.__name__} takes {self.nin} operands, and {len(operands)} were given")

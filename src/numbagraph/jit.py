@@ -28,6 +28,7 @@ from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
+from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.structs import cached_property
 from numbagraph.targets import Targets, Writers
@@ -134,6 +135,7 @@ class GraphFunction:
 
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
+        raise_kept()
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
         if out is not None:
@@ -185,6 +187,7 @@ class GraphFunction:
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
+        raise_kept()
         described = [describe(leaf, arguments.leaf_name(k)) for k, leaf in enumerate(arguments.leaves)]
         leaves = [leaf for _, leaf in described]
         layouts = tuple(layout for layout, _ in described)
@@ -372,6 +375,7 @@ class GraphFunction:
             return self._embedded[key].c_address
 
     def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
+        raise_kept()
         return after_failure(traced.graph, [*leaves, *traced.captured], self._described)
 
     def cache_info(self) -> CacheInfo:

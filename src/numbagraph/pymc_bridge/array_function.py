@@ -16,6 +16,7 @@ from numbagraph.runtime.arguments import describe
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.structs import replace
 from numbagraph.transforms.interpret import after_failure
@@ -59,6 +60,7 @@ class ArrayFunction:
 
     def _call_slowly(self, arrays: Sequence[Any]) -> Sequence[np.ndarray]:
         """A call with a new layout, with what is no array of the right dtype, or one that fails."""
+        raise_kept()
         given = [as_typed(*each) for each in zip(arrays, self.inputs, strict=True)]
         described = [describe(array, value.name) for array, value in zip(given, self.inputs, strict=True)]
         layouts, leaves = tuple(each for each, _ in described), [each for _, each in described]
@@ -69,6 +71,7 @@ class ArrayFunction:
                 self.entry = make_callable([*reversed(self.plans.values())], self.graph.name)
         results = self.entry(*leaves)
         if results is NotImplemented:
+            raise_kept()
             results = after_failure(self.graph, [*leaves, *self.graph.captured], self.graph.name)
             return [np.asarray(each) for each in results]
         return results

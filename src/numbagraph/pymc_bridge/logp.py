@@ -33,6 +33,7 @@ from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.lengths import array_of_computed_length, refusal
 from numbagraph.rewrite.pipeline import optimise, prepare
 from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.interruption import raise_kept
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import FLOAT64, ArrayType, canonical_dtype
@@ -261,6 +262,7 @@ class CompiledLogp:
         result = self.function.entry(x)
         if result is not NotImplemented:
             return result
+        raise_kept()
         vector = np.ascontiguousarray(x, dtype=np.float64)
         if vector.shape != (self.point.size,):
             raise ValueError(
@@ -279,6 +281,7 @@ class CompiledLogp:
 
     def _in_numpy(self, vector: np.ndarray) -> Any:
         """A check failed: NumPy's interpreter runs into the same trouble, and says where; if not, its results count."""
+        raise_kept()
         graph = self.function.graph
         with np.errstate(all="ignore"):
             value, *gradient = evaluate(graph, [*self.point.split(vector), *self.function.arrays])

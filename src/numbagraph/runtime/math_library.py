@@ -17,6 +17,7 @@ from numbagraph.intrinsics.vecmath.calls import MATH
 from numbagraph.intrinsics.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
 from numbagraph.runtime.compile import Library, compile_module, target_fingerprint
+from numbagraph.runtime.interruption import keeping
 from numbagraph.runtime.stored import checked, found, linked, with_names
 from numbagraph.version import __version__
 
@@ -82,11 +83,12 @@ core_ops = Shelf(CORE, BatchedCall.define)
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+@keeping
 def load_core(name: bytes, place: int) -> None:
     """What native code calls when it first needs a core op, by its whole name; it may run without Python's lock.
 
-    Python prints an exception that is raised here, and goes on. As nothing was put into the place, the program then
-    ends with a code, and NumPy computes instead.
+    Where an exception is raised, nothing is put into the place: the program then ends with a code, and its caller
+    raises the exception.
     """
     (address,) = core_ops.addresses_of([name.decode().removeprefix(CORE)])
     ctypes.c_void_p.from_address(place).value = address

@@ -13,6 +13,7 @@ import time
 
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.memory import ALIGNMENT, MEMORY
+from numbagraph.runtime.interruption import keeping
 from numbagraph.structs import cached_property
 
 from .handwritten import OnePerProcess, Part
@@ -108,6 +109,7 @@ def release_memory() -> None:
 
 
 @ctypes.PYFUNCTYPE(ctypes.c_void_p)
+@keeping
 def _handler_address() -> int:
     return id(pool.get().handler)
 

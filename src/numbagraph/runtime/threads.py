@@ -17,6 +17,7 @@ from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.parallel import THREADS
 
 from .handwritten import OnePerProcess, Part
+from .interruption import keeping
 from .objects import python_symbols
 
 _CORES = 1024
@@ -49,7 +50,7 @@ class Pool:
         self._set_numba_limit = self.part.function("set_numba_limit", None, ctypes.c_void_p)
         self._set_follow_numba = self.part.function("set_follow_numba", None, ctypes.c_void_p)
         self.count_helpers = self.part.function("count_helpers", ctypes.c_int32)
-        self._callback = ctypes.PYFUNCTYPE(None)(self._follow_numba)
+        self._callback = ctypes.PYFUNCTYPE(None)(keeping(self._follow_numba))
         self._set_follow_numba(ctypes.cast(self._callback, ctypes.c_void_p))
         self.after_fork()
 
