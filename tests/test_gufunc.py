@@ -349,6 +349,43 @@ def test_xarray():
     np.testing.assert_allclose(scaled(x, 2.0), A * 2.0)
 
 
+def uncomputable():
+    def compute(block):
+        raise AssertionError("computed")
+
+    return da.from_array(A, chunks=(2, 3, 5)).map_blocks(compute, dtype=A.dtype, meta=np.empty((0, 0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (xarray.DataArray(A), "labels would be lost: pass x.values, or call xarray.apply_ufunc"),
+        (xarray.Variable(("a", "b", "c"), A), "labels would be lost"),
+        (xarray.Dataset({"a": 1.0}), "labels would be lost"),
+        (uncomputable(), "computed as a whole: call x.map_blocks"),
+    ],
+)
+def test_labelled_and_lazy_arrays_are_refused(argument, message):
+    f = graph_jit(lambda x, y: x + y)
+    for arguments in ((argument, 1.0), (np.ones(3), argument)):
+        with pytest.raises(TypeError, match=message):
+            f(*arguments)
+        with pytest.raises(TypeError, match=message):
+            f(arguments[0], y=arguments[1])
+    with pytest.raises(TypeError, match=message):
+        graph_jit(lambda tree: tree["x"] + 1)({"x": argument})
+
+
+def test_what_is_to_be_called_instead():
+    f = graph_jit(lambda x: x * 2 + 1)
+    labelled, lazy = xarray.DataArray(A, dims=("batch", "row", "column")), da.from_array(A, chunks=(2, 3, 5))
+    assert xarray.apply_ufunc(f, labelled).dims == labelled.dims
+    for found in (xarray.apply_ufunc(f, labelled), f(labelled.values), lazy.map_blocks(f), f(lazy.compute())):
+        np.testing.assert_array_equal(found, A * 2 + 1)
+    found = da.apply_gufunc(graph_jit(lambda x: np.sum(x, axis=-1)), "(n)->()", lazy, output_dtypes=float)
+    np.testing.assert_allclose(found, np.sum(A, axis=-1), rtol=1e-15)
+
+
 # ---- loops ----
 
 

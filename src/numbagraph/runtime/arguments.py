@@ -134,6 +134,8 @@ def as_array(leaf: Any, name: str) -> np.ndarray:
         raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
     if is_source(leaf):
         raise TypeError(not_traced(name))
+    if not isinstance(leaf, (np.ndarray, np.generic)):
+        refuse_labelled_and_lazy(leaf, name)
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
@@ -145,3 +147,18 @@ def as_array(leaf: Any, name: str) -> np.ndarray:
     except TypeError as error:
         raise TypeError(f"argument {name}: {error}") from None
     return array.view(np.ndarray) if type(array) is not np.ndarray else array
+
+
+_INSTEAD = {
+    "xarray": "whose labels would be lost: pass x.values, or call xarray.apply_ufunc(f, x)",
+    "dask": "which would be computed as a whole: call x.map_blocks(f) or dask.array.apply_gufunc(f, signature, x), "
+    "which compute it block by block, or pass x.compute()",
+}
+
+
+def refuse_labelled_and_lazy(leaf: Any, name: str) -> None:
+    """Raise for an argument of a library whose arrays are more than arrays. It is not imported to find out."""
+    for each in type(leaf).__mro__:
+        library = each.__module__.partition(".")[0]
+        if library in _INSTEAD:
+            raise TypeError(f"argument {name} is a {type(leaf).__name__} of {library}, {_INSTEAD[library]}")
