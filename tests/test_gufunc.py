@@ -319,6 +319,27 @@ def test_dask():
     np.testing.assert_allclose(lazy.compute(scheduler="threads"), np.sum(A * B, axis=-1))
 
 
+@pytest.mark.parametrize("chunks", [(2, 3, 5), (1, 2, 5), (2, 3, 2)])
+def test_dask_asks_for_any_lengths(chunks):
+    """Those by expressions, of dimensions that may be missing, and that a function says."""
+    x, b = da.from_array(A, chunks=chunks), B[:, :2].astype(np.float32)
+    rechunk = {"allow_rechunk": True} if chunks != (2, 3, 5) else {}
+    for found, expected in (
+        (convolve(x, b, **rechunk), convolve(A, b)),
+        (convolve(x[0], b, **rechunk), convolve(A[0], b)),
+        (matmul(x, B.T, **rechunk), A @ B.T),
+        (matmul(x, B[0], **rechunk), A @ B[0]),
+        (doubled(x, 2.0, **rechunk)[0], doubled(A, 2.0)[0]),
+        (doubled(x, 2.0, **rechunk)[1], doubled(A, 2.0)[1]),
+        (convolve(x, b[0], axes=[1, 0, 0], **rechunk), convolve(A, b[0], axes=[1, 0, 0])),
+    ):
+        assert isinstance(found, da.Array)
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(found.compute(scheduler="sync"), expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="operand 1"):
+        matmul(x, B)
+
+
 def test_dask_distributed():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

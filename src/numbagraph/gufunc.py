@@ -19,6 +19,7 @@ from numbagraph.jit import GraphFunction, Pickled
 from numbagraph.loop_functions import LoopFunction, writes_results
 from numbagraph.mapping import Mapped, pulled_back
 from numbagraph.op import registry
+from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.custom_rule import with_rule
@@ -161,6 +162,8 @@ class GUFunc:
             raise TypeError(f"{self.__name__} takes {self.nin} operands, and {len(operands)} were given")
         out = targets(options.pop("out", None), self.nout, self.__name__)
         for override in overriding((*operands, *out)):
+            if is_lazy(override) and not self.cores.is_plain and all(each is None for each in out):
+                return self._in_blocks(operands, options)
             given = {**options, **({"out": out} if any(each is not None for each in out) else {})}
             result = type(override).__array_ufunc__(override, self, "__call__", *operands, **given)
             if result is not NotImplemented:
@@ -176,6 +179,30 @@ class GUFunc:
         if where is not True or any(each is not None for each in out):
             return self._into(out, result, where)
         return result
+
+    def _in_blocks(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+        """A call with arrays of dask, which itself reads plain signatures alone."""
+        from dask.array import apply_gufunc  # noqa: PLC0415  an operand is of dask
+
+        operands = [each if is_lazy(each) else np.asarray(each) for each in operands]
+        rest = dict(options)
+        moves = moves_of(self.cores, self.__name__, [each.ndim for each in operands], rest)
+        axes = moves.inputs if moves is not None else [()] * self.nin
+        shapes = [moved_shape(each.shape, own) for each, own in zip(operands, axes, strict=True)]
+        binding = self.cores.bind(self.__name__, shapes)
+        others = self._loop_function.sizes(binding.lengths) if self._loop_function is not None else None
+        signature, sizes = self.cores.plain(self.__name__, binding, others)
+        variant = self._variant(self._parsed(operands, {key: options[key] for key in ("dtype",) if key in options}))
+        samples = [Abstract(shape, each.dtype) for shape, each in zip(shapes, operands, strict=True)]
+        dtypes = variant.result_dtypes(*samples)
+        return apply_gufunc(
+            self,
+            signature,
+            *operands,
+            output_sizes=sizes,
+            output_dtypes=dtypes if self.nout > 1 else dtypes[0],
+            **options,
+        )
 
     def _parsed(self, operands: Sequence[Any], options: Mapping[str, Any]) -> Options:
         rest = dict(options)
@@ -299,6 +326,17 @@ def moved(value: Value, axes: tuple[int, ...], *, to_end: bool) -> Value:
     if axes == last:
         return value
     return registry["moveaxis"](value, axes, last) if to_end else registry["moveaxis"](value, last, axes)
+
+
+def moved_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape whose dimensions ``axes`` become the last ones."""
+    places = [axis % len(shape) for axis in axes]
+    return (*(each for axis, each in enumerate(shape) if axis not in places), *(shape[axis] for axis in places))
+
+
+def is_lazy(operand: Any) -> bool:
+    """Whether an operand is an array of dask."""
+    return type(operand).__module__.partition(".")[0] == "dask"
 
 
 def is_leaf(operand: Any) -> bool:

@@ -286,6 +286,11 @@ class GraphFunction:
         """The graph that is traced for these arguments; ``print`` shows it as Python."""
         return self._inspect(args, kwargs)[0].graph
 
+    def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The dtype of each leaf of the result for these arguments."""
+        traced = self._find(self._bind(args, kwargs))[0]
+        return [traced.graph.outputs[slot].dtype for slot in traced.outputs.slots if slot is not None]
+
     def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
         """The graph after each pass, by the pass's name (numbered where a pass runs twice)."""
         result: dict[str, Graph] = {}

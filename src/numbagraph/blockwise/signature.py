@@ -193,6 +193,21 @@ class Signature(Struct):
             self._require_condition(name, dimension, lengths)
         return binding
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether each dimension is a number or has the name of one of an operand: then it is a signature of NEP 20."""
+        cores = (*self.inputs, *self.outputs)
+        return not self.open and all(re.fullmatch(r"[\w,()]*", str(core)) for core in cores)
+
+    def plain(self, name: str, binding: Binding, others: Lengths | None = None) -> tuple[str, dict[str, Extent]]:
+        """A plain signature for operands, in which each dimension has a name of its own, and the results' lengths."""
+        shapes_ = self.output_shapes(name, binding, others)
+        names = [[f"x{number}_{axis}" for axis in range(rank)] for number, rank in enumerate(binding.ranks)]
+        results = [[f"y{number}_{axis}" for axis in range(len(shape))] for number, shape in enumerate(shapes_)]
+        text = "->".join(",".join(f"({','.join(core)})" for core in side) for side in (names, results))
+        lengths = (length for shape in shapes_ for length in shape)
+        return text, dict(zip((each for core in results for each in core), lengths, strict=True))
+
     def batch_shape(self, name: str, operands: Sequence[Shape]) -> Shape:
         """The shape of the batch: that of the operands' other dimensions, broadcast."""
         leading = [shape[: len(shape) - len(core)] for core, shape in zip(self.inputs, operands, strict=True)]
