@@ -24,7 +24,7 @@ bench_pymc := $(pymc)/.installed-bench-pymc
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-pymc lint format bench bench-pymc clean
+.PHONY: help demo demo-pymc test test-quick test-all test-pymc nightly lint format bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -37,14 +37,31 @@ demo-pymc: $(demo_pymc)  ## sample PyMC models on real data, with times and plot
 	$(pymc)/bin/python examples/pymc_models $(ARGS)
 
 # The tests run side by side already: a BLAS with threads of its own would only fight over the cores.
-test: export OMP_NUM_THREADS = 1
-test: export OPENBLAS_NUM_THREADS = 1
-test: $(test)  ## the whole test suite, on all cores
-	.venv/bin/python -m pytest -n auto $(ARGS)
+test test-quick test-all test-pymc nightly: export OMP_NUM_THREADS = 1
+test test-quick test-all test-pymc nightly: export OPENBLAS_NUM_THREADS = 1
+pytest := .venv/bin/python -m pytest -n auto
 
-test-pymc: export OMP_NUM_THREADS = 1
-test-pymc: $(test_pymc)  ## the tests of the PyMC bridge
+test: $(test)  ## the test suite, on all cores: about 10 minutes on two
+	@echo 'This takes about 10 minutes on two quiet cores; `make test-quick` takes two.'
+	$(pytest) $(ARGS)
+
+test-quick: $(test)  ## every op once, and the interface: about 2 minutes on two cores
+	@echo 'This takes about two minutes on two quiet cores.'
+	$(pytest) --extent=quick $(ARGS)
+
+test-all: $(test)  ## the suite with every dtype and layout of every op: about 25 minutes on two cores
+	@echo 'This takes about 25 minutes on two quiet cores; `make test` takes 10.'
+	$(pytest) --extent=all $(ARGS)
+
+test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 5 minutes on two cores
+	@echo 'This takes about 5 minutes on two quiet cores.'
 	$(pymc)/bin/python -m pytest -n auto $(wildcard tests/test_pymc_*.py) $(ARGS)
+
+# Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
+nightly: export HYPOTHESIS_PROFILE = thorough
+nightly: $(test)  ## random programs, 1500 of each kind: hours
+	@echo 'This takes hours.'
+	$(pytest) --timeout=0 tests/test_random_graphs.py $(ARGS)
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.

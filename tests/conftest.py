@@ -1,7 +1,10 @@
 """Settings of the whole suite."""
 
 import ctypes
+import gc
+import itertools
 import os
+import sys
 
 import hypothesis
 import pytest
@@ -20,6 +23,58 @@ hypothesis.settings.register_profile(
     "thorough", deadline=None, database=None, max_examples=1500, suppress_health_check=list(hypothesis.HealthCheck)
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "numbagraph"))
+
+
+_finished = itertools.count(1)
+
+EXTENTS = ("quick", "usual", "all")
+QUICK = "api batching errors exactness faults incomplete interpret methods signature structs tracing".split()
+"""The files that a quick run has whole; of others it has what is marked."""
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--extent",
+        choices=EXTENTS,
+        default="usual",
+        help="quick: a part of each kind, in two minutes; all: also what repeats others, with other dtypes and layouts",
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "quick: what a quick run has, of a file that it does not have whole")
+    config.addinivalue_line("markers", "repeats: what repeats others in another way, and runs with --extent=all alone")
+
+
+def pytest_collection_modifyitems(config, items):
+    extent = config.getoption("--extent")
+
+    def is_meant(item):
+        if extent == "quick":
+            return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
+        return extent == "all" or item.get_closest_marker("repeats") is None
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_meant(item)])
+    items[:] = [item for item in items if is_meant(item)]
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()  # what is there lasts, and need not be looked through each time
+
+
+def pytest_runtest_logfinish():
+    """JAX keeps all that it compiles, and of compiled functions those that refer to themselves wait to be collected."""
+    if next(_finished) % 25 == 0:
+        if "jax" in sys.modules:
+            sys.modules["jax"].clear_caches()
+        gc.collect()
+
+
+@pytest.fixture(scope="session")
+def extent(request):
+    """How much is tested: one of `EXTENTS`."""
+    return request.config.getoption("--extent")
 
 
 @pytest.fixture(scope="session", autouse=True)
