@@ -13,10 +13,12 @@ import time
 import tracemalloc
 import weakref
 
+import numba
 import numpy as np
 import pytest
 
 import numbagraph
+import numbagraph.numpy as xp
 from numbagraph import graph_jit
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.forking import new_lock
@@ -362,3 +364,58 @@ def test_the_collector_of_a_child_does_not_rest():
             os._exit(0 if gc.isenabled() else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert gc.isenabled()
+
+
+def repeated(length, dtype=float):
+    """As many elements as one likes, without memory."""
+    return np.broadcast_to(np.ones((), dtype), (length,))
+
+
+WIDE, LONG = repeated(2**32), repeated(2**22)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda x: np.sum(np.cumsum(x[:, None, None] * x[:, None] * x, axis=0)), (LONG,)),
+        (lambda x, n: np.sum(np.cumsum(x[0] + xp.eye(n), axis=0)), (np.ones(2), 2**32)),
+        (lambda x, n: np.cumsum(xp.full(n * n, x)), (1.0, 2**32)),
+        (lambda x, n: np.sum(xp.full((n, n), x) * 2), (1.0, 2**32)),
+        (lambda x: np.cumsum(np.ravel(x[:, None] * x)), (WIDE,)),
+        (lambda x: np.outer(x, x), (WIDE,)),
+        (lambda x, y: np.cumsum(y[:, None, None] * x[:, None] * x, axis=1).sum(), (WIDE, np.ones(0))),
+        (lambda x: np.tile(x, 8), (repeated(2**61, np.int8),)),
+        (lambda n: xp.arange(n), (2**62,)),
+    ],
+    ids=["temporary", "traced lengths", "product", "nest", "ravel", "result", "no elements", "tile", "arange"],
+)
+def test_sizes_beyond_all_addresses_are_errors(function, arguments):
+    f = graph_jit(function)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"too big|too large"):
+            f(*arguments)
+
+
+def test_sizes_within_addresses_that_no_memory_has():
+    f = graph_jit(lambda x: np.sum(np.cumsum(x[:, None] * x, axis=0)))
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            f(repeated(2**25))
+    assert f(np.ones(3)) == 18
+
+
+def test_sizes_of_temporaries_in_code_of_numba():
+    f = graph_jit(lambda x: np.sum(np.cumsum(x[:, None, None] * x[:, None] * x, axis=0)))
+    called = numba.njit(lambda x: f(x))
+    assert called(np.ones(2)) == 12
+    with pytest.raises(ValueError, match="array is too big"):
+        called(LONG)
+
+
+def test_what_arguments_bound_is_not_looked_at():
+    for function in (
+        lambda x: np.cumsum(x * 2) + 1,
+        lambda x: x[1:] - x[:-1],
+        lambda x: np.sum(np.exp(x)[::2], axis=0),
+    ):
+        assert "with.overflow" not in graph_jit(function).llvm(np.ones(5), optimised=False)

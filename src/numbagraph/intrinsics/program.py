@@ -16,6 +16,7 @@ from numbagraph.intrinsics.parallel import Region, shared_buffer
 from numbagraph.intrinsics.ranges import RangeEmitter
 from numbagraph.intrinsics.rows import Rows, in_rows, of_one_tile, row_bytes, rows_of_tile, run_rows
 from numbagraph.intrinsics.scalars import StraightEmitter
+from numbagraph.intrinsics.sizes import too_big
 from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
 
 CHECK_FAILED = 1
@@ -338,6 +339,9 @@ def emit_shapes(code: StraightLine, program: Program) -> None:
     for condition in program.guards:
         number += 1
         code.leave_if(builder.not_(code.scalar(condition)), ir.Constant(I32, number))
+    failed = too_big(code, program)
+    if failed is not None:
+        code.leave_if(failed, ir.Constant(I32, number + 1))
     lengths = [extent for extents in program.extents for extent in extents]
     for position, extent in enumerate((*lengths, *program.work)):
         slot = builder.gep(code.function.args[2], [ir.Constant(I64, position)], inbounds=True)

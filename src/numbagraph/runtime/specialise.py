@@ -16,6 +16,7 @@ from numbagraph.forking import new_lock
 from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.call import EXTERNAL
 from numbagraph.intrinsics.program import emit_program, repeated_dims
+from numbagraph.intrinsics.sizes import TOO_BIG, unbounded
 from numbagraph.kernel import Buffer, Program
 from numbagraph.op import boxing
 from numbagraph.rewrite.memory import take_over
@@ -92,7 +93,8 @@ class Specialisation(Struct, frozen=False):
             equality = equalities.get(dim)
             subject = equality.subject if equality is not None else f"{dim.name} does not fit the other lengths"
             found.append((ValueError, subject, equality.source if equality is not None else None))
-        return found + [(guard.error, guard.subject, guard.source) for guard in self.stages.final.guards]
+        found += [(guard.error, guard.subject, guard.source) for guard in self.stages.final.guards]
+        return [*found, (ValueError, TOO_BIG, None)] if unbounded(self.program, self.graph.inputs) else found
 
     @cached_property
     def module_text(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -16,6 +18,8 @@ from numbagraph.types import Extent
 
 T = TypeVar("T")
 _ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")
+MOST_BYTES = 2**63
+EXACT = {"add": operator.add, "multiply": operator.mul}
 Environment = dict[Value, Any]
 """What values stand for; to begin with, the inputs and the lengths of their dimensions."""
 
@@ -92,6 +96,7 @@ def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[A
     Whether a matrix is singular may be a matter of rounding, and lengths may be too long for BLAS. So where NumPy finds
     no fault its results count.
     """
+    check_sizes(graph, arrays)
     results = evaluate(graph, arrays)
     if any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order):
         return results
@@ -186,7 +191,7 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
     try:
         return type(error)(message)
     except TypeError:  # a class with a constructor of its own
-        return ValueError(message)
+        return (MemoryError if isinstance(error, MemoryError) else ValueError)(message)
 
 
 def describe(operand: Any) -> str:
@@ -203,6 +208,34 @@ def check_entry(graph: Graph, environment: Environment) -> None:
     for guard in graph.guards:
         if not evaluate_scalar(guard.condition, environment):
             raise guard.error(requirement(guard.subject, guard.source, environment))
+
+
+def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise where an array would have more bytes than there are addresses: NumPy would first make what comes before."""
+    environment = bind(graph, arrays)
+    check_entry(graph, environment)
+    lengths: dict[Extent, int] = {}
+    for value in graph.order:
+        for extent in value.shape:
+            if extent not in lengths:
+                lengths[extent] = exact_length(extent, environment)
+        known = tuple(lengths[extent] for extent in value.shape)
+        if isinstance(value, Node) and value.dtype.itemsize * math.prod(max(each, 1) for each in known) >= MOST_BYTES:
+            raise ValueError(
+                f"array is too big: one of {value.dtype} with shape {shapes.shape_text(known)} has 2**63 bytes or more"
+                f"\n  in {value.op.name}\n  at {value.source}"
+            )
+
+
+def exact_length(extent: Extent, environment: Environment) -> int:
+    """A length, as a number of Python's; the sum or product that it follows from, if that has wrapped."""
+    extent = shapes.resolve(extent)
+    for value in toposort([extent], known=environment) if isinstance(extent, Node) else ():
+        if isinstance(value, Node) and value.op.name in EXACT:
+            exact = EXACT[value.op.name](*(length_of(each, environment) for each in value.inputs))
+            if exact >= MOST_BYTES:
+                return exact
+    return length_of(extent, environment)
 
 
 def requirement(subject: str, source: Source | None, environment: Environment) -> str:

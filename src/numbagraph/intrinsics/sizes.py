@@ -1,0 +1,119 @@
+"""Whether the sizes of a program are numbers at all: lengths of several arguments may have a product or a sum beyond
+2**63, which would wrap to a small one. (Arrays that repeat one element may be that long without memory.)"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from llvmlite import ir
+
+from numbagraph import shapes
+from numbagraph.graph import Input, Node, Value
+from numbagraph.intrinsics.emitter import I1, I64
+from numbagraph.kernel import Apply, Compute, Kernel, Literal, Program, Register, Scalar, register, walk
+from numbagraph.structs import Struct
+
+if TYPE_CHECKING:
+    from numbagraph.intrinsics.program import StraightLine
+
+MOST = 2**63 - 1
+TOO_BIG = "array is too big: its size, or the number of its elements, is more than 2**63"
+
+
+class Unbounded(Struct):
+    """What has to be looked at when a program runs."""
+
+    lengths: tuple[Apply, ...]
+    """Sums and products that lengths of arrays are."""
+    sizes: tuple[tuple[int, tuple[Scalar, ...]], ...]
+    """Numbers of bytes, or of iterations, as products."""
+
+    def __bool__(self) -> bool:
+        return bool(self.lengths or self.sizes)
+
+
+def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
+    """What the sizes of arguments, each of which is a number, do not bound. The caller sees to those of results."""
+    bounds = [(Counter(map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim]
+    kernels = [step for step in program.steps if isinstance(step, Kernel)]
+    sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.arena for buffer in slot]
+    sizes += [(1, kernel.flattened or tuple(loop.extent for loop in kernel.loops)) for kernel in kernels]
+    none: tuple[Counter[Scalar], int] = (Counter(), MOST)
+    left = dict.fromkeys(each for each in sizes if not any(is_within(*each, *bound) for bound in (none, *bounds)))
+    lengths = [extent for extents in program.extents for extent in extents]
+    lengths += [extent for _, extents in sizes for extent in extents]
+    return Unbounded(tuple(sums_and_products(program.prologue, lengths)), tuple(left))
+
+
+def symbols_of(shape: Iterable[object]) -> list[Value]:
+    return [each for each in map(shapes.resolve, shape) if isinstance(each, Value)]  # type: ignore[arg-type]
+
+
+def is_within(factor: int, extents: Sequence[Scalar], bound: Counter[Scalar], itemsize: int) -> bool:
+    """Whether a product is at most the size of an array of some lengths."""
+    known = [each for each in extents if isinstance(each, Literal)]
+    for each in known:
+        factor *= max(int(each.value), 1)
+    others = Counter(each for each in extents if not isinstance(each, Literal))
+    return (factor <= itemsize and others <= bound) or (factor == 1 and others.total() < 2)
+
+
+def sums_and_products(prologue: Sequence[Compute], lengths: Iterable[Scalar]) -> list[Apply]:
+    """Those that some lengths follow from. What a number adds to a length is no matter: it is negative if it wraps."""
+    known = {step.value: step.scalar for step in prologue}
+    found: dict[Apply, None] = {}
+    stack, seen = list(lengths), set[Scalar]()
+    while stack:
+        top = stack.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        for each in walk([top]):
+            if isinstance(each, Register) and each.value in known:
+                stack.append(known[each.value])
+                scalar = known[each.value]
+                if isinstance(scalar, Apply) and isinstance(each.value, Node) and may_wrap(scalar):
+                    found[scalar] = None
+    return list(found)
+
+
+def may_wrap(scalar: Apply) -> bool:
+    if scalar.name == "multiply":
+        return True
+    return scalar.name == "add" and not any(isinstance(each, Literal) for each in scalar.arguments)
+
+
+def too_big(code: StraightLine, program: Program) -> ir.Value | None:
+    """Whether any of them is no number of 63 bits; None if there is nothing to look at."""
+    found = unbounded(program, code.leaves)
+    if not found:
+        return None
+    builder, failed = code.code.builder, ir.Constant(I1, 0)
+
+    def checked(name: str, left: ir.Value, right: ir.Value) -> ir.Value:
+        nonlocal failed
+        pair = code.code.builder.call(overflowing(code, name), [left, right])
+        failed = builder.or_(failed, builder.extract_value(pair, 1))
+        return builder.extract_value(pair, 0)
+
+    for each in found.lengths:
+        left, right = (code.scalar(argument) for argument in each.arguments)
+        checked({"add": "sadd", "multiply": "smul"}[each.name], left, right)
+    one = ir.Constant(I64, 1)
+    for factor, extents in found.sizes:
+        product: ir.Value = ir.Constant(I64, factor)
+        for extent in map(code.scalar, extents):  # no elements are as good as one, as in NumPy
+            some = builder.select(builder.icmp_signed("<", extent, one), one, extent)
+            product = checked("smul", product, some)
+    return failed
+
+
+def overflowing(code: StraightLine, name: str) -> ir.Function:
+    """An operation that tells whether its result has wrapped."""
+    symbol, module = f"llvm.{name}.with.overflow.i64", code.function.module
+    found = module.globals.get(symbol)
+    if isinstance(found, ir.Function):
+        return found
+    return ir.Function(module, ir.FunctionType(ir.LiteralStructType([I64, I1]), [I64, I64]), symbol)
