@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import optree
 
 from numbagraph.ops.linalg.errors import CHOICES, chosen
+from numbagraph.outside import nothing_written
 from numbagraph.runtime.arguments import flatten
 from numbagraph.static import typed, typed_names
 from numbagraph.structs import Struct
@@ -58,7 +59,8 @@ class Arguments(Struct, frozen=False):
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
-            return function(*bound.args, **bound.kwargs)
+            with nothing_written(function, bound.arguments.values()):
+                return function(*bound.args, **bound.kwargs)
 
         return call
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph import shapes
-from numbagraph.graph import Source
+from numbagraph.graph import Dim, Graph, Input, Node, Source, Value, extent_values
 
 _FOLDERS = (Path(__file__).parent, *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
 _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
@@ -44,3 +44,25 @@ def located(
     special = (np.linalg.LinAlgError, np.exceptions.AxisError, shapes.ShapeError, NotImplementedError)
     kinds = (*special, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
     return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
+
+
+def kept(*values: Value) -> TraceError:
+    """The error for arrays that a function left somewhere while it was traced."""
+    made = next((each.source for each in values if isinstance(each, Node)), None)
+    where = f"; it was made at {made}" if made is not None else ""
+    return TraceError(
+        f"a traced array was kept after the trace that it belongs to{where}. Nobody knows its elements: return it from "
+        f"the function instead\n  at {user_source()}"
+    )
+
+
+def require_own(graph: Graph) -> None:
+    """Require that a traced graph depends on its own inputs alone, and their lengths."""
+    inputs = set(graph.inputs)
+    lengths = {extent for each in graph.inputs for extent in extent_values(each.type)}
+    lengths |= {shapes.resolve(each) for each in lengths}
+    for value in graph.order:
+        foreign = isinstance(value, Input) and value not in inputs
+        if foreign or (isinstance(value, Dim) and value not in lengths and shapes.resolve(value) not in lengths):
+            users = [each for each in graph.order if isinstance(each, Node) and value in each.inputs]
+            raise kept(*users)

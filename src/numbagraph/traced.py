@@ -11,6 +11,7 @@ import optree
 
 from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.graph import Graph, Input, Value
+from numbagraph.locating import require_own
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.static import typed_names
@@ -90,6 +91,7 @@ def trace(call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: S
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
         graph = Graph((*inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
+        require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]
     return Traced(graph, captured, (*layouts, *hidden_layouts), outputs)

@@ -1,0 +1,218 @@
+"""What outlives a trace: a traced function runs once, so what it writes there would be lost, or stay a traced array."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from numbagraph.bytecode import places_of, stores_of
+from numbagraph.graph import Node
+from numbagraph.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
+from numbagraph.locating import TraceError
+from numbagraph.tracing import Tracer
+
+MOST_OBJECTS = 20_000
+ROOM_FOR_ARRAYS = 1 << 23
+"""The number of bytes of arrays that are compared with what they were."""
+
+_ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), Tracer, np.ufunc, range, slice, type(...)))
+_CALLED = (FunctionType, MethodType, functools.partial)
+_CONTAINERS = (dict, list, set, deque, tuple, frozenset)
+_FOLDERS = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(module: str) -> bool:
+    """Whether a module is part of Python, or installed."""
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return module != "__main__"
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and file.startswith(_FOLDERS)
+
+
+def is_numbagraph(kind: type) -> bool:
+    return (kind.__module__ or "").partition(".")[0] == "numbagraph"
+
+
+class Outside:
+    """What a function and its arguments reach by the names in its bytecode, and in that of the functions it calls."""
+
+    def __init__(self, function: Callable[..., Any], arguments: Iterable[Any]) -> None:
+        self.package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        self.held: list[Held] = []
+        self.codes: dict[int, CodeType] = {}
+        self.names: set[str] = set()
+        self.seen: dict[int, Any] = {}
+        self.members: list[tuple[Any, str]] = []
+        """The user's classes and modules, whose members are looked at as far as some function names them."""
+        self.modules: list[ModuleType] = []
+        self.arrays: list[tuple[np.ndarray, str]] = []
+        self.stack: list[tuple[Any, str]] = [(function, ""), *((each, "an argument") for each in arguments)]
+        self.walk()
+
+    def is_own(self, module: str | None) -> bool:
+        """Whether a module is the user's rather than a library's."""
+        if not module or (top := module.partition(".")[0]) == "numbagraph":
+            return False
+        return top == self.package or not is_library(module)
+
+    def walk(self) -> None:
+        while self.stack and len(self.seen) < MOST_OBJECTS:
+            while self.stack and len(self.seen) < MOST_OBJECTS:
+                self.visit(*self.stack.pop())
+            for owner, title in self.members:
+                for name, member in vars(owner).items():
+                    used = name in self.names or (type(member) is FunctionType and name.startswith("__"))
+                    if used and type(member) not in _ATOMS and id(member) not in self.seen:
+                        self.stack.append((member, f"{title}.{name}"))
+        names = {name for kind, name in self.stored() if kind == "attribute"}
+        if names:
+            self.held += [Namespace(vars(each), "attribute", f"{each.__name__}.{{}}", names) for each in self.modules]
+            owners = [owner for owner, _ in self.members if isinstance(owner, type)]
+            self.held += [Attributes(each, names, f"{each.__name__}.{{}}") for each in owners]
+        self.changes_content = any(stores_of(code).changes for code in self.codes.values())
+        if self.changes_content:
+            room = ROOM_FOR_ARRAYS
+            for array, title in self.arrays:
+                if array.nbytes <= room:
+                    room -= array.nbytes
+                    self.held.append(Content(array, title))
+
+    def stored(self) -> set[tuple[str, str]]:
+        """Kinds and names of what the functions store."""
+        return {pair for code in self.codes.values() for pair in stores_of(code).stored}
+
+    def visit(self, thing: Any, title: str) -> None:
+        kind = type(thing)
+        if kind in _ATOMS or id(thing) in self.seen:
+            return
+        self.seen[id(thing)] = thing
+        if kind is FunctionType:
+            self.visit_function(thing)
+        elif kind is BuiltinFunctionType:  # such as the method append of a list
+            self.stack += [(thing.__self__, title)] if isinstance(thing.__self__, (*_CONTAINERS, np.ndarray)) else []
+        elif kind is MethodType:
+            self.stack += [(thing.__func__, title), (thing.__self__, title or "self")]
+        elif kind is functools.partial:
+            self.stack += [(thing.func, title), (thing.args, title), (thing.keywords, title)]
+        elif isinstance(thing, (staticmethod, classmethod)):
+            self.stack.append((thing.__func__, title))
+        elif isinstance(thing, property):
+            self.stack += [(each, title) for each in (thing.fget, thing.fset)]
+        elif isinstance(thing, functools.cached_property):
+            self.stack.append((thing.func, title))
+        elif isinstance(thing, ModuleType):
+            self.modules.append(thing)
+            if self.is_own(thing.__name__):
+                self.members.append((thing, thing.__name__))
+        elif isinstance(thing, type):
+            self.members.extend((each, each.__name__) for each in thing.__mro__ if self.is_own(each.__module__))
+        elif isinstance(thing, np.ndarray):
+            if thing.flags.writeable and not thing.dtype.hasobject:
+                self.arrays.append((thing, title))
+        elif isinstance(thing, _CONTAINERS) and not is_numbagraph(kind):
+            if not isinstance(thing, (tuple, frozenset)):
+                self.held.append(Content(thing, title))
+            parts = dict.values(thing) if isinstance(thing, dict) else thing
+            self.stack += [(each, title) for each in islice(parts, MOST_OBJECTS) if type(each) not in _ATOMS]
+        else:
+            self.visit_instance(thing, title)
+
+    def visit_function(self, function: FunctionType) -> None:
+        code, own = function.__code__, self.is_own(function.__globals__.get("__name__"))
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            held = Cell(cell, name)
+            if own:
+                self.held.append(held)
+            if own or callable(held.old):
+                self.stack.append((held.old, f"{name!r} of an enclosing function"))
+        if not own:
+            return
+        self.codes[id(code)] = code
+        stores, known = stores_of(code), function.__globals__
+        self.names |= stores.names
+        self.held.append(Namespace(function.__dict__, "attribute", f"{function.__name__}.{{}}"))
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        self.stack += [(each, "a default argument") for each in defaults]
+        named = [(name, known[name]) for name in stores.names if name in known]
+        self.stack += [(each, name) for name, each in named if type(each) not in _ATOMS and id(each) not in self.seen]
+        if stored := [name for kind, name in stores.stored if kind == "global"]:
+            self.held.append(Namespace(known, "global", "the global {!r}", stored))
+
+    def visit_instance(self, thing: Any, title: str) -> None:
+        kind = type(thing)
+        if is_numbagraph(kind):
+            parts = object.__getattribute__(thing, "__dict__").values() if kind.__dictoffset__ else ()
+            self.stack += [(each, title) for each in parts if type(each) in _CALLED]
+            return
+        own = kind is SimpleNamespace or self.is_own(kind.__module__)
+        title = title or kind.__name__
+        if kind.__dictoffset__:
+            space = object.__getattribute__(thing, "__dict__")
+            self.held.append(Namespace(space, "attribute", f"{title}.{{}}"))
+            self.stack += [(each, f"{title}.{name}") for name, each in space.items() if own or name == "__wrapped__"]
+        if own:
+            self.stack.append((kind, kind.__name__))
+            names = [name for each in kind.__mro__ for name in slots_of(each)]
+            if names:
+                slots = Attributes(thing, names, f"{title}.{{}}")
+                self.held.append(slots)
+                self.stack += [(each, f"{title}.{name}") for name, each in slots.old.items()]
+
+    def undo(self) -> list[tuple[Change, Tracer | None]]:
+        """Restore what the functions have written, or where a traced array is now; what else libraries have changed may
+        stay: they remember what they computed. The changes come with a traced array that they left."""
+        stored = self.stored()
+        found = []
+        for held in self.held:
+            for change in list(held.changes()):
+                tracer = tracer_in(change.new)
+                written = self.changes_content if change.kind == "content" else (change.kind, change.name) in stored
+                if written or tracer is not None:
+                    found.append((change, tracer))
+                    held.restore(change.name)
+        return found
+
+    def describe(self, change: Change, tracer: Tracer | None, name: str) -> str:
+        places = (place for code in self.codes.values() for place in places_of(code, change.kind, change.name))
+        lines = list(dict.fromkeys(map(str, islice(places, 4))))
+        if not lines and tracer is not None and isinstance(tracer.value, Node):
+            lines = [str(tracer.value.source)]
+        where = " or ".join(lines) or f"inside of {name}"
+        return (
+            f"{change.title} was changed while {name} was traced, and has been restored: a compiled function runs in "
+            f"Python once, so later calls would not change it. Return the new value, and assign it outside"
+            f"\n  at {where}"
+        )
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """The attributes of a class's objects that have places of their own."""
+    names = cls.__dict__.get("__slots__", ())
+    names = (names,) if isinstance(names, str) else tuple(names)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+@contextmanager
+def nothing_written(function: Callable[..., Any], arguments: Iterable[Any]) -> Iterator[None]:
+    """Raise where ``function``, which is called inside, writes into what outlives the call; restore it in any case."""
+    outside = Outside(function, arguments)
+    try:
+        yield
+    except BaseException:
+        outside.undo()
+        raise
+    changes = outside.undo()
+    if changes:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TraceError(outside.describe(*changes[0], name))

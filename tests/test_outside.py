@@ -1,0 +1,503 @@
+"""What a traced function writes into what outlives the trace: an error with the line, and nothing is left there."""
+
+import collections
+import copy
+import dataclasses
+import functools
+import gc
+import threading
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import numbagraph
+from numbagraph import graph_jit
+from numbagraph.tracing import Tracer
+
+X = np.arange(3.0) + 1
+
+
+class State:
+    shared = 0
+
+    def __init__(self):
+        self.k = 0.0
+        self.calls = 0
+        self.log = []
+        self.table = {"old": 1}
+        self.buffer = np.zeros(2)
+        self.inner = types.SimpleNamespace(deep=[1, {"a": 2}])
+        self.queue = collections.deque([1])
+        self.unique = {1}
+
+    def helper(self, x):
+        self.calls += 1
+        return x
+
+    @property
+    def value(self):
+        return self.k
+
+    @value.setter
+    def value(self, new):
+        self.k = new
+
+    @functools.cached_property
+    def weights(self):
+        return np.arange(3.0)
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+    def __init__(self):
+        self.k = 0.0
+
+
+@dataclasses.dataclass
+class Parameters:
+    w: np.ndarray
+    b: float
+
+
+STATE = State()
+SLOTTED = Slotted()
+COUNT = 0
+TABLE = {}
+MODULE = types.ModuleType("some_settings")
+MODULE.level = 1
+
+
+def with_attribute(x):
+    STATE.k = STATE.k + x.sum()  # this line
+    return x
+
+
+def with_counter(x):
+    STATE.calls += 1  # this line
+    return x
+
+
+def in_a_method_that_it_calls(x):
+    return STATE.helper(x)
+
+
+def with_property(x):
+    STATE.value = x[0]
+    return x
+
+
+def with_setattr(x):
+    setattr(STATE, "k", x[0])  # noqa: B010
+    return x
+
+
+def with_new_attribute(x):
+    STATE.fresh = 1.0  # this line
+    return x
+
+
+def with_deleted_attribute(x):
+    del STATE.k  # this line
+    return x
+
+
+def with_append(x):
+    STATE.log.append(x)  # this line
+    return x
+
+
+def with_append_of_numbers(x):
+    STATE.log.append(1)  # this line
+    return x
+
+
+def with_item(x):
+    STATE.table["new"] = x  # this line
+    return x
+
+
+def with_update(x):
+    STATE.table.update(old=2)  # this line
+    return x
+
+
+def with_deleted_item(x):
+    del STATE.table["old"]  # this line
+    return x
+
+
+def with_deep_item(x):
+    STATE.inner.deep[1]["a"] = 3  # this line
+    return x
+
+
+def with_deque(x):
+    STATE.queue.appendleft(2)  # this line
+    return x
+
+
+def with_set(x):
+    STATE.unique.add(2)  # this line
+    return x
+
+
+def with_array(x):
+    STATE.buffer[0] = 3.0  # this line
+    return x + STATE.buffer[0]
+
+
+def with_alias(x):
+    log = STATE.log
+    log += [1, 2]  # this line
+    return x
+
+
+def with_slot(x):
+    SLOTTED.k = x.sum()  # this line
+    return x
+
+
+def with_class_attribute(x):
+    State.shared += 1  # this line
+    return x
+
+
+def with_global(x):
+    global COUNT  # noqa: PLW0603
+    COUNT += 1  # this line
+    return x
+
+
+def with_new_global(x):
+    global NEVER_SEEN  # noqa: PLW0603
+    NEVER_SEEN = x  # this line
+    return x
+
+
+def with_global_table(x):
+    TABLE[x.ndim] = x  # this line
+    return x
+
+
+def with_module(x):
+    MODULE.level = 2  # this line
+    return x
+
+
+def with_function_attribute(x):
+    with_function_attribute.calls = 1  # this line
+    return x
+
+
+def with_default(x, seen=[]):  # noqa: B006
+    seen.append(1)  # this line
+    return x
+
+
+def helper(x):
+    STATE.calls += 1
+    return x * 2
+
+
+def deep(x):
+    return nested(x) + functools.partial(helper, x)()
+
+
+def nested(x):
+    return next(helper(each) for each in (x,))
+
+
+WRITERS = [value for name, value in sorted(globals().items()) if name.startswith(("with_", "in_a_", "deep"))]
+
+
+def contents():
+    state = copy.deepcopy([vars(STATE), TABLE, COUNT, SLOTTED.k, State.shared, vars(MODULE).get("level")])
+    return state, "NEVER_SEEN" in globals(), vars(with_function_attribute).copy(), with_default.__defaults__[0].copy()
+
+
+@pytest.mark.parametrize("function", WRITERS, ids=lambda each: each.__name__)
+def test_writes_are_errors_with_their_line(function):
+    before = contents()
+    f = graph_jit(function, backend="numpy", static_argnames="seen" if function is with_default else ())
+    for _ in range(2):
+        with pytest.raises(TypeError, match=f"was changed while {function.__name__} was traced") as caught:
+            f(X)
+        np.testing.assert_equal(contents(), before)
+    assert "test_outside.py:" in str(caught.value)
+    lines, first = types.SimpleNamespace(found=[]), function.__code__.co_firstlineno
+    with open(__file__) as file:
+        source = file.readlines()
+    lines.found = [number for number in range(first, first + 6) if "# this line" in source[number - 1]]
+    if lines.found:
+        assert f"test_outside.py:{lines.found[0]}" in str(caught.value)
+
+
+def test_writes_to_variables_of_enclosing_functions():
+    count, log, table, buffer = 0, [], {}, np.zeros(2)
+
+    def cell(x):
+        nonlocal count
+        count += 1
+        return x
+
+    def items(x):
+        table["x"] = x
+        return x
+
+    def appended(x):
+        log.append(x)
+        return x
+
+    def array(x):
+        buffer[0] = 1.0
+        return x
+
+    push = log.append
+
+    def bound(x):
+        push(x)
+        return x
+
+    for function in (cell, items, appended, array, bound, numbagraph.grad(lambda x: appended(x).sum())):
+        with pytest.raises(TypeError, match="was changed while"):
+            graph_jit(function, backend="numpy")(X)
+    assert (count, log, table, buffer.tolist()) == (0, [], {}, [0, 0])
+
+
+def test_writes_into_containers_of_the_arguments():
+    def new_key(d):
+        d["new"] = d["a"]
+        return d["a"]
+
+    def replaced(d):
+        d["a"] = d["a"] + 1
+        return d["a"]
+
+    def appended(d):
+        d["list"].append(1.0)
+        return d["a"]
+
+    def popped(d):
+        return d.pop("a")
+
+    def field(d):
+        d["data"].w = d["a"]
+        return d["a"]
+
+    def extra(d):
+        d["data"].extra = 1
+        return d["a"]
+
+    for function in (new_key, replaced, appended, popped, field, extra):
+        argument = {"a": X, "list": [1.0], "data": Parameters(X, 1.0)}
+        with pytest.raises(TypeError, match=r"an argument.* was changed"):
+            graph_jit(function, backend="numpy")(argument)
+        assert list(argument) == ["a", "list", "data"]
+        assert argument["list"] == [1.0]
+        assert not hasattr(argument["data"], "extra")
+
+
+class Compiled:
+    def __init__(self):
+        self.k = 0.0
+        self.log = []
+
+    @graph_jit
+    def add(self, x):
+        self.k = self.k + x.sum()
+        return x
+
+    @graph_jit
+    def double(self, x):
+        return self.scaled(x) + self.other(x)
+
+    @graph_jit
+    def other(self, x):
+        return x * 1
+
+    def scaled(self, x):
+        return x * 2
+
+
+def test_compiled_methods():
+    thing = Compiled()
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"self\.k was changed while add was traced"):
+            thing.add(X)
+        assert thing.k == 0.0
+    np.testing.assert_array_equal(thing.double(X), 3 * X)
+
+
+def test_what_fails_half_way_is_restored():
+    def failing(x):
+        STATE.k = x.sum()
+        STATE.log.append(x)
+        STATE.calls += 1
+        raise KeyError("half-way")
+
+    def refused(x):
+        STATE.log.append(x)
+        return bool(x.sum())
+
+    before = contents()
+    with pytest.raises(KeyError, match="half-way"):
+        graph_jit(failing)(X)
+    with pytest.raises(TypeError, match="truth"):
+        graph_jit(refused)(X)
+    np.testing.assert_equal(contents(), before)
+
+
+# ---- what stays allowed ----
+
+
+class Layer:
+    def __init__(self, scale):
+        self.scale = scale
+        self.outputs = []
+        self.count = 0
+
+    def __call__(self, x):
+        self.count += 1
+        self.outputs.append(x * self.scale)
+        return self.outputs[-1]
+
+
+def own_objects(x):
+    layer, found, table = Layer(2.0), [], {}
+    for number in range(3):
+        found.append(layer(x))
+        table[number] = x
+    namespace = types.SimpleNamespace(total=0)
+    for each in found:
+        namespace.total = namespace.total + each
+    count = 0
+
+    def step():
+        nonlocal count
+        count += 1
+        return count
+
+    buffer = np.zeros(3)
+    buffer[0] = step() + layer.count
+    return namespace.total + buffer
+
+
+@functools.lru_cache
+def constants(n):
+    return np.arange(float(n))
+
+
+def memoised(x):
+    return x + constants(3) + STATE.weights
+
+
+def with_warning(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.warn("once", stacklevel=1)
+    return x
+
+
+def arguments_are_copied(x, *rest, **options):
+    options["new"] = x
+    options.pop("given", None)
+    return options["new"] + sum(rest)
+
+
+@pytest.mark.parametrize("function", [own_objects, memoised, with_warning, arguments_are_copied])
+def test_writes_that_outlive_nothing(function):
+    STATE.__dict__.pop("weights", None)
+    np.testing.assert_array_equal(graph_jit(function, backend="numpy")(X), function(X))
+    STATE.__dict__.pop("weights", None)
+
+
+def test_the_caller_s_dict_is_copied_before_a_function_gets_it_as_keywords():
+    def function(x, **options):
+        options.clear()
+        return x
+
+    np.testing.assert_array_equal(graph_jit(function, backend="numpy")(X, a=X, b=X), X)
+
+
+def test_traces_inside_of_traces():
+    inner = graph_jit(lambda x: np.sum(x**2))
+
+    @graph_jit
+    def writes(x):
+        STATE.calls += 1
+        return x * 2
+
+    constant = np.ones(2)
+    with_concrete = graph_jit(
+        lambda x: x * inner(constant) + numbagraph.grad(inner)(x) + numbagraph.vmap(inner)(x[:, None])
+    )
+    np.testing.assert_array_equal(with_concrete(X), X * 2 + 2 * X + X**2)
+    for function in (lambda x: writes(x), lambda x: x + writes(constant)[0], numbagraph.vmap(lambda x: writes(x))):
+        with pytest.raises(TypeError, match=r"calls was changed"):
+            graph_jit(function)(X)
+        assert STATE.calls == 0
+
+
+def test_threads_trace_at_the_same_time():
+    errors, results = [], []
+
+    def work(number):
+        local = []
+
+        def bad(x):
+            local.append(x)
+            return x
+
+        def good(x):
+            return x * number
+
+        try:
+            results.append(graph_jit(good, backend="numpy")(X)[0] == number)
+            graph_jit(bad, backend="numpy")(X)
+        except TypeError as error:
+            errors.append("local" in str(error) and not local)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert (results, errors) == ([True] * 6, [True] * 6)
+
+
+# ---- traced arrays that are kept all the same ----
+
+HIDDEN = []
+
+
+def hide(x):
+    getattr(hiding_place(), "append")(x * 2)  # noqa: B009
+    return x
+
+
+def hiding_place():
+    return next(each for each in gc.get_objects() if isinstance(each, Hidden))
+
+
+class Hidden(list):
+    pass
+
+
+def test_a_traced_array_that_was_kept_is_of_no_use():
+    kept = Hidden()
+    graph_jit(hide, backend="numpy")(X)
+    (tracer,) = kept
+    assert isinstance(tracer, Tracer)
+    for use in (
+        lambda: tracer + 1,
+        lambda: np.exp(tracer),
+        lambda: tracer.sum(),
+        lambda: tracer[0],
+        lambda: graph_jit(lambda x: x + tracer)(X),
+        lambda: graph_jit(lambda x: x[: tracer.shape[0]])(X),
+    ):
+        with pytest.raises(TypeError, match=r"kept after the trace(.|\n)*test_outside\.py:"):
+            use()
