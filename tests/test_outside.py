@@ -8,6 +8,7 @@ import gc
 import threading
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -177,6 +178,11 @@ def with_new_global(x):
     return x
 
 
+def with_globals(x):
+    globals()["NEVER_SEEN"] = x
+    return x
+
+
 def with_global_table(x):
     TABLE[x.ndim] = x  # this line
     return x
@@ -329,6 +335,53 @@ def test_compiled_methods():
             thing.add(X)
         assert thing.k == 0.0
     np.testing.assert_array_equal(thing.double(X), 3 * X)
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        collections.Counter(a=2),
+        collections.OrderedDict(b=1, a=2),
+        collections.defaultdict(int, a=1),
+        collections.deque([1, 2]),
+        {"a": [1, {"b": (1, [2])}]},
+        {1, 2},
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_containers_of_all_kinds_are_restored(container):
+    def function(x):
+        if isinstance(container, dict):
+            container["a"] = x
+            container["new"] = 1
+            container.pop("b", None)
+        else:
+            container.clear()
+        return x
+
+    before = copy.deepcopy(container)
+    with pytest.raises(TypeError, match="'container' of an enclosing function was changed"):
+        graph_jit(function, backend="numpy")(X)
+    assert container == before
+    assert list(container) == list(before)
+
+
+def test_objects_that_answer_for_others_are_left_alone():
+    class Target:
+        pass
+
+    class Proxy:
+        def __getattribute__(self, name):
+            raise RuntimeError(f"nobody may ask for {name}")
+
+    target = Target()
+    dead, proxy = weakref.proxy(target), Proxy()
+    del target
+
+    def function(x):
+        return x if x.ndim else (dead, proxy)
+
+    np.testing.assert_array_equal(graph_jit(function, backend="numpy")(X), X)
 
 
 def test_what_fails_half_way_is_restored():

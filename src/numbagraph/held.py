@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
 from types import CellType
 from typing import Any, NamedTuple
@@ -119,7 +119,7 @@ class Content:
         """The elements, or keys and values in turn."""
         if isinstance(self.container, dict):
             return [each for pair in dict.items(self.container) for each in pair]
-        return list(self.container)
+        return list.copy(self.container) if isinstance(self.container, list) else list(self.container)
 
     def changes(self) -> Iterator[Change]:
         if isinstance(self.old, np.ndarray):
@@ -135,8 +135,10 @@ class Content:
         if isinstance(container, np.ndarray):
             container[...] = self.old
         elif isinstance(container, dict):
-            dict.clear(container)
-            dict.update(container, zip(self.old[::2], self.old[1::2], strict=True))
+            kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict  # of a Counter, update adds
+            kind.clear(container)
+            for key, value in zip(self.old[::2], self.old[1::2], strict=True):
+                kind.__setitem__(container, key, value)
         elif isinstance(container, list):
             list.__setitem__(container, slice(None), self.old)
         else:
@@ -149,14 +151,15 @@ Held = Namespace | Attributes | Cell | Content
 
 def tracer_in(value: Any, depth: int = DEEPEST) -> Tracer | None:
     """A traced array inside a value, or None."""
-    if isinstance(value, Tracer):
+    kind = type(value)
+    if issubclass(kind, Tracer):
         return value
-    if not depth or isinstance(value, (str, bytes, int, float, complex, np.ndarray, type)):
+    if not depth or issubclass(kind, (str, bytes, int, float, complex, np.ndarray, type)):
         return None
-    if isinstance(value, dict):
+    if issubclass(kind, dict):
         parts: Any = dict.values(value)
-    elif isinstance(value, (list, tuple, set, frozenset, deque)):
+    elif issubclass(kind, (list, tuple, set, frozenset, deque)):
         parts = value
     else:
-        parts = object.__getattribute__(value, "__dict__").values() if type(value).__dictoffset__ else ()
+        parts = object.__getattribute__(value, "__dict__").values() if kind.__dictoffset__ else ()
     return next((found for each in list(parts) if (found := tracer_in(each, depth - 1)) is not None), None)

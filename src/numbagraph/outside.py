@@ -71,7 +71,7 @@ class Outside:
             while self.stack and len(self.seen) < MOST_OBJECTS:
                 self.visit(*self.stack.pop())
             for owner, title in self.members:
-                for name, member in vars(owner).items():
+                for name, member in list(vars(owner).items()):
                     used = name in self.names or (type(member) is FunctionType and name.startswith("__"))
                     if used and type(member) not in _ATOMS and id(member) not in self.seen:
                         self.stack.append((member, f"{title}.{name}"))
@@ -93,7 +93,7 @@ class Outside:
         return {pair for code in self.codes.values() for pair in stores_of(code).stored}
 
     def visit(self, thing: Any, title: str) -> None:
-        kind = type(thing)
+        kind = type(thing)  # isinstance would ask proxies for what they stand for
         if kind in _ATOMS or id(thing) in self.seen:
             return
         self.seen[id(thing)] = thing
@@ -105,25 +105,25 @@ class Outside:
             self.stack += [(thing.__func__, title), (thing.__self__, title or "self")]
         elif kind is functools.partial:
             self.stack += [(thing.func, title), (thing.args, title), (thing.keywords, title)]
-        elif isinstance(thing, (staticmethod, classmethod)):
+        elif issubclass(kind, (staticmethod, classmethod)):
             self.stack.append((thing.__func__, title))
-        elif isinstance(thing, property):
+        elif issubclass(kind, property):
             self.stack += [(each, title) for each in (thing.fget, thing.fset)]
-        elif isinstance(thing, functools.cached_property):
+        elif issubclass(kind, functools.cached_property):
             self.stack.append((thing.func, title))
-        elif isinstance(thing, ModuleType):
+        elif issubclass(kind, ModuleType):
             self.modules.append(thing)
             if self.is_own(thing.__name__):
                 self.members.append((thing, thing.__name__))
-        elif isinstance(thing, type):
+        elif issubclass(kind, type):
             self.members.extend((each, each.__name__) for each in thing.__mro__ if self.is_own(each.__module__))
-        elif isinstance(thing, np.ndarray):
+        elif issubclass(kind, np.ndarray):
             if thing.flags.writeable and not thing.dtype.hasobject:
                 self.arrays.append((thing, title))
-        elif isinstance(thing, _CONTAINERS) and not is_numbagraph(kind):
-            if not isinstance(thing, (tuple, frozenset)):
+        elif issubclass(kind, _CONTAINERS) and not is_numbagraph(kind):
+            if not issubclass(kind, (tuple, frozenset)):
                 self.held.append(Content(thing, title))
-            parts = dict.values(thing) if isinstance(thing, dict) else thing
+            parts = list(dict.values(thing) if issubclass(kind, dict) else thing)  # other threads may change it
             self.stack += [(each, title) for each in islice(parts, MOST_OBJECTS) if type(each) not in _ATOMS]
         else:
             self.visit_instance(thing, title)
@@ -146,7 +146,9 @@ class Outside:
         self.stack += [(each, "a default argument") for each in defaults]
         named = [(name, known[name]) for name in stores.names if name in known]
         self.stack += [(each, name) for name, each in named if type(each) not in _ATOMS and id(each) not in self.seen]
-        if stored := [name for kind, name in stores.stored if kind == "global"]:
+        if "globals" in stores.names:  # which are then written by any name
+            self.held.append(Namespace(known, "global", "the global {!r}"))
+        elif stored := [name for kind, name in stores.stored if kind == "global"]:
             self.held.append(Namespace(known, "global", "the global {!r}", stored))
 
     def visit_instance(self, thing: Any, title: str) -> None:
@@ -160,7 +162,9 @@ class Outside:
         if kind.__dictoffset__:
             space = object.__getattribute__(thing, "__dict__")
             self.held.append(Namespace(space, "attribute", f"{title}.{{}}"))
-            self.stack += [(each, f"{title}.{name}") for name, each in space.items() if own or name == "__wrapped__"]
+            self.stack += [
+                (each, f"{title}.{name}") for name, each in list(space.items()) if own or name == "__wrapped__"
+            ]
         if own:
             self.stack.append((kind, kind.__name__))
             names = [name for each in kind.__mro__ for name in slots_of(each)]
