@@ -10,7 +10,7 @@ import optree
 
 from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.outside import nothing_written
-from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.arguments import flatten, is_source, not_traced
 from numbagraph.static import typed, typed_names
 from numbagraph.structs import Struct
 
@@ -51,6 +51,15 @@ class Arguments(Struct, frozen=False):
         """Which leaves belong to some of the arguments."""
         owners = enumerate(name.partition("[")[0] for name in self.leaf_names)
         return tuple(number for number, owner in owners if owner in names)
+
+    def static_arguments(self, static_argnames: Collection[str]) -> list[Any]:
+        """The static arguments of the call; a generator of random numbers is none."""
+        given = self.bound.arguments
+        names = [name for name in static_argnames if name in given]
+        for name in names:
+            if is_source(given[name]):
+                raise TypeError(not_traced(name))
+        return [given[name] for name in names]
 
     def caller(self, function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
         """A function of arguments, as one of their leaves."""

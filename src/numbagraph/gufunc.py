@@ -15,10 +15,11 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
 from numbagraph.differentiation import Function, plain
 from numbagraph.graph import Value, at_source
-from numbagraph.jit import GraphFunction, Pickled
+from numbagraph.jit import GraphFunction
 from numbagraph.loop_functions import LoopFunction, writes_results
 from numbagraph.mapping import Mapped, pulled_back
 from numbagraph.op import registry
+from numbagraph.pickled import Pickled
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing import Tracer, to_value, user_source

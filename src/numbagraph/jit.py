@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import sys
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, overload
@@ -20,10 +18,11 @@ from numbagraph.graph import Graph
 from numbagraph.impure import forbidden
 from numbagraph.inspect.report import Report
 from numbagraph.ops.linalg.errors import Blocks
+from numbagraph.pickled import Pickled
 from numbagraph.reach import Reach
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
-from numbagraph.runtime.arguments import Placeholder, describe, is_source, not_traced
+from numbagraph.runtime.arguments import Placeholder, describe
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
@@ -31,10 +30,14 @@ from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.structs import cached_property
+from numbagraph.surroundings import Surroundings
 from numbagraph.targets import Targets, Writers
 from numbagraph.traced import Traced, Version, trace
 from numbagraph.tracing import Tracer
 from numbagraph.transforms.interpret import after_failure, evaluate
+
+MOST_TRACES = 3
+"""How often a function is traced that changes what it reads."""
 
 BACKENDS = ("numba", "jax", "numpy")
 
@@ -72,6 +75,9 @@ class GraphFunction:
         self.donate_argnames = self._names(donate_argnames, "donate_argnames")
         self._traced: dict[Key, Traced] = {}
         self._embedded: dict[Key, Embedding] = {}
+        self._dropped: list[Embedding] = []
+        """Callers from C may still have their addresses."""
+        self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
@@ -191,20 +197,39 @@ class GraphFunction:
         described = [describe(leaf, arguments.leaf_name(k)) for k, leaf in enumerate(arguments.leaves)]
         leaves = [leaf for _, leaf in described]
         layouts = tuple(layout for layout, _ in described)
-        key = self._key(arguments, layouts)
-        traced = self._traced.get(key)
+        traced = self._traced.get(self._key(arguments, layouts, self._reach(arguments)))
         if traced is None:
-            with self._lock:
-                traced = self._traced.get(key)
-                if traced is None:
-                    with collector_at_rest:
-                        traced = self._trace(arguments, layouts)
-                        self._specialise(traced, arguments)
-                    self._traced[key] = traced
+            with self._lock, collector_at_rest:
+                traced = self._add(arguments, layouts)
         return traced, leaves
 
-    def _key(self, arguments: Arguments, layouts: Iterable[Leaf]) -> Key:
-        return (*arguments.key, tuple(layouts))
+    def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], attempts: int = MOST_TRACES) -> Traced:
+        """A version that was traced while nothing changed that the function reads."""
+        reach = self._reach(arguments)
+        key = self._key(arguments, layouts, reach)
+        traced = self._traced.get(key) or self._trace(arguments, layouts, reach)
+        if attempts > 1 and not reach.guards.hold():
+            return self._add(arguments, layouts, attempts - 1)
+        if traced.specialisation is None:
+            self._specialise(traced, arguments, reach)
+        self._traced[key] = traced
+        return traced
+
+    def _key(self, arguments: Arguments, layouts: Iterable[Leaf], reach: Reach) -> Key:
+        return (*arguments.key, (reach, *layouts))
+
+    def _reach(self, arguments: Arguments) -> Reach:
+        """What the function reads of the world around it, as that is now."""
+        found = self._surroundings.find(arguments.static)
+        if found is not None:
+            return found
+        with self._lock:
+            found, gone = self._surroundings.add(arguments.static, arguments.static_arguments(self.static_argnames))
+            if gone is not None:
+                self._traced = {key: each for key, each in self._traced.items() if key[-1][0] is not gone}
+                self._writers = Writers()
+                self._refresh_versions()
+            return found
 
     def _ready(self, traced: Traced) -> Version:
         """The same version, compiled."""
@@ -216,25 +241,18 @@ class GraphFunction:
                     self._refresh_versions()
         return traced.version
 
-    def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
-        with forbidden(self._reach(arguments).watch):
+    def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], reach: Reach) -> Traced:
+        with forbidden(reach.watch()):
             return trace(arguments.caller(self.function), layouts, arguments.leaf_names, self.__name__)
 
-    def _reach(self, arguments: Arguments) -> Reach:
-        given = arguments.bound.arguments
-        static = [name for name in self.static_argnames if name in given]
-        for name in static:
-            if is_source(given[name]):
-                raise TypeError(not_traced(name))
-        return Reach(self.function, [given[name] for name in static])
-
-    def _specialise(self, traced: Traced, arguments: Arguments) -> None:
+    def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
         cache = default_cache() if self.cache else None
         name = "".join(each if each.isalnum() else "_" for each in self.__name__)
-        traced.specialisation = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel)
+        special = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel, reach.guards)
+        traced.specialisation = special
         if self.donate_argnames:
-            traced.specialisation.accept_donations(arguments.leaves_of(self.donate_argnames))
+            special.accept_donations(arguments.leaves_of(self.donate_argnames))
 
     def _compile(self, traced: Traced) -> Version:
         """What runs this version on its leaves, and what builds the returned object from the results."""
@@ -335,7 +353,7 @@ class GraphFunction:
             return self._embed(self._bind(args, kwargs))
 
     def _embed(self, arguments: Arguments) -> Embedding:
-        with forbidden(self._reach(arguments).watch):
+        with forbidden(self._reach(arguments).watch()):
             return embed(arguments.caller(self.function), arguments.leaves, arguments.leaf_names, self._described)
 
     def address(self, *args: Any, **kwargs: Any) -> int:
@@ -372,7 +390,7 @@ class GraphFunction:
         """
         arguments = self._bind(args, kwargs)
         layouts = [c_layout(describe(*each)[0]) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
-        key = self._key(arguments, layouts)
+        key = self._key(arguments, layouts, self._reach(arguments))
         with self._lock:
             if key not in self._embedded:
                 arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
@@ -382,6 +400,18 @@ class GraphFunction:
     def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
         raise_kept()
         return after_failure(traced.graph, [*leaves, *traced.captured], self._described)
+
+    def cache_clear(self) -> None:
+        """Drop all versions: the next call traces the function again. Its code stays on disk, and addresses valid.
+
+        A method has versions for each object: ``object.method.cache_clear()`` drops those of one.
+        """
+        with self._lock:
+            self._dropped += self._embedded.values()
+            self._traced, self._embedded = {}, {}
+            self._surroundings.clear()
+            self._writers = Writers()
+            self._refresh_versions()
 
     def cache_info(self) -> CacheInfo:
         """How many versions there are, and how many of them were compiled here or found on disk."""
@@ -396,29 +426,6 @@ class CacheInfo(NamedTuple):
     versions: int
     compiled: int
     found: int
-
-
-class Pickled:
-    """The plain function under a decorated name, which `pickle` would otherwise find to be the decorated one."""
-
-    def __init__(self, function: Callable[..., Any], kind: type) -> None:
-        self.module, self.qualname, self.kind = function.__module__, function.__qualname__, kind
-        self.function = None if self._find() is not None else function
-
-    def _find(self) -> Any:
-        found: Any = sys.modules.get(self.module)
-        for part in self.qualname.split("."):
-            found = getattr(found, part, None)
-        return found if isinstance(found, self.kind) else None
-
-    def decorated(self, decorate: Callable[[Callable[..., Any]], Any]) -> Any:
-        """What stands under the name; ``decorate`` makes it of a function that has none."""
-        if self.function is not None:
-            return decorate(self.function)
-        importlib.import_module(self.module)
-        found = self._find()
-        assert found is not None
-        return found
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from numbagraph.guards import MISSING, Guard, read
 from numbagraph.impure import Watch, spelled, suspicious_names
 from numbagraph.runtime.arguments import is_source
+from numbagraph.runtime.guards import MISSING, Guard, Guards, read
+from numbagraph.runtime.objects import slot_offset
 from numbagraph.user_code import OWN, Read, library_of, reads
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
@@ -47,6 +49,20 @@ class Reach:
     """What one compiled function reaches."""
 
     def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+        walk = _Walk(function, arguments)
+        self.guards = Guards(walk.guards.values())
+        self._codes = tuple(walk.codes) if walk.draws else None
+        self._home = walk.home
+
+    def watch(self) -> Watch | None:
+        """What must be watched while the function is traced."""
+        return None if self._codes is None else Watch(self._codes, self._home)
+
+
+class _Walk:
+    """One way through all that a function reaches."""
+
+    def __init__(self, function: Any, arguments: Iterable[Any]) -> None:
         self.guards: dict[tuple[int, Any], Guard] = {}
         self.codes: dict[types.CodeType, None] = {}
         self.draws = False
@@ -72,11 +88,6 @@ class Reach:
                 self._enter(*self._queue.pop())
             for kind, instance in list(self._instances):
                 self._follow_methods(kind, instance)
-
-    @property
-    def watch(self) -> Watch | None:
-        """What must be watched while the function is traced."""
-        return Watch(self.codes, self.home) if self.draws else None
 
     # ---- objects ----
 
@@ -235,6 +246,8 @@ class Reach:
             return MISSING
         on_class = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), MISSING)
         if isinstance(on_class, types.MemberDescriptorType):
+            if slot_offset(on_class) is None:
+                return MISSING
             value = read(owner, on_class)
             self._guard(owner, on_class, value, spelling)
             return value
@@ -243,8 +256,7 @@ class Reach:
             return MISSING
         own = getattr(owner, "__dict__", None)
         value = own.get(name, MISSING) if type(own) is dict else MISSING
-        cached = isinstance(on_class, functools.cached_property)
-        if type(own) is dict and not cached and (value is not MISSING or on_class is not MISSING):
+        if type(own) is dict and (value is not MISSING or on_class is not MISSING):
             self._guard(own, name, value, spelling)
         if value is not MISSING:
             return value
@@ -252,7 +264,9 @@ class Reach:
 
     def _is_users(self, module: types.ModuleType) -> bool:
         file = vars(module).get("__file__")
-        return module.__name__ == "__main__" or (isinstance(file, str) and library_of(file) in (None, self.home))
+        if not isinstance(file, str):
+            return module.__name__ not in sys.builtin_module_names
+        return library_of(file) in (None, self.home)
 
     def _in_classes(self, kind: type, name: str, spelling: str) -> Any:
         """A class attribute, guarded in each class where it is looked for."""

@@ -20,6 +20,7 @@ import numpy as np
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
 
 from .compile import Library, target_fingerprint
+from .guards import GuardRecord, Guards
 from .handwritten import expand, load_source, read_source
 from .memory import LARGE_BYTES, handler_symbols
 from .objects import (
@@ -100,6 +101,8 @@ class PlanRecord(ctypes.Structure):
         ("captured_meta", ctypes.c_void_p),
         ("captured_spans", ctypes.c_void_p),
         ("targets", ctypes.c_void_p),
+        ("guards", ctypes.c_void_p),
+        ("guard_count", ctypes.c_int64),
         ("given_count", ctypes.c_int64),
         ("argument_count", ctypes.c_int64),
         ("captured_count", ctypes.c_int64),
@@ -129,6 +132,7 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
     "Result": ResultRecord,
     "Plan": PlanRecord,
     "Table": TableRecord,
+    "Guard": GuardRecord,
     "ArrayFields": ArrayFields,
     "DtypeFields": DtypeFields,
     "ObjectFields": ObjectFields,
@@ -149,6 +153,7 @@ _CONSTANTS = {
     "HEADER_SIZE": HEADER_SIZE,
     "LARGE_BYTES": LARGE_BYTES,
     "OUT_OF_MEMORY": OUT_OF_MEMORY,
+    "SIZE_OF_GUARD": ctypes.sizeof(GuardRecord),
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),
     "SIZE_OF_RESULT": ctypes.sizeof(ResultRecord),
     "WRITEABLE": WRITEABLE,
@@ -176,7 +181,7 @@ def _cache_key(source: str) -> str:
 def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
-    source = read_source("entry", "arguments", "results")
+    source = read_source("entry", "arguments", "guards", "results")
     symbols = object_symbols() | handler_symbols()
     library = load_source(_cache_key(source), source, lambda: _expand(source), symbols)
     return library, library.address("entry")
@@ -233,11 +238,12 @@ class Plan:
         gil_threshold: int = GIL_THRESHOLD,
         before: int = 0,
         into: bool = False,
+        guards: Guards | None = None,
     ) -> None:
         """Take the addresses of the two functions; ``keepalive`` is what owns them.
 
         ``before`` is the address of a function that is called before a program gives up the GIL. With ``into``, arrays
-        for the results are given behind the arguments.
+        for the results are given behind the arguments. Where a guard does not hold, the plan fits no call.
         """
         self.signature = signature
         self.captured = tuple(captured)
@@ -245,6 +251,9 @@ class Plan:
         for leaf, array in zip(signature.captured, self.captured, strict=True):
             _check_captured(leaf, array)
         self.record = PlanRecord(shapes=shapes, program=program, gil_threshold=gil_threshold, before=before)
+        self.guards = guards
+        if guards is not None:
+            self.record.guards, self.record.guard_count = ctypes.addressof(guards.table), len(guards.table)
         self.frame_size = 0
         self._owned: list[Any] = []
         self._describe_signature()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 from functools import cache
+from types import MemberDescriptorType
 
 import numpy as np
 
@@ -20,6 +21,8 @@ ALIGNED = 0x0100
 WRITEABLE = 0x0400
 
 _POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
+_OBJECT_OR_ERROR = 16
+"""``Py_T_OBJECT_EX``."""
 
 
 class ObjectFields(ctypes.Structure):
@@ -74,6 +77,7 @@ METH_FASTCALL = 0x80
 
 _PYTHON_FUNCTIONS = (
     "PyComplex_FromDoubles",
+    "PyDict_GetItemWithError",
     "PyErr_NoMemory",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",
@@ -109,6 +113,14 @@ def object_symbols() -> dict[str, int]:
     return symbols | {name: id(thing) for name, thing in _OBJECTS.items()}
 
 
+def slot_offset(descriptor: MemberDescriptorType) -> int | None:
+    """Where objects keep the reference that a slot of their class is; None if it is no reference."""
+    # PyMemberDescrObject: the header, d_type, d_name, d_qualname, d_member. PyMemberDef: name, type, offset
+    member = ctypes.c_void_p.from_address(id(descriptor) + HEADER_SIZE + 3 * _POINTER_SIZE).value or 0
+    is_reference = ctypes.c_int.from_address(member + _POINTER_SIZE).value == _OBJECT_OR_ERROR
+    return ctypes.c_ssize_t.from_address(member + 2 * _POINTER_SIZE).value if is_reference else None
+
+
 def python_symbols(names: Iterable[str]) -> dict[str, int]:
     """The addresses of functions of Python's C-API."""
     functions = {name: getattr(ctypes.pythonapi, name) for name in names}
@@ -141,6 +153,13 @@ def _require(known: bool, what: str) -> None:
         raise RuntimeError(f"numbagraph does not know how this build of Python or NumPy lays out {what} in memory")
 
 
+class _Slots:
+    __slots__ = ("held",)
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+
 def check_layout() -> None:
     """Look at a few known objects, so that a surprise is an error here rather than a crash later."""
     _require(_POINTER_SIZE == 8, "pointers")
@@ -150,6 +169,9 @@ def check_layout() -> None:
     fields = (found.data, found.ndim, shape, strides, found.dtype, found.flags)
     _require(fields == (array.ctypes.data, 2, (3, 2), (16, 8), id(array.dtype), array.flags.num), "arrays")
     _require(ObjectFields.from_address(id(array)).type == id(np.ndarray), "objects")
+    cell, slots = (lambda: array).__closure__[0], _Slots(array)  # type: ignore[index]
+    for place in (id(cell) + HEADER_SIZE, id(slots) + (slot_offset(vars(_Slots)["held"]) or 0)):
+        _require(ctypes.c_void_p.from_address(place).value == id(array), "references")
     for dtype in (np.dtype(np.int16), np.dtype(">f8")):
         found = DtypeFields.from_address(id(dtype))
         fields = (found.kind.decode(), found.byteorder.decode(), found.number, found.itemsize)

@@ -26,6 +26,7 @@ from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
+from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.structs import Struct, cached_property, replace
 from numbagraph.version import __version__
@@ -51,6 +52,8 @@ class Specialisation(Struct, frozen=False):
     cache: DiskCache | None = None
     parallel: bool = False
     """Whether loop nests may run on several threads."""
+    guards: Guards | None = None
+    """What must be as it was when the graph was traced."""
     compiled: bool = False
     """Whether the code was compiled here, rather than found on disk."""
 
@@ -74,7 +77,9 @@ class Specialisation(Struct, frozen=False):
 
     def copy(self) -> Specialisation:
         """The same, to be changed before it is compiled."""
-        return Specialisation(self.graph, self.signature, self.captured, self.name, self.cache, self.parallel)
+        return Specialisation(
+            self.graph, self.signature, self.captured, self.name, self.cache, self.parallel, self.guards
+        )
 
     @cached_property
     def stages(self) -> Stages:
@@ -146,6 +151,7 @@ class Specialisation(Struct, frozen=False):
             gil_threshold=0 if self.parallel else GIL_THRESHOLD,
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,
             into=into,
+            guards=self.guards,
         )
 
     def llvm(self, *, optimised: bool = True) -> str:

@@ -183,6 +183,13 @@ take:
   %fits = call i1 @take_argument(ptr %argument, ptr %object, ptr %scalar, ptr %own_meta, ptr %place)
   br i1 %fits, label %next, label %refused
 arguments_taken:
+  %guard_count = field Plan.guard_count of %plan
+  %is_guarded = icmp ne i64 %guard_count, 0
+  br i1 %is_guarded, label %guarded, label %fitting
+guarded:
+  %hold = call i1 @guards_hold(ptr %plan, i64 %guard_count)
+  br i1 %hold, label %fitting, label %refused
+fitting:
   %captured_count = field Plan.captured_count of %plan
   %captures = icmp ne i64 %captured_count, 0
   br i1 %captures, label %capture, label %accepted

@@ -6,14 +6,29 @@ or a slot. The native entry compares references (``runtime/native/guards.ll``); 
 
 from __future__ import annotations
 
+import ctypes
 import math
+from collections.abc import Iterable
 from types import CellType, MemberDescriptorType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .objects import HEADER_SIZE, slot_offset
+
 MISSING = object()
 _BY_VALUE = (int, bool, str, bytes, type(None))
+
+
+class GuardRecord(ctypes.Structure):
+    """What the entry must know of a guard: the address of a reference, or a dict and a key; and the object there."""
+
+    _fields_ = (
+        ("word", ctypes.c_void_p),
+        ("dict", ctypes.c_void_p),
+        ("key", ctypes.c_void_p),
+        ("expected", ctypes.c_void_p),
+    )
 
 
 class Guard(NamedTuple):
@@ -60,3 +75,36 @@ def same(one: Any, other: Any) -> bool:
     if kind is tuple:
         return len(one) == len(other) and all(map(same, one, other))
     return isinstance(one, np.generic) and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+
+
+class Guards:
+    """All guards of one traced function, with the table that the native entry reads."""
+
+    def __init__(self, guards: Iterable[Guard]) -> None:
+        self.guards = list(guards)
+        self.table = (GuardRecord * len(self.guards))(*map(_record, self.guards))
+
+    def hold(self) -> bool:
+        """Whether all is as it was. An equal number takes the place of the old one, so that the entry knows it, too."""
+        for position, guard in enumerate(self.guards):
+            found = read(guard.owner, guard.key)
+            if found is guard.value:
+                continue
+            if not same(found, guard.value):
+                return False
+            self.table[position].expected = id(found)
+            self.guards[position] = guard._replace(value=found)
+        return True
+
+    def changed(self) -> list[str]:
+        """The names of what is not as it was."""
+        return [each.name for each in self.guards if not same(read(each.owner, each.key), each.value)]
+
+
+def _record(guard: Guard) -> GuardRecord:
+    expected = None if guard.value is MISSING else id(guard.value)
+    if type(guard.owner) is CellType:
+        return GuardRecord(word=id(guard.owner) + HEADER_SIZE, expected=expected)
+    if isinstance(guard.key, MemberDescriptorType):
+        return GuardRecord(word=id(guard.owner) + (slot_offset(guard.key) or 0), expected=expected)
+    return GuardRecord(dict=id(guard.owner), key=id(guard.key), expected=expected)
