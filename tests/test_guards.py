@@ -397,3 +397,18 @@ def test_objects_that_are_guarded_stay_alive() -> None:
     for value in range(6):  # a new array may get the place of one that is gone
         set_global("TABLE", np.full(3, float(value)))()
         np.testing.assert_array_equal(compiled(X), X + value)
+
+
+def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = GraphFunction._ready
+
+    def rebinding(self: GraphFunction, traced: Any) -> Any:
+        version = ready(self, traced)
+        set_global("K", 9.0)()
+        return version
+
+    compiled = graph_jit(read_global)
+    monkeypatch.setattr(GraphFunction, "_ready", rebinding)
+    np.testing.assert_array_equal(compiled(X), X * 2)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(compiled(X), X * 9)

@@ -28,6 +28,7 @@ _CLOCKS = (
 ).split()
 _BUILTIN = {"time": {*_CLOCKS}, "posix": {"urandom", "getrandom", "times"}, "nt": {"urandom", "times"}}
 """Functions in C, by their module."""
+_FUNCTIONS = {types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType}
 _PURE_IN_PYTHON = {"compare_digest", "uuid3", "uuid5", "getnode"}
 _MAKERS = {"default_rng", "get_bit_generator"}
 """They make a generator, and draw nothing."""
@@ -55,22 +56,27 @@ def spelled(function: Any, first: Any = None) -> str | None:
         function = function.func
     if type(function) is types.MethodType:
         function, first = function.__func__, function.__self__
-    name = getattr(function, "__name__", None)
-    if not isinstance(name, str) or name.startswith("__"):
+    kind = type(function)
+    if (
+        kind not in _FUNCTIONS and kind.__name__ != "cython_function_or_method"
+    ):  # others may run code when they are asked
         return None
-    module = getattr(function, "__module__", None) or ""
-    if type(function) is types.BuiltinFunctionType:
+    name = function.__name__
+    if name.startswith("__"):
+        return None
+    if kind is types.BuiltinFunctionType:
         return _of_builtin(function, name)
-    if type(function) is types.MethodDescriptorType:
+    if kind is types.MethodDescriptorType:
         return f"random.{name}" if function.__objclass__.__module__ == "_random" else None
-    if type(function) is types.FunctionType:
+    module = str(function.__module__)
+    if kind is types.FunctionType:
         if module in ("random", "secrets", "uuid") and name not in _PURE_IN_PYTHON:
             return f"{module}.{function.__qualname__}"
         return f"scipy.stats' {function.__qualname__}" if name == "rvs" and module.startswith("scipy.stats") else None
     if module.startswith("numpy.random") and first is not None and first is getattr(np.random.mtrand, "_rand", None):
         return f"np.random.{name}"
-    if module.startswith("numpy.random") and not isinstance(function, type) and name not in _MAKERS:
-        return f"np.random.{getattr(function, '__qualname__', name)}"
+    if module.startswith("numpy.random") and name not in _MAKERS:
+        return f"np.random.{function.__qualname__}"
     return None
 
 
@@ -125,7 +131,10 @@ def forbidden(watch: Watch | None) -> Iterator[None]:
 
 
 class Monitor:
-    """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is."""
+    """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is.
+
+    Python 3.12 keeps calls of methods with unpacked arguments (``np.random.rand(*shape)``) to itself, 3.13 does not.
+    """
 
     def __init__(self) -> None:
         self.system: Any = sys.monitoring  # type: ignore[attr-defined]

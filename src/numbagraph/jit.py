@@ -224,6 +224,9 @@ class GraphFunction:
         if found is not None:
             return found
         with self._lock:
+            found = self._surroundings.find(arguments.static)
+            if found is not None:
+                return found
             found, gone = self._surroundings.add(arguments.static, arguments.static_arguments(self.static_argnames))
             if gone is not None:
                 self._traced = {key: each for key, each in self._traced.items() if key[-1][0] is not gone}
@@ -259,7 +262,9 @@ class GraphFunction:
         rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuild
         if self.backend == "numba":
             assert traced.specialisation is not None
-            return Version(make_callable([traced.specialisation.plan], self.__name__), rebuild)
+            # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
+            plan = traced.specialisation.make_plan(guarded=False)
+            return Version(make_callable([plan], self.__name__), rebuild)
         if self.backend == "jax":
             from numbagraph.jax_bridge import compile_jax
 

@@ -23,7 +23,6 @@ from numbagraph.runtime.objects import slot_offset
 from numbagraph.user_code import OWN, Read, library_of, reads
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
-_MAYBE_IMPURE = {types.BuiltinFunctionType, types.FunctionType, types.MethodType, types.MethodDescriptorType}
 _CONTAINERS = (list, tuple, set, frozenset)
 _IMMUTABLE_TYPE = 1 << 8
 _MOST_ELEMENTS = 64
@@ -97,7 +96,7 @@ class _Walk:
         if kind in _PLAIN or kind is types.ModuleType or id(thing) in self._seen:
             return
         self._seen[id(thing)] = thing
-        if (kind in _MAYBE_IMPURE or kind.__name__ == "cython_function_or_method") and spelled(thing) is not None:
+        if spelled(thing) is not None:
             self.draws = True
         elif kind is types.FunctionType:
             self._enqueue(thing, MISSING)
@@ -109,7 +108,7 @@ class _Walk:
             self._follow_all(thing.values() if kind is dict else thing)
         elif isinstance(thing, type) and not thing.__flags__ & _IMMUTABLE_TYPE:
             self._instances.append((thing, MISSING))
-        elif kind.__module__.startswith("numbagraph."):
+        elif _is_own(kind):
             self._follow_all(vars(thing).get(name) for name in _INNER if hasattr(thing, "__dict__"))
         elif kind is functools._lru_cache_wrapper:
             self._follow(thing.__wrapped__)
@@ -128,7 +127,7 @@ class _Walk:
             self._follow(instance)
         if isinstance(function, types.FunctionType):
             self._enqueue(function, instance)
-        elif type(function).__module__.startswith("numbagraph."):  # a compiled method
+        elif _is_own(type(function)):  # a compiled method
             self._follow_bound(vars(function).get("function"), instance)
 
     def _follow_methods(self, kind: type, instance: Any) -> None:
@@ -152,7 +151,7 @@ class _Walk:
             self._enqueue(method.fget, instance)
         elif isinstance(method, functools.cached_property):
             self._follow_bound(method.func, instance)
-        elif type(method).__module__.startswith("numbagraph.") and instance is not MISSING:
+        elif _is_own(type(method)) and instance is not MISSING:
             self._follow_bound(method, instance)
 
     # ---- code ----
@@ -207,7 +206,7 @@ class _Walk:
         spelling, value = each.name, MISSING
         if each.scope == "global":
             value = names.get(each.name, MISSING)
-            if value is not MISSING:
+            if value is not MISSING and not each.name.startswith("__"):
                 self._guard(names, each.name, value, spelling)
         elif each.scope == "local":
             found = scope.get(each.name)
@@ -293,3 +292,7 @@ class _Walk:
             self._follow_method(found, kind, instance)
             return MISSING
         return found
+
+
+def _is_own(kind: type) -> bool:
+    return str(kind.__module__).startswith("numbagraph.")

@@ -138,7 +138,7 @@ class Specialisation(Struct, frozen=False):
     def plan(self) -> Plan:
         return self.make_plan()
 
-    def make_plan(self, *, into: bool = False) -> Plan:
+    def make_plan(self, *, into: bool = False, guarded: bool = True) -> Plan:
         """What the native entry must know; with ``into``, arrays for the results are given behind the arguments."""
         library = self.library
         return Plan(
@@ -151,7 +151,7 @@ class Specialisation(Struct, frozen=False):
             gil_threshold=0 if self.parallel else GIL_THRESHOLD,
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,
             into=into,
-            guards=self.guards,
+            guards=self.guards if guarded else None,
         )
 
     def llvm(self, *, optimised: bool = True) -> str:
