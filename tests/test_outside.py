@@ -179,7 +179,7 @@ def with_new_global(x):
 
 
 def with_globals(x):
-    globals()["NEVER_SEEN"] = x
+    globals()["NEVER_SEEN"] = x * 2
     return x
 
 
@@ -545,10 +545,7 @@ def test_a_traced_array_that_was_kept_is_of_no_use():
     (tracer,) = kept
     assert isinstance(tracer, Tracer)
     for use in (
-        lambda: tracer + 1,
-        lambda: np.exp(tracer),
-        lambda: tracer.sum(),
-        lambda: tracer[0],
+        lambda: graph_jit(lambda x: np.exp(tracer))(X),
         lambda: graph_jit(lambda x: x + tracer)(X),
         lambda: graph_jit(lambda x: x[: tracer.shape[0]])(X),
     ):

@@ -15,7 +15,7 @@ import numpy as np
 from numbagraph import ops, shapes
 from numbagraph.captured import Captured
 from numbagraph.graph import Dim, Node, Value, at_source
-from numbagraph.locating import TraceError, kept, located, user_source
+from numbagraph.locating import TraceError, located, user_source
 from numbagraph.op import Op, new_memory, registry
 from numbagraph.python_numbers import checked
 from numbagraph.types import canonical_dtype
@@ -92,8 +92,6 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if out is not None:
         return write_into(out, function, args, kwargs)
     source = user_source()
-    if current_trace() is None:
-        raise kept(*[each.value for each in args if isinstance(each, Tracer)])
     with at_source(source):
         try:
             values, options = [to_value(each) for each in args], {name: to_value(each) for name, each in kwargs.items()}
