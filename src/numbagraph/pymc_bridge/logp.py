@@ -124,6 +124,10 @@ LIBRARIES = ("abc", "builtins", "pymc.", "pytensor.")
 """Where the classes of ops are that no user wrote; classes made by a call are in `abc`."""
 
 
+FRAMES = 20
+"""Of a stack that PyTensor keeps: its usual 8 no longer reach from an index to the line that has it."""
+
+
 def density_of(model: Any) -> Variable:
     """The log-density as PyTensor's graph.
 
@@ -131,9 +135,8 @@ def density_of(model: Any) -> Variable:
     distribution is.
     """
     kinds = {kind for each in model.basic_RVs for kind in type(each.owner.op).__mro__}
-    if CustomDistRV in kinds or any(not kind.__module__.startswith(LIBRARIES) for kind in kinds):
-        return model.logp()
-    with pytensor.config.change_flags(traceback__limit=0):
+    users = CustomDistRV in kinds or any(not kind.__module__.startswith(LIBRARIES) for kind in kinds)
+    with pytensor.config.change_flags(traceback__limit=FRAMES if users else 0):
         return model.logp()
 
 
