@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import os
-import sysconfig
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 OWN = f"{Path(__file__).parent}{os.sep}"
-_STANDARD = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib"))
+_STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 _NUMPY = tuple(f"{Path(np.__file__).parent.with_name(name)}{os.sep}" for name in ("numpy", "scipy"))
 
 
@@ -27,7 +26,7 @@ def library_of(filename: str) -> str | None:
         place, found, rest = filename.rpartition(folder)
         if found:
             return f"{place}{found}{rest.split(os.sep)[0]}"
-    return "Python" if filename.startswith(("<frozen ", *_STANDARD)) else None
+    return "Python" if filename.startswith(("<frozen ", _STANDARD)) else None
 
 
 class Read(NamedTuple):
