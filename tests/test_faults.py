@@ -8,13 +8,17 @@ import pytest
 
 from numbagraph import graph_jit, structs, traced
 from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.intrinsics import program as program_emitter
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.kernel import literal
-from numbagraph.op import Unsupported, new_memory, registry
+from numbagraph.op import Unsupported, new_memory, nowhere, registry
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.selection import where
+from numbagraph.ops.special import expit
 from numbagraph.rewrite import schedule
 from numbagraph.runtime import arguments
 from numbagraph.testing import (
@@ -25,8 +29,10 @@ from numbagraph.testing import (
     check_own_memory,
     check_writes,
     samples,
+    special_points,
 )
 from numbagraph.testing.checks import check_lengths_of_one
+from numbagraph.testing.special_points import check_special_points
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
@@ -325,6 +331,32 @@ def test_a_donated_argument_that_is_destroyed_by_a_failed_call_is_caught(monkeyp
 
 
 # ---- derivatives and batches ----
+
+
+def test_a_derivative_of_a_mask_is_caught(monkeypatch):
+    """The values beside equal operands are right, and so is the first derivative there."""
+
+    def masked(g, y, a, b):
+        difference = where(equal(a, b), 0.0, a - b)
+        return g * expit(difference), g * expit(-difference)
+
+    monkeypatch.setitem(special_points.EXACT, "altered_logaddexp", special_points.EXACT["logaddexp"])
+    op = altered("logaddexp", vjp=broadcasting_vjp(masked))
+    check_gradients(sample(op).function, sample(op).arrays)
+    caught(check_special_points, op, match=r"at \(0.0, 0.0\), derivative by \(0, 0\): 0.25 expected, found 0.0")
+
+
+def test_a_kink_that_is_not_declared_is_caught(monkeypatch):
+    monkeypatch.setitem(special_points.EXACT, "altered_absolute", abs)
+    assert check_special_points(altered("absolute"))
+    monkeypatch.setitem(special_points.EXACT, "altered_fabs", abs)
+    caught(check_special_points, altered("fabs", kinks=nowhere), match="no kinks are declared")
+
+
+def test_a_derivative_of_one_side_is_caught(monkeypatch):
+    monkeypatch.setitem(special_points.EXACT, "altered_maximum", max)
+    op = altered("maximum", vjp=lambda g, y, a, b: (where(a >= b, g, 0.0), where(a >= b, 0.0, g)))
+    caught(check_special_points, op, match=r"derivative by \(0,\): 0.5 expected, found 1.0")
 
 
 @pytest.mark.parametrize(

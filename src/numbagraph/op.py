@@ -24,6 +24,10 @@ class Unsupported(Struct):
         raise NotImplementedError(self.reason)
 
 
+def nowhere(*_operands: Any) -> bool:
+    return False
+
+
 def as_it_is(result: Any) -> Any:
     return result
 
@@ -98,6 +102,9 @@ class Op(Struct, eq=False):
     None where a result has memory of its own."""
     may_copy: bool = False
     """Whether NumPy gives a copy in place of a view where the operand's strides allow no view."""
+    kinks: Callable[..., Any] = nowhere
+    """``kinks(*operands)``: whether derivatives of an elementwise op jump there. One that does is the mean of both
+    sides, as JAX has it: 0 for ``abs`` at 0, a half for each of two operands that tie."""
 
     def bind(self, *inputs: Value, **attrs: Any) -> Value:
         """The node of this op on inputs that are already promoted."""

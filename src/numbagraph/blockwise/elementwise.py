@@ -14,7 +14,7 @@ from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp
 from numbagraph.blockwise.promotion import DtypeRule, as_value, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.graph import Node, Value
 from numbagraph.kernel import Emit
-from numbagraph.op import Op, load, new_memory, registry
+from numbagraph.op import Op, load, new_memory, nowhere, registry
 from numbagraph.types import BOOL, INT64, ArrayType
 
 Interval = tuple[float, float]
@@ -86,6 +86,7 @@ def elementwise(
     scale: float = 0.0,
     zero_dim: str = "scalar",
     view_of: Callable[..., Any] = new_memory,
+    kinks: Callable[..., Any] = nowhere,
 ) -> Op:
     """Declare an op ``(),()->()``: one number of each broadcast operand gives one number.
 
@@ -115,6 +116,8 @@ def elementwise(
         A magnitude below which that distance is not relative to the result.
     view_of
         The operand that NumPy's result is a view of.
+    kinks
+        Whether derivatives jump at some operands: see `Op`.
     """
     found, call = reference_of(reference)
     name = name or found
@@ -143,6 +146,7 @@ def elementwise(
             operator=operator,
             commutative=commutative,
             view_of=view_of,
+            kinks=kinks,
         )
     )
     if operator:

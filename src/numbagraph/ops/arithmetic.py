@@ -14,8 +14,9 @@ from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, sca
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.kernel import Emit
 from numbagraph.op import Op, load
-from numbagraph.ops.comparison import equal
+from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.exponential import log
+from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.rounding import rint, trunc
 from numbagraph.ops.selection import where
 from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
@@ -115,14 +116,18 @@ def modf(x: Any) -> tuple[Value, Value]:
     return modf_fraction(value), trunc(value)
 
 
+def at_zero(x: Any) -> Any:
+    return x == 0
+
+
 def absolute_vjp(g: Value, y: Value, x: Value) -> tuple[Value]:
     if x.dtype.kind == "c":
         return (g * (conjugate(x) / where(equal(y, 0.0), 1.0, y)),)
     return (g * sign(x),)
 
 
-absolute = elementwise(np.absolute, emit=scalar.absolute, vjp=absolute_vjp, operator="abs")
-fabs = elementwise(np.fabs, emit=scalar.absolute, vjp=absolute_vjp)
+absolute = elementwise(np.absolute, emit=scalar.absolute, vjp=absolute_vjp, operator="abs", kinks=at_zero)
+fabs = elementwise(np.fabs, emit=scalar.absolute, vjp=absolute_vjp, kinks=at_zero)
 
 
 def sign_vjp(g: Value, y: Value, x: Value) -> tuple[Value | None]:
@@ -151,7 +156,7 @@ def hypot_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
     return g * (a / length), g * (b / length)
 
 
-hypot = elementwise(np.hypot, emit=vecmath.hypot, vjp=hypot_vjp, cost=10, ulp=2)
+hypot = elementwise(np.hypot, emit=vecmath.hypot, vjp=hypot_vjp, cost=10, ulp=2, kinks=lambda a, b: (a == 0) & (b == 0))
 
 
 def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
@@ -182,9 +187,38 @@ def power_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value | None, Val
     if isinstance(b, Constant) and b.ndim == 0:
         number = b.data.item()
         return (None if number == 0 else g * (a ** (number - 1) * number)), None
-    flat, at_zero = equal(b, 0.0), equal(a, 0.0)
-    slope = b * a ** where(flat, 1.0, b - 1)
-    return g * where(flat, 0.0, slope), g * (log(where(at_zero, 1.0, a)) * y)
+    flat = equal(b, 0.0)
+    slope = where(flat, 0.0, b * a ** where(flat, 1.0, b - 1))
+    return g * differentiated_as(slope, b * a ** below(a, b)), g * times_log(y, a, b, 1)
+
+
+def below(a: Value, b: Value) -> Value:
+    """The exponent of a power's derivative, but not that of ``0**0``."""
+    return where(logical_and(equal(a, 0.0), equal(b, 0.0)), 1.0, b - 1)
+
+
+def times_log(power: Value, a: Value, b: Value, times: int) -> Value:
+    """``a**b * log(a)**times``, given the power: 0 where that is of 0, however small the exponent."""
+    if not times:
+        return power
+    at_zero = equal(a, 0.0)
+    if a.dtype.kind != "c":
+        at_zero = logical_and(at_zero, greater_equal(b, 0.0))
+    logarithm = log(where(at_zero, 1.0, a))
+    value = logarithm * power
+    for _ in range(times - 1):
+        value = value * logarithm
+    return _times_log.bind(value, a, b, times=times)
+
+
+def times_log_vjp(g: Value, y: Value, value: Value, a: Value, b: Value, *, times: int) -> tuple[Value | None, ...]:
+    less = below(a, b)
+    lower = a**less
+    by_base = b * times_log(lower, a, less, times) + times * times_log(lower, a, less, times - 1)
+    return None, g * by_base, g * times_log(a**b, a, b, times + 1)
+
+
+_times_log = with_derivative("times_log", times_log_vjp)
 
 
 def power_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -203,6 +237,7 @@ power = elementwise(
     operator="pow",
     cost=40,
     ulp=16,
+    kinks=lambda a, b: a == 0,
 )
 float_power = elementwise(
     np.float_power,
@@ -211,6 +246,7 @@ float_power = elementwise(
     domain=((0.2, 3.0), (-2.0, 3.0)),
     cost=40,
     ulp=16,
+    kinks=lambda a, b: a == 0,
 )
 
 conjugate = elementwise(np.conjugate, emit=scalar.conjugate, vjp=lambda g, y, x: (conjugate(g),))

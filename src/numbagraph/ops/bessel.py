@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from numbagraph.graph import Value
 from numbagraph.intrinsics import libm
-from numbagraph.op import Op, Unsupported
-from numbagraph.ops.arithmetic import sign
+from numbagraph.op import Op, Unsupported, nowhere
+from numbagraph.ops.arithmetic import at_zero, sign
 from numbagraph.ops.comparison import equal
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.incomplete import with_parameters
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import special
@@ -22,15 +24,35 @@ def per(a: Value, x: Value) -> Value:
 
 
 i0 = special("i0", emit=libm.i0, vjp=lambda g, y, x: (g * i1(x),), cost=60, ulp=8)
-i1 = special("i1", emit=libm.i1, vjp=lambda g, y, x: (g * (i0(x) - per(y, x)),), cost=60, ulp=8)
-i0e = special("i0e", emit=libm.i0e, vjp=lambda g, y, x: (g * (i1e(x) - sign(x) * y),), cost=60, ulp=8)
-i1e = special("i1e", emit=libm.i1e, vjp=lambda g, y, x: (g * (i0e(x) - sign(x) * y - per(y, x)),), cost=60, ulp=8)
+i1 = special(
+    "i1",
+    emit=libm.i1,
+    vjp=lambda g, y, x: (g * differentiated_as(i0(x) - per(y, x), 0.5 * (i0(x) + iv(2.0, x))),),
+    cost=60,
+    ulp=8,
+)
+i0e = special("i0e", emit=libm.i0e, vjp=lambda g, y, x: (g * (i1e(x) - sign(x) * y),), cost=60, ulp=8, kinks=at_zero)
+i1e = special(
+    "i1e",
+    emit=libm.i1e,
+    vjp=lambda g, y, x: (g * (differentiated_as(i0e(x) - per(y, x), 0.5 * (i0e(x) + ive(2.0, x))) - sign(x) * y),),
+    cost=60,
+    ulp=8,
+    kinks=at_zero,
+)
 
 j0 = special("j0", emit=libm.j0, vjp=lambda g, y, x: (-(g * j1(x)),), jnp=NOT_IN_JAX, cost=60, ulp=64)
-j1 = special("j1", emit=libm.j1, vjp=lambda g, y, x: (g * (j0(x) - per(y, x)),), jnp=NOT_IN_JAX, cost=60, ulp=64)
+j1 = special(
+    "j1",
+    emit=libm.j1,
+    vjp=lambda g, y, x: (g * differentiated_as(j0(x) - per(y, x), 0.5 * (j0(x) - jv(2.0, x))),),
+    jnp=NOT_IN_JAX,
+    cost=60,
+    ulp=64,
+)
 
 
-def of_any_order(name: str, derivative: Callable[..., Value]) -> Op:
+def of_any_order(name: str, derivative: Callable[..., Value], kinks: Callable[..., Any] = nowhere) -> Op:
     """Declare a function of an order and a number; ``derivative(y, order, x)`` is that by the number."""
     return special(
         name,
@@ -38,6 +60,7 @@ def of_any_order(name: str, derivative: Callable[..., Value]) -> Op:
         vjp=lambda g, y, v, x: (Unsupported("there is no derivative by the order"), g * derivative(y, v, x)),
         jnp=NOT_IN_JAX,
         samples=with_parameters((1.0, 4.0), (0.5, 5.0), parameters=1),
+        kinks=kinks,
         cost=200,
         ulp=64,
     )
@@ -45,5 +68,5 @@ def of_any_order(name: str, derivative: Callable[..., Value]) -> Op:
 
 jv = of_any_order("jv", lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x)))
 iv = of_any_order("iv", lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)))
-ive = of_any_order("ive", lambda y, v, x: 0.5 * (ive(v - 1, x) + ive(v + 1, x)) - sign(x) * y)
+ive = of_any_order("ive", lambda y, v, x: 0.5 * (ive(v - 1, x) + ive(v + 1, x)) - sign(x) * y, lambda v, x: x == 0)
 kve = of_any_order("kve", lambda y, v, x: y - 0.5 * (kve(v - 1, x) + kve(v + 1, x)))

@@ -46,30 +46,39 @@ def share(g: Value, wins: Value, a: Value, b: Value) -> Value:
     return where(wins, g, where(equal(a, b), g * 0.5, 0.0))
 
 
-def ignoring_nan(g: Value, first: Value) -> tuple[Value, Value]:
-    return where(first, g, 0.0), where(first, 0.0, g)
+def share_of_number(g: Value, wins: Value, a: Value, b: Value) -> Value:
+    """The same, where a number wins against NaN."""
+    return where(logical_or(wins, isnan(b)), g, where(equal(a, b), g * 0.5, 0.0))
+
+
+def tied(a: Any, b: Any) -> Any:
+    return a == b
 
 
 maximum = elementwise(
     np.maximum,
     emit=scalar.extremum(">", accumulate=False),
     vjp=lambda g, y, a, b: (share(g, a > b, a, b), share(g, b > a, a, b)),
+    kinks=tied,
 )
 minimum = elementwise(
     np.minimum,
     emit=scalar.extremum("<", accumulate=False),
     vjp=lambda g, y, a, b: (share(g, a < b, a, b), share(g, b < a, a, b)),
+    kinks=tied,
 )
 fmax = elementwise(
     np.fmax,
     emit=scalar.extremum_ignoring_nan(">"),
-    vjp=lambda g, y, a, b: ignoring_nan(g, logical_or(a > b, isnan(b))),
+    vjp=lambda g, y, a, b: (share_of_number(g, a > b, a, b), share_of_number(g, b > a, b, a)),
+    kinks=tied,
     cost=2,
 )
 fmin = elementwise(
     np.fmin,
     emit=scalar.extremum_ignoring_nan("<"),
-    vjp=lambda g, y, a, b: ignoring_nan(g, logical_or(a < b, isnan(b))),
+    vjp=lambda g, y, a, b: (share_of_number(g, a < b, a, b), share_of_number(g, b < a, b, a)),
+    kinks=tied,
     domain=((-4.0, 4.0), (-3.0, 3.0)),
     cost=2,
 )

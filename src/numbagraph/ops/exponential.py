@@ -12,6 +12,7 @@ from numbagraph.intrinsics import complexes, vecmath
 from numbagraph.intrinsics.formula import by_kind, formula
 from numbagraph.op import registry
 from numbagraph.ops.comparison import equal
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.selection import where
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
@@ -63,8 +64,7 @@ log1p = elementwise(
 
 def share_of_sum(g: Value, a: Value, b: Value, scale: float = 1.0) -> tuple[Value, Value]:
     """The cotangents of ``log(exp(a) + exp(b))``: each operand's part of the sum, which is half when they are equal."""
-    alike = equal(a, b)
-    difference = where(alike, 0.0, a - b) * scale
+    difference = differentiated_as(where(equal(a, b), 0.0, a - b), a - b) * scale  # infinite ones are equal, too
     return g * registry["expit"](difference), g * registry["expit"](-difference)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from numbagraph.blockwise.common import batch_elementwise, draw
+from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Node, Value
@@ -77,6 +77,38 @@ asarray = identity(
     implements=(np.asarray, np.asanyarray, np.ascontiguousarray),
     view_of=of_dtype,
 )
+
+
+def with_derivative(name: str, vjp: Vjp) -> Op:
+    """Declare an op that gives its first operand, and has a derivative of its own by the others.
+
+    What was computed in a way that is right at special points, with masks, has the derivatives of the function that it
+    stands for: a mask's own derivative is 0 where it protects something.
+    """
+    return registry.register(
+        Op(
+            name=name,
+            kind="identity",
+            reference=lambda value, *rest, **attrs: value,
+            infer=lambda value, *rest, **attrs: value.type,
+            frontend=Unsupported("it is part of other functions"),
+            lower=View(lambda node, index: index),
+            vjp=broadcasting_vjp(vjp),
+            batch=lambda op, inputs, batched, **attrs: op.bind(*give_batch(inputs, batched), **attrs),
+            jnp=lambda value, *rest, **attrs: value,
+            samples=lambda rng, dtype: [],
+            zero_dim="array",
+            cost=0.0,
+        )
+    )
+
+
+_differentiated_as = with_derivative("differentiated_as", lambda g, y, value, form: (None, g))
+
+
+def differentiated_as(value: Value, form: Value) -> Value:
+    """A value that has the derivatives of another form of it. The form itself is not computed."""
+    return _differentiated_as.bind(value, form)
 
 
 class GradientRule(Protocol):

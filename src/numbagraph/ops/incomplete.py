@@ -11,8 +11,11 @@ from numbagraph.blockwise.kinds import draw
 from numbagraph.graph import Value
 from numbagraph.intrinsics import incomplete, libm
 from numbagraph.op import Op, Unsupported, lazy, load
+from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, log, log1p
-from numbagraph.ops.special import digamma, gammaln, own, special
+from numbagraph.ops.identity import with_derivative
+from numbagraph.ops.selection import where
+from numbagraph.ops.special import digamma, gammaln, own, special, xlog1py, xlogy
 from numbagraph.types import FLOAT64
 
 TWICE = Unsupported("there is no second derivative by the parameters")
@@ -31,12 +34,39 @@ def with_parameters(*domains: tuple[float, float], parameters: int) -> Callable[
 
 
 def gamma_density(a: Value, x: Value) -> Value:
-    return exp((a - 1) * log(x) - x - gammaln(a))
+    return _gamma_density.bind(exp(xlogy(a - 1, x) - x - gammaln(a)), a, x)
+
+
+def gamma_density_vjp(g: Value, y: Value, value: Value, a: Value, x: Value) -> tuple[Value | None, ...]:
+    """By the number, the difference of densities: no quotient, so it is right at 0."""
+    return None, g * (xlogy(y, x) - y * digamma(a)), g * (density_below(a, x) - y)
+
+
+def density_below(a: Value, x: Value) -> Value:
+    """The density of the parameter ``a - 1``, which has none at 0."""
+    return where(equal(a, 1.0), 0.0, gamma_density(where(equal(a, 1.0), 1.0, a - 1), x))
+
+
+_gamma_density = with_derivative("gamma_density", gamma_density_vjp)
 
 
 def beta_density(a: Value, b: Value, x: Value) -> Value:
     scale = gammaln(a + b) - gammaln(a) - gammaln(b)
-    return exp((a - 1) * log(x) + (b - 1) * log1p(-x) + scale)
+    return _beta_density.bind(exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + scale), a, b, x)
+
+
+def beta_density_vjp(g: Value, y: Value, value: Value, a: Value, b: Value, x: Value) -> tuple[Value | None, ...]:
+    both = digamma(a + b)
+    by_number = (a + b - 1) * (beta_density_below(a, b, x) - beta_density_below(b, a, 1 - x))
+    by_a, by_b = xlogy(y, x) + y * (both - digamma(a)), xlog1py(y, -x) + y * (both - digamma(b))
+    return None, g * by_a, g * by_b, g * by_number
+
+
+def beta_density_below(a: Value, b: Value, x: Value) -> Value:
+    return where(equal(a, 1.0), 0.0, beta_density(where(equal(a, 1.0), 1.0, a - 1), b, x))
+
+
+_beta_density = with_derivative("beta_density", beta_density_vjp)
 
 
 def repeat_on_arrays(held: Any, state: Any, goes_on: Callable[..., Any], step: Callable[..., Any]) -> list[np.ndarray]:

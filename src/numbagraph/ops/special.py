@@ -16,8 +16,9 @@ from numbagraph.graph import Value
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
 from numbagraph.op import Op, Unsupported, lazy, load
-from numbagraph.ops.comparison import equal
+from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import exp, expm1, log, log1p
+from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.selection import where
 from numbagraph.types import FLOAT64, FLOATS
 
@@ -57,7 +58,13 @@ def special(
 
 
 expit = special("expit", emit=vecmath.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)
-logit = special("logit", emit=vecmath.logit, vjp=lambda g, y, x: (g / (x * (1 - x)),), domain=PROBABILITIES, cost=40)
+logit = special(
+    "logit",
+    emit=vecmath.logit,
+    vjp=lambda g, y, x: (differentiated_as(g / (x * (1 - x)), g / x + g / (1 - x)),),
+    domain=PROBABILITIES,
+    cost=40,
+)
 log_expit = special(
     "log_expit",
     emit=vecmath.log_expit,
@@ -104,11 +111,13 @@ log1mexp = own(
     log1mexp_reference,
     (-5.0, -0.1),
     emit=vecmath.log1mexp,
-    vjp=lambda g, y, x: (-(g / expm1(-x)),),
+    vjp=lambda g, y, x: (g * log1mexp_slope.bind(-1 / expm1(0 - x), x),),
     jnp=lambda x: load("jax.nn:log1mexp")(-x),
     cost=60,
 )
 """``log(1 - exp(x))`` of a negative number."""
+
+log1mexp_slope = with_derivative("log1mexp_slope", lambda g, y, value, x: (None, g * (y * (1 - y))))
 
 erf = special("erf", emit=vecmath.erf, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (2 / SQRT_PI)),), cost=20)
 erfc = special("erfc", emit=vecmath.erfc, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (-2 / SQRT_PI)),), cost=25, ulp=16)
@@ -142,9 +151,32 @@ ndtri = special(
 log_ndtr = special(
     "log_ndtr",
     emit=vecmath.log_ndtr,
-    vjp=lambda g, y, x: (g * (math.sqrt(2 / math.pi) / erfcx(x / -SQRT_2)),),
+    vjp=lambda g, y, x: (g * inverse_mills_ratio(x),),
     cost=80,
     ulp=256,
+)
+
+
+def inverse_mills_ratio(x: Value) -> Value:
+    """The normal density divided by its distribution function, that is, the derivative of `log_ndtr`."""
+    return _inverse_mills_ratio.bind(math.sqrt(2 / math.pi) / erfcx(x / -SQRT_2), x)
+
+
+def above_asymptote(x: Value) -> Value:
+    """By how much `inverse_mills_ratio` is larger than ``-x``: far on the left, Laplace's continued fraction."""
+    left = less(x, -6.0)
+    t = where(left, -x, 6.0)
+    fraction = t
+    for number in range(12, 1, -1):
+        fraction = t + number / fraction
+    return _above_asymptote.bind(where(left, 1 / fraction, x + inverse_mills_ratio(x)), x)
+
+
+_inverse_mills_ratio = with_derivative(
+    "inverse_mills_ratio", lambda g, y, value, x: (None, -(g * (y * above_asymptote(x))))
+)
+_above_asymptote = with_derivative(
+    "above_asymptote", lambda g, y, value, x: (None, g * (1 - inverse_mills_ratio(x) * y))
 )
 owens_t = special(
     "owens_t",
@@ -212,19 +244,35 @@ def polygamma(n: Any, x: Any) -> Value:
     return polygamma_of.bind(convert(value, FLOAT64), order=int(n))
 
 
-def per(a: Value, b: Value) -> Value:
-    """``a / b``, which is 0 where ``a`` is 0, whatever ``b`` is."""
-    return a / where(equal(a, 0.0), 1.0, b)
+def both_zero(a: Any, b: Any) -> Any:
+    return (a == 0) & (b == 0)
+
+
+def per(a: Value, b: Value, times: int = 1) -> Value:
+    """``a / b**times``, which is 0 where ``a`` is 0, whatever ``b`` is."""
+    divisor = where(equal(a, 0.0), 1.0, b)
+    return _per.bind(a / (divisor if times == 1 else divisor**times), a, b, times=times)
+
+
+_per = with_derivative(
+    "per",
+    lambda g, y, value, a, b, *, times: (None, g / b**times, g * (per(a, b, times + 1) * -times)),
+)
 
 
 def log_per(a: Value, b: Value) -> Value:
     """``log(a / b)``, which is 0 where ``b`` is 0."""
     zero = equal(b, 0.0)
-    return where(zero, 0.0, log(a / where(zero, 1.0, b)))
+    return differentiated_as(where(zero, 0.0, log(a / where(zero, 1.0, b))), log(a) - log(b))
 
 
 xlogy = special(
-    "xlogy", emit=emitters.xlogy, vjp=lambda g, y, a, b: (g * log(b), g * per(a, b)), domain=POSITIVE, cost=20
+    "xlogy",
+    emit=emitters.xlogy,
+    vjp=lambda g, y, a, b: (g * log(b), g * per(a, b)),
+    domain=POSITIVE,
+    cost=20,
+    kinks=both_zero,
 )
 xlog1py = special(
     "xlog1py",
@@ -232,6 +280,7 @@ xlog1py = special(
     vjp=lambda g, y, a, b: (g * log1p(b), g * per(a, b + 1)),
     domain=POSITIVE,
     cost=25,
+    kinks=lambda a, b: (a == 0) & (b == -1),
 )
 entr = special("entr", emit=emitters.entr, vjp=lambda g, y, x: (-(g * (log(x) + 1)),), domain=POSITIVE, cost=20)
 rel_entr = special(
@@ -240,6 +289,7 @@ rel_entr = special(
     vjp=lambda g, y, a, b: (g * (log_per(a, b) + 1), -(g * per(a, b))),
     domain=POSITIVE,
     cost=40,
+    kinks=both_zero,
 )
 kl_div = special(
     "kl_div",
@@ -248,4 +298,5 @@ kl_div = special(
     domain=POSITIVE,
     cost=40,
     ulp=8,
+    kinks=both_zero,
 )

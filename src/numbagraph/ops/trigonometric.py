@@ -13,6 +13,7 @@ from numbagraph.graph import Value
 from numbagraph.intrinsics import complexes, elementary, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
 from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
+from numbagraph.ops.identity import with_derivative
 from numbagraph.ops.selection import where
 
 sin = elementwise(
@@ -24,10 +25,25 @@ cos = elementwise(
 tan = elementwise(
     np.tan, emit=by_kind(f=vecmath.tan, c=complexes.tan), vjp=lambda g, y, x: (g * (y * y + 1),), cost=25, ulp=4
 )
+# Of slopes that are infinite at an edge, the derivatives are written in products: quotients would be NaN there.
+_arcsin_slope = with_derivative("arcsin_slope", lambda g, y, value, x: (None, g * (x * y * y * y)))
+_arccosh_slope = with_derivative(
+    "arccosh_slope", lambda g, y, value, x: (None, -(g * _arccosh_bend.bind(x * y * y * y, x, y)))
+)
+_arccosh_bend = with_derivative(
+    "arccosh_bend", lambda g, y, value, x, slope: (None, -(g * ((x * x * 2 + 1) * slope**5)), None)
+)
+_arctanh_slope = with_derivative("arctanh_slope", lambda g, y, value, x: (None, g * (x * 2 * y * y)))
+
+
+def arcsin_slope(x: Value) -> Value:
+    return _arcsin_slope.bind(1 / sqrt((1 - x) * (x + 1)), x)
+
+
 arcsin = elementwise(
     np.arcsin,
     emit=by_kind(f=vecmath.arcsin, c=complexes.arcsin),
-    vjp=lambda g, y, x: (g / sqrt((1 - x) * (x + 1)),),
+    vjp=lambda g, y, x: (g * arcsin_slope(x),),
     domain=(-0.9, 0.9),
     cost=20,
     ulp=4,
@@ -35,7 +51,7 @@ arcsin = elementwise(
 arccos = elementwise(
     np.arccos,
     emit=by_kind(f=vecmath.arccos, c=complexes.arccos),
-    vjp=lambda g, y, x: (-(g / sqrt((1 - x) * (x + 1))),),
+    vjp=lambda g, y, x: (-(g * arcsin_slope(x)),),
     domain=(-0.9, 0.9),
     cost=20,
     ulp=4,
@@ -54,7 +70,9 @@ def arctan2_vjp(g: Value, y: Value, a: Value, b: Value) -> tuple[Value, Value]:
     return scaled * b, -(scaled * a)
 
 
-arctan2 = elementwise(np.arctan2, emit=vecmath.arctan2, vjp=arctan2_vjp, cost=25, ulp=4)
+arctan2 = elementwise(
+    np.arctan2, emit=vecmath.arctan2, vjp=arctan2_vjp, cost=25, ulp=4, kinks=lambda a, b: (b <= 0) & (a == 0)
+)
 
 sinh = elementwise(
     np.sinh, emit=by_kind(f=vecmath.sinh, c=complexes.sinh), vjp=lambda g, y, x: (g * cosh(x),), cost=20, ulp=4
@@ -79,7 +97,7 @@ arcsinh = elementwise(
 arccosh = elementwise(
     np.arccosh,
     emit=by_kind(f=vecmath.arccosh, c=complexes.arccosh),
-    vjp=lambda g, y, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
+    vjp=lambda g, y, x: (g * _arccosh_slope.bind(1 / (sqrt(x - 1) * sqrt(x + 1)), x),),
     domain=(1.1, 5.0),
     cost=20,
     ulp=4,
@@ -87,7 +105,7 @@ arccosh = elementwise(
 arctanh = elementwise(
     np.arctanh,
     emit=by_kind(f=vecmath.arctanh, c=complexes.arctanh),
-    vjp=lambda g, y, x: (g / ((1 - x) * (x + 1)),),
+    vjp=lambda g, y, x: (g * _arctanh_slope.bind(1 / ((1 - x) * (x + 1)), x),),
     domain=(-0.9, 0.9),
     cost=20,
     ulp=4,

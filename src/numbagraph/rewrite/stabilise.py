@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from numbagraph.graph import Constant, Node, Value, constant
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import Rule, RuleSet, rule
 from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
@@ -111,7 +112,8 @@ POWERS = (
 
 def log_of_erfc(x: Value) -> Value:
     """``log(erfc(x))``, which underflows for large numbers; each form is asked for the numbers that it is right for."""
-    return where(x > 1, log(erfcx(maximum(x, 1))) - square(x), log1p(-erf(minimum(x, 1))))
+    value = where(x > 1, log(erfcx(maximum(x, 1))) - square(x), log1p(-erf(minimum(x, 1))))
+    return differentiated_as(value, log_ndtr(x * -np.sqrt(2.0)) + np.log(2.0))
 
 
 NORMAL = (

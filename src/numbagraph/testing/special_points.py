@@ -1,0 +1,294 @@
+"""Checks of derivatives at special points: zeros, ones, equal operands, and edges of domains, up to third order.
+
+Finite differences of an op's values miss these points: what a mask protects is right beside them. So derivatives are
+compared with the limits of differences that mpmath takes beside a point, on each of its sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from itertools import product
+from math import comb
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from numbagraph.differentiation import grad
+from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.jit import GraphFunction
+from numbagraph.numpy import public_function
+from numbagraph.op import Op, Unsupported
+from numbagraph.types import FLOAT64
+
+Point = tuple[float, ...]
+Path = tuple[int, ...]
+"""By which operands a function is differentiated, in order."""
+
+POINTS = {
+    1: (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 40.0, -0.5, -1.0, -2.0, -3.0, -40.0),
+    2: (0.0, 0.5, 1.0, 2.0, -1.0, -2.0),
+}
+PARAMETERS = (1.0, 2.0, 3.0)
+ORDER = 3
+DIGITS = 180
+NEAR = (mpmath.mpf(10) ** -20, mpmath.mpf(10) ** -40)
+"""How far from a point its neighbours are: where their derivatives differ, there is no limit."""
+STEP = mpmath.mpf(10) ** -10
+"""The step of differences, relative to that."""
+ACROSS = ((0.6, 0.8), (-0.6, -0.8), (0.9, -0.4), (-0.9, 0.4))
+"""Directions in which a point of the plane has neighbours."""
+SAME = 1e-8
+
+EXACT: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "negative": lambda x: -x,
+    "positive": lambda x: x,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x,
+    "sqrt": mpmath.sqrt,
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "float_power": lambda x, y: x**y,
+    "power": lambda x, y: x**y,
+    "absolute": abs,
+    "fabs": abs,
+    "sign": mpmath.sign,
+    "maximum": max,
+    "minimum": min,
+    "fmax": max,
+    "fmin": min,
+    "copysign": lambda x, y: abs(x) if y >= 0 else -abs(x),
+    "floor": mpmath.floor,
+    "ceil": mpmath.ceil,
+    "trunc": lambda x: mpmath.sign(x) * mpmath.floor(abs(x)),
+    "rint": mpmath.nint,
+    "remainder": lambda x, y: x - y * mpmath.floor(x / y),
+    "fmod": lambda x, y: x - y * mpmath.sign(x / y) * mpmath.floor(abs(x / y)),
+    "floor_divide": lambda x, y: mpmath.floor(x / y),
+    "modf_fraction": lambda x: x - mpmath.sign(x) * mpmath.floor(abs(x)),
+    "degrees": mpmath.degrees,
+    "radians": mpmath.radians,
+    "sinc": lambda x: mpmath.sinc(mpmath.pi * x),
+    "logaddexp": lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y)),
+    "logaddexp2": lambda x, y: mpmath.log(mpmath.mpf(2) ** x + mpmath.mpf(2) ** y, 2),
+    "log_ndtr": lambda x: mpmath.log(mpmath.erfc(-x / mpmath.sqrt(2)) / 2),
+    "gammaln": lambda x: mpmath.log(abs(mpmath.gamma(x))),
+    "loggamma": lambda x: mpmath.loggamma(x),
+    "gamma": mpmath.gamma,
+    "digamma": lambda x: mpmath.digamma(x),
+    "xlogy": lambda x, y: x * mpmath.log(y),
+    "xlog1py": lambda x, y: x * mpmath.log(1 + y),
+    "entr": lambda x: -x * mpmath.log(x),
+    "rel_entr": lambda x, y: x * mpmath.log(x / y) if x > 0 and y > 0 else mpmath.nan,
+    "kl_div": lambda x, y: x * mpmath.log(x / y) - x + y if x > 0 and y > 0 else mpmath.nan,
+    "i0": lambda x: mpmath.besseli(0, x),
+    "i1": lambda x: mpmath.besseli(1, x),
+    "i0e": lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
+    "i1e": lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
+    "j0": lambda x: mpmath.besselj(0, x),
+    "j1": lambda x: mpmath.besselj(1, x),
+    "jv": mpmath.besselj,
+    "iv": mpmath.besseli,
+    "ive": lambda v, x: mpmath.besseli(v, x) * mpmath.exp(-abs(x)),
+    "gammainc": lambda a, x: mpmath.gammainc(a, 0, x, regularized=True) if x > 0 else mpmath.nan,
+    "gammaincc": lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True) if x > 0 else mpmath.nan,
+    "betainc": lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True) if 0 < x < 1 else mpmath.nan,
+}
+"""What is differentiated, with mpmath; the mathematical functions of our own say it themselves."""
+
+
+class Limits:
+    """The derivatives of a function beside a point. Those that grow without bounds are infinite."""
+
+    def __init__(self, function: Callable[..., Any], point: Point) -> None:
+        self.function = cache(function)
+        self.point = [mpmath.mpf(each) for each in point]
+
+    def along(self, operand: int, order: int) -> list[Any]:
+        """Of one operand's derivative, on both sides (or the one that there is)."""
+        unit = [float(each == operand) for each in range(len(self.point))]
+        orders = [order * (each == operand) for each in range(len(self.point))]
+        return self.limits([unit, [-each for each in unit]], orders)
+
+    def mixed(self, path: Path) -> list[Any]:
+        """Of a derivative by two operands, in some directions."""
+        held = len(self.point) - 2
+        orders = [path.count(each) for each in range(len(self.point))]
+        return self.limits([(*[0.0] * held, *each) for each in ACROSS], orders)
+
+    def limits(self, sides: Sequence[Sequence[float]], orders: Sequence[int]) -> list[Any]:
+        found = [self.limit(side, orders) for side in sides]
+        return [each for each in found if not mpmath.isnan(each)]
+
+    def limit(self, side: Sequence[float], orders: Sequence[int]) -> Any:
+        try:
+            first, second = (self.difference(side, distance, orders) for distance in NEAR)
+        except (ValueError, ZeroDivisionError):
+            return mpmath.nan
+        if alike(first, second):
+            return second
+        return mpmath.sign(second) * mpmath.inf if abs(second) > abs(first) else mpmath.nan
+
+    def difference(self, side: Sequence[float], distance: Any, orders: Sequence[int]) -> Any:
+        step = distance * STEP
+        start = [each + distance * mpmath.mpf(along) for each, along in zip(self.point, side, strict=True)]
+        total = mpmath.mpf(0)
+        for steps in product(*[range(order + 1) for order in orders]):
+            value = self.function(*[each + step * count for each, count in zip(start, steps, strict=True)])
+            if not isinstance(value, mpmath.mpf) or not mpmath.isfinite(value):
+                raise ValueError("not a real number")
+            weight = (-1) ** (sum(orders) - sum(steps))
+            for order, count in zip(orders, steps, strict=True):
+                weight *= comb(order, count)
+            total += weight * value
+        return total / step ** sum(orders)
+
+
+def alike(one: Any, other: Any) -> bool:
+    if mpmath.isinf(one) or mpmath.isinf(other):
+        return one == other
+    return bool(abs(one - other) <= SAME * max(1, abs(one), abs(other)))
+
+
+def exact(op: Op) -> Any:
+    """The op with mpmath, if it is known."""
+    if op.name in EXACT:
+        return EXACT[op.name]
+    return partial(functions[op.name].exact, mpmath) if op.name in functions else None
+
+
+def expected(op: Op, limits: Limits, point: Point, path: Path) -> float | None:
+    """What a derivative should be: its limit, or (where there are two) their mean. None where neither exists.
+
+    Raises
+    ------
+    AssertionError
+        Where there is no limit, but the op does not declare that.
+    """
+    if len(set(path)) > 1:
+        sides = limits.mixed(path)
+        if sides and not all(alike(each, sides[0]) for each in sides):
+            require_kink(op, point, path, sides)
+            return None
+        return float(sides[0]) if len(sides) == len(ACROSS) or (sides and not op.kinks(*point)) else None
+    sides: list[Any] = []
+    for order in range(len(path) + 1):
+        sides = limits.along(path[0], order)
+        if len(sides) == 2 and not alike(*sides):
+            if order == 0 or all(map(mpmath.isinf, sides)):
+                return None  # the value jumps, or there is a pole
+            require_kink(op, point, path, sides)
+            return float((sides[0] + sides[1]) / 2) if order == len(path) else None
+    return float(sides[0]) if sides else None
+
+
+def require_kink(op: Op, point: Point, path: Path, sides: Sequence[Any]) -> None:
+    if not op.kinks(*map(np.float64, point)):
+        found = ", ".join(mpmath.nstr(each, 8) for each in sides)
+        raise AssertionError(
+            f"{op.name} at {point}, derivative by {path}: {found} beside it, but no kinks are declared"
+        )
+
+
+def has_points(op: Op) -> bool:
+    """Whether an op can be checked: it has a derivative, and is known to mpmath."""
+    return not isinstance(op.vjp, Unsupported) and exact(op) is not None
+
+
+def paths(operands: Sequence[int], order: int) -> Iterator[Path]:
+    for length in range(1, order + 1):
+        yield from product(operands, repeat=length)
+
+
+def derivatives(op: Op, operands: Sequence[int], order: int, backend: str) -> Callable[..., dict[Path, Any]]:
+    """The compiled function that gives derivatives of each element, by their paths."""
+    public = public_function(op.name, "numbagraph.numpy")
+
+    def by(path: Path) -> Callable[..., Any]:
+        function = public
+        for operand in path:
+            function = grad(total(function), argnums=operand)
+        return function
+
+    def every(*arrays: Any) -> list[Any]:
+        return [by(path)(*arrays) for path in paths(operands, order)]
+
+    run = GraphFunction(every, backend=backend)
+    return lambda *arrays: dict(zip(paths(operands, order), run(*arrays), strict=True))
+
+
+def total(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum of an elementwise function's values, whose gradient has each element's derivative."""
+    return lambda *arrays: function(*arrays).sum()
+
+
+def operands_of(op: Op) -> tuple[int, list[int]]:
+    """How many operands an op has, and those that its samples have as real numbers: the others are parameters."""
+    arrays = next(iter(op.samples(np.random.default_rng(0), FLOAT64)))
+    return len(arrays), [place for place, each in enumerate(arrays) if np.asarray(each).dtype == FLOAT64]
+
+
+def points_of(op: Op) -> np.ndarray:
+    """Special points, a row each."""
+    count, operands = operands_of(op)
+    ranges = [POINTS[len(operands)] if each in operands else PARAMETERS for each in range(count)]
+    return np.array(list(product(*ranges)))
+
+
+def check_special_points(
+    op: Op, *, order: int = ORDER, backend: str = "numpy", dtype: Any = FLOAT64, tolerance: float = 1e-7
+) -> int:
+    """Compare an elementwise op's derivatives at special points with their limits beside them.
+
+    Mixed derivatives must be the same in whichever order they are taken. Where a derivative is not continuous, the op
+    must say so (`kinks`), and give the mean of both sides.
+
+    Returns
+    -------
+    int
+        The number of derivatives that were compared.
+
+    Raises
+    ------
+    AssertionError
+        With all derivatives that are wrong.
+    """
+    function, points, (_, operands) = exact(op), points_of(op), operands_of(op)
+    arrays = points.T.astype(dtype).copy()
+    found, results = derivatives(op, operands, order, backend)(*arrays), op.reference(*arrays)
+    failures, compared = [], 0
+    for row, point in enumerate(map(tuple, points.tolist())):
+        if np.isnan(results[row]):
+            continue
+        values = {path: float(each[row]) for path, each in found.items()}
+        with mpmath.workdps(DIGITS):
+            limits = cache(partial(expected, op, Limits(function, point), point))
+            for path, value in values.items():
+                if len(set(path)) > 1 and np.isinf(results[row]):
+                    continue  # an infinite value has slopes along lines at most
+                where, sorted_path = f"{op.name} at {point}, derivative by {path}", tuple(sorted(path))
+                if not agree(value, values[sorted_path], tolerance):
+                    failures.append(f"{where}: {value}, but {values[sorted_path]} in another order")
+                try:
+                    wanted = limits(sorted_path)
+                except AssertionError as error:
+                    failures.append(str(error))
+                    continue
+                if wanted is None:
+                    continue
+                compared += 1
+                if not agree(value, wanted, tolerance):
+                    failures.append(f"{where}: {wanted} expected, found {value}")
+    if failures:
+        raise AssertionError(f"{len(failures)} of {compared} derivatives\n" + "\n".join(dict.fromkeys(failures)))
+    return compared
+
+
+def agree(value: float, wanted: float, tolerance: float) -> bool:
+    if not (np.isfinite(wanted) and np.isfinite(value)):
+        return value == wanted or bool(np.isnan(value) and np.isnan(wanted))
+    return abs(value - wanted) <= tolerance * max(1.0, abs(wanted))
