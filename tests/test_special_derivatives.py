@@ -1,12 +1,15 @@
 """Derivatives at special points, up to third order: what masks protect, ties, equal operands, and edges of domains."""
 
+from itertools import permutations
+
 import mpmath
 import numpy as np
 import pytest
 import scipy.special
 
-from numbagraph import grad, graph_jit, jacfwd, jacrev
+from numbagraph import grad, graph_jit, hessian, jacfwd, jacrev
 from numbagraph.jit import GraphFunction
+from numbagraph.numpy import logsumexp
 from numbagraph.op import Unsupported, registry
 from numbagraph.testing.special_points import check_special_points, has_points
 
@@ -85,3 +88,119 @@ def test_log_of_erfc_is_differentiated_as_one_function():
     with mpmath.workdps(600):
         wanted = [float(mpmath.diff(lambda x: mpmath.log(mpmath.erfc(x)), x)) for x in (0.5, 1, 30)]
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+# ---- roots, products, sums of exponentials ----
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.std,
+        np.nanstd,
+        lambda x: np.std(x, 0).sum(),
+        lambda x: np.linalg.norm(x - 1),
+        lambda x: np.linalg.norm(x - x.mean(), axis=0).sum(),
+        lambda x: np.linalg.norm((x - 1).ravel(), 3),
+    ],
+)
+def test_deviations_and_lengths_have_no_slope_where_they_are_zero(function):
+    derivatives = GraphFunction(lambda x: (grad(function)(x), hessian(function)(x)), backend="numpy")
+    for found in derivatives(np.ones((3, 2))):
+        np.testing.assert_array_equal(found, np.zeros_like(found))
+    beside = derivatives(np.array([[1.0, 1], [1, 2], [1, 4]]))
+    assert np.isfinite(beside[0]).all()
+    assert np.abs(beside[0]).max() > 0.1
+
+
+def test_a_gradient_of_deviations_is_zero_in_native_code():
+    x = np.array([[1.0, 2.0], [1.0, 3.0]])
+    found = graph_jit(grad(lambda x: np.std(x, 0).sum() + np.linalg.norm(x[:, 0] - 1)))(x)
+    np.testing.assert_allclose(found, [[0, -0.5], [0, 0.5]], rtol=1e-15)
+
+
+def products_of_others(x, orders):
+    """The derivatives of a product by some elements, all different."""
+    found = np.zeros((len(x),) * orders)
+    for places in permutations(range(len(x)), orders):
+        found[places] = np.prod(np.delete(x, places))
+    return found
+
+
+@pytest.mark.parametrize("zeros", range(4))
+@pytest.mark.parametrize("product", [np.prod, lambda x: np.cumprod(x)[-1], lambda x: np.cumprod(x[::-1])[-1]])
+def test_derivatives_of_products_with_zeros(product, zeros):
+    x = np.array([0.0] * zeros + [2.0, 3.0, 5.0, 7.0][zeros:])
+    slope = grad(product)
+    found = GraphFunction(lambda x: [slope(x), jacrev(slope)(x), jacrev(jacrev(slope))(x)], backend="numpy")(x)
+    for order, each in enumerate(found, 1):
+        np.testing.assert_allclose(each, products_of_others(x, order), rtol=1e-14)
+
+
+def test_logsumexp_has_derivatives_by_weights_that_are_zero():
+    x, w = np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 2.0])
+    share = np.exp(x) / np.sum(w * np.exp(x))
+    for zero in (0, 0j):
+        slope = grad(lambda x, w, zero=zero: logsumexp(x + zero, b=w).real, argnums=(0, 1))
+        by_x, by_w = GraphFunction(slope, backend="numpy")(x, w)
+        np.testing.assert_allclose(by_x, w * share, rtol=1e-14)
+        np.testing.assert_allclose(by_w, share, rtol=1e-14)
+    second = jacrev(grad(lambda x, w: logsumexp(x, b=w), argnums=(0, 1)), argnums=(0, 1))
+    (_, mixed), (other, by_w) = GraphFunction(second, backend="numpy")(x, w)
+    np.testing.assert_allclose(by_w, -np.outer(share, share), rtol=1e-13)
+    np.testing.assert_allclose(mixed, np.diag(share) - np.outer(w * share, share), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(other, mixed.T, rtol=1e-13, atol=1e-15)
+
+
+# ---- determinants ----
+
+
+def minors(matrix, order):
+    """The derivatives of a determinant, from Leibniz's formula."""
+    n = len(matrix)
+    found = np.zeros((n, n) * order)
+    for columns in permutations(range(n)):
+        sign = round(np.linalg.det(np.eye(n)[list(columns)]))
+        for rows in permutations(range(n), order):
+            place = sum(((row, columns[row]) for row in rows), ())
+            found[place] += sign * np.prod([matrix[row, columns[row]] for row in range(n) if row not in rows])
+    return found
+
+
+def of_rank(n, rank):
+    rng = np.random.default_rng(n * 10 + rank)
+    return rng.integers(-3, 4, (n, rank)).astype(float) @ rng.integers(-3, 4, (rank, n)).astype(float)
+
+
+SINGULAR = [
+    *[of_rank(n, rank) for n in (1, 2, 3, 4) for rank in range(n)],
+    *(of_rank(5, 4), of_rank(5, 3), np.eye(4, k=1), np.eye(3, k=-1), np.diag([1e10, 0, 1e-10]), np.eye(3) * 1e-9),
+    np.diag([1.0, 1.0, 1e-9]) + 1e-10,
+]
+
+
+def test_derivatives_of_determinants_of_singular_matrices():
+    slope = grad(np.linalg.det)
+    first = GraphFunction(slope)
+    second = GraphFunction(lambda a: [jacrev(slope)(a), jacfwd(slope)(a)], backend="numpy")
+    third = GraphFunction(jacrev(jacrev(slope)), backend="numpy")
+    for matrix in SINGULAR:
+        found = [(1, first(matrix)), *[(2, each) for each in second(matrix)]]
+        if len(matrix) < 4:
+            found.append((3, third(matrix)))
+        for order, each in found:
+            wanted = minors(matrix, order)
+            np.testing.assert_allclose(each, wanted, rtol=1e-9, atol=1e-13 * (np.abs(wanted).max() or 100))
+
+
+def test_gradients_of_determinants_of_complex_and_of_long_singular_matrices():
+    slope = GraphFunction(grad(lambda a: np.linalg.det(a).real))
+    matrix = of_rank(3, 2)
+    np.testing.assert_allclose(slope(matrix + 0j), minors(matrix, 1), rtol=1e-12, atol=1e-12)
+    found = slope(np.eye(20, k=1))  # the determinant of what is left without its first column and last row is 1
+    np.testing.assert_allclose(found, -np.eye(20, k=-19), atol=1e-11)
+
+
+def test_the_logarithm_of_a_singular_determinant_has_no_derivative():
+    found = GraphFunction(grad(lambda a: np.linalg.slogdet(a)[1]), backend="numpy")
+    assert not np.isfinite(found(np.diag([1.0, 0.0]))).all()

@@ -17,7 +17,15 @@ from numbagraph.ops.comparison import isnan, logical_and, logical_not
 from numbagraph.ops.reduction import all, highest, lowest, max, min, prod, sum
 from numbagraph.ops.running import cumprod, cumsum
 from numbagraph.ops.selection import where
-from numbagraph.ops.statistics import Samples, divided, freedom, samples_of, squared_size, statistic_dtype
+from numbagraph.ops.statistics import (
+    Samples,
+    divided,
+    flat_at_zero,
+    freedom,
+    samples_of,
+    squared_size,
+    statistic_dtype,
+)
 
 
 def with_gaps(samples: Samples) -> Samples:
@@ -130,4 +138,4 @@ def nanvar(
 @composite(np.nanstd, samples=gaps_of(np.nanstd), ulp=16, scalar=True)
 def nanstd(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
     variance = nanvar(a, axis, *args, **kwargs)
-    return convert(sqrt(variance), variance.dtype)
+    return convert(flat_at_zero(sqrt, variance), variance.dtype)

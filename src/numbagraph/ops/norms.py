@@ -16,7 +16,7 @@ from numbagraph.ops.comparison import not_equal
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.shape import expand_dims, move, squeeze
-from numbagraph.ops.statistics import squared_size
+from numbagraph.ops.statistics import flat_at_zero, squared_size
 from numbagraph.types import FLOAT64, real_dtype
 
 
@@ -53,7 +53,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
 
 
 def euclidean(value: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
-    return sqrt(sum(squared_size(value), axes, keepdims=keepdims))
+    return flat_at_zero(sqrt, sum(squared_size(value), axes, keepdims=keepdims))
 
 
 def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
@@ -66,7 +66,9 @@ def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -
     if abs(ord) == np.inf:
         return extremum(absolute(value), ord, axes, keepdims)
     size = absolute(value)
-    return sum(size, axes, keepdims=keepdims) if ord == 1 else sum(size**ord, axes, keepdims=keepdims) ** (1 / ord)
+    if ord == 1:
+        return sum(size, axes, keepdims=keepdims)
+    return flat_at_zero(lambda total: total ** (1 / ord), sum(size**ord, axes, keepdims=keepdims))
 
 
 def singular_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:

@@ -17,7 +17,7 @@ from numbagraph.graph import Value
 from numbagraph.ops.arithmetic import absolute, real, sign
 from numbagraph.ops.comparison import equal, isfinite, maximum
 from numbagraph.ops.exponential import exp, log, log1p
-from numbagraph.ops.identity import stop_gradient
+from numbagraph.ops.identity import differentiated_as, stop_gradient
 from numbagraph.ops.reduction import max, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, squeeze
@@ -72,15 +72,16 @@ def weighted(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> An
     value, weight = promote(floating_rule, (a, b))
     shape = shapes.broadcast_shapes([value.shape, weight.shape], "logsumexp")
     value, weight = broadcast_value(value, shape), broadcast_value(weight, shape)
-    value = where(equal(weight, 0), -np.inf, value)
+    given, value = value, where(equal(weight, 0), -np.inf, value)
     axes = reduced_axes(value, axis)
     if value.dtype.kind == "c":
-        return complex_logarithm(value, weight, axes, keepdims, return_sign)
+        return complex_logarithm(value, given, weight, axes, keepdims, return_sign)
     top = largest(value, axes, initial=-np.inf)
     shift = finite(top)
     top_weight = where(equal(value, shift), weight, 0.0)
     first = sum(top_weight, axes, keepdims=True)
-    others = sum(weight * exp(value - shift) - top_weight, axes, keepdims=True)
+    terms = differentiated_as(weight * exp(value - shift), weight * exp(given - shift))
+    others = sum(terms - top_weight, axes, keepdims=True)
     cancelled = equal(first, 0)
     first, alone = where(cancelled, 1.0, first), where(cancelled, others, 1.0)
     ratio = others / first
@@ -91,9 +92,12 @@ def weighted(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> An
     return without(result, axes, keepdims), without(direction, axes, keepdims)
 
 
-def complex_logarithm(value: Value, weight: Value, axes: tuple[int, ...], keepdims: bool, return_sign: bool) -> Any:
+def complex_logarithm(
+    value: Value, given: Value, weight: Value, axes: tuple[int, ...], keepdims: bool, return_sign: bool
+) -> Any:
     top = finite(largest(real(value), axes, initial=-np.inf))
-    total = sum(weight * exp(value - top), axes, keepdims=True)
+    terms = differentiated_as(weight * exp(value - top), weight * exp(given - top))
+    total = sum(terms, axes, keepdims=True)
     if not return_sign:
         return without(log(total) + top, axes, keepdims)
     return without(log(absolute(total)) + top, axes, keepdims), without(sign(total), axes, keepdims)

@@ -13,7 +13,8 @@ from numbagraph.blockwise.promotion import as_value, convert, promote
 from numbagraph.blockwise.reduction import reduction_samples
 from numbagraph.graph import Value
 from numbagraph.ops.arithmetic import imag, real, sqrt
-from numbagraph.ops.comparison import maximum, not_equal
+from numbagraph.ops.comparison import equal, maximum, not_equal
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_to, expand_at
@@ -99,10 +100,16 @@ def squared_size(value: Value) -> Value:
     return value * value
 
 
+def flat_at_zero(function: Callable[[Value], Value], value: Value) -> Value:
+    """A root, which has no slope at 0: there, a length or a deviation is least."""
+    zero = equal(value, 0.0)
+    return differentiated_as(function(value), where(zero, 0.0, function(where(zero, 1.0, value))))
+
+
 @composite(np.std, samples=samples_of(np.std), ulp=8, scalar=True)
 def std(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
     variance = var(a, axis, *args, **kwargs)
-    return convert(sqrt(variance), variance.dtype)
+    return convert(flat_at_zero(sqrt, variance), variance.dtype)
 
 
 def average_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
