@@ -204,3 +204,78 @@ def test_gradients_of_determinants_of_complex_and_of_long_singular_matrices():
 def test_the_logarithm_of_a_singular_determinant_has_no_derivative():
     found = GraphFunction(grad(lambda a: np.linalg.slogdet(a)[1]), backend="numpy")
     assert not np.isfinite(found(np.diag([1.0, 0.0]))).all()
+
+
+# ---- eigenvalues and singular values that are equal ----
+
+
+def symmetric_with(values):
+    vectors = np.linalg.qr(np.random.default_rng(1).normal(size=(len(values),) * 2))[0]
+    matrix = vectors @ np.diag(values) @ vectors.T
+    return (matrix + matrix.T) / 2
+
+
+def by_differences(function, matrix, step=1e-5):
+    found = np.zeros_like(matrix)
+    for place in np.ndindex(matrix.shape):
+        change = np.zeros_like(matrix)
+        change[place] = step
+        found[place] = (function(matrix + change) - function(matrix - change)) / (2 * step)
+    return found
+
+
+WEIGHTS = np.arange(16.0).reshape(4, 4)
+
+
+def of_eigenvalues(a):
+    return np.sum(np.exp(np.linalg.eigh((a + a.T) / 2)[0]))
+
+
+def of_eigenspace(a):
+    vectors = np.linalg.eigh((a + a.T) / 2)[1][:, :2]
+    return np.sum(vectors @ vectors.T * WEIGHTS)
+
+
+def of_singular_values(a):
+    return np.sum(np.linalg.svd(a)[1])
+
+
+def of_singular_space(a):
+    u, _, vh = np.linalg.svd(a)
+    return np.sum(u[:, 2:] @ vh[2:] * WEIGHTS)
+
+
+@pytest.mark.parametrize("function", [of_eigenvalues, of_eigenspace, of_singular_values, of_singular_space])
+@pytest.mark.parametrize("values", [(1.0, 1.0, 2.0, 3.0), (1.0, 1.0, 3.0, 3.0)])
+def test_gradients_where_eigenvalues_are_equal(function, values):
+    """What depends on eigenspaces, but not on the vectors that span them, has a derivative."""
+    slope = GraphFunction(grad(function), backend="numpy")
+    for matrix in (symmetric_with(values), np.diag(values)):
+        np.testing.assert_allclose(slope(matrix), by_differences(function, matrix), rtol=1e-6, atol=1e-6)
+
+
+def kronecker_density(length):
+    """Its first factor has rank 2: the other eigenvalues are zero to rounding."""
+    x = np.linspace(0, 3, 6)
+    apart = x[:, None] - x[None, :]
+    values, vectors = np.linalg.eigh(np.cos(apart / length))
+    others, other_vectors = np.linalg.eigh(np.exp(-0.5 * (apart[:4, :4] / 0.7) ** 2))
+    turned = vectors.T @ np.sin(np.arange(24.0)).reshape(6, 4) @ other_vectors
+    variances = values[:, None] * others[None, :] + 0.01
+    return 0.5 * np.sum(turned**2 / variances) + 0.5 * np.sum(np.log(variances))
+
+
+def test_gradient_of_a_gaussian_process_of_low_rank():
+    slope, step = graph_jit(grad(kronecker_density)), 1e-5
+    for length in (0.7, 1.3, 4.0):
+        wanted = (kronecker_density(length + step) - kronecker_density(length - step)) / (2 * step)
+        np.testing.assert_allclose(slope(length), wanted, rtol=1e-5)
+
+
+def test_gradients_of_eigenvalues_and_singular_values_are_finite_where_they_are_zero():
+    for function in (of_eigenvalues, of_singular_values, lambda a: np.linalg.norm(a, "nuc"), of_singular_space):
+        slope = GraphFunction(grad(function), backend="numpy")
+        for matrix in (np.zeros((4, 4)), np.eye(4), np.diag([1.0, 1.0, 0.0, 0.0])):
+            assert np.isfinite(slope(matrix)).all()
+    slope = GraphFunction(grad(lambda a: np.sum(np.abs(np.linalg.eigvals(a)) ** 2)), backend="numpy")
+    np.testing.assert_allclose(slope(np.eye(3)), 2 * np.eye(3), atol=1e-12)

@@ -12,10 +12,13 @@ from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op
+from numbagraph.blockwise.promotion import convert
 from numbagraph.blockwise.signature import Lengths
 from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import spectral
 from numbagraph.op import Op, load, registry
+from numbagraph.ops.arithmetic import absolute
+from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
@@ -30,6 +33,8 @@ from numbagraph.ops.linalg.common import (
 )
 from numbagraph.ops.linalg.factorisations import one_square, symmetric_from
 from numbagraph.ops.product import transposed_matrix
+from numbagraph.ops.reduction import max
+from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims
 from numbagraph.types import real_dtype
 
@@ -57,11 +62,24 @@ def of_triangle(full: Value, lower: bool) -> Value:
     return conj(triangle) if lower else transposed_matrix(triangle)
 
 
+def rounding(values: Value) -> Value:
+    """How large the errors of eigenvalues or singular values are."""
+    size = absolute(values)
+    length = convert(shapes.as_value(values.shape[-1]), size.dtype)
+    return max(size, -1, keepdims=True, initial=0) * (length * number(np.finfo(size.dtype).eps, size))
+
+
+def unless_rounding(values: Value, error: Value) -> Value:
+    """The reciprocals of numbers, but 0 of those that are nothing but their error."""
+    nothing = less_equal(absolute(values), error)
+    return where(nothing, number(0, values), 1 / where(nothing, number(1, values), values))
+
+
 def differences(values: Value) -> Value:
-    """``1 / (values[j] - values[i])``, and 0 on the diagonal."""
+    """``1 / (values[j] - values[i])``, and 0 where both are equal to rounding: what does not depend on the choice of
+    vectors has no part that turns them into each other, and what rounding leaves of that is not to be divided."""
     gap = spread(values) - expand_dims.bind(values, axes=(-1,))
-    same = unit(gap)
-    return (1 - same) / (gap + same)
+    return unless_rounding(gap, expand_dims.bind(rounding(values), axes=(-1,)))
 
 
 def is_lower(UPLO: str) -> bool:
@@ -215,20 +233,25 @@ def svd_vjp(given: Mapping[int, Value], y: Value, a: Value, *, full_matrices: bo
     v = adjoint(vh)
     inner = on_diagonal(given[1]) if 1 in given else number(0, u)
     result = None
-    gaps = differences(s * s)
+    error = rounding(s)
+    inverse = unless_rounding(s, error)
+    # s[j] / (s[j]**2 - s[i]**2) in parts: where both are equal, only the second one has a meaning
+    apart = differences(s)
+    together = unless_rounding(spread(s) + expand_dims.bind(s, axes=(-1,)), expand_dims.bind(error, axes=(-1,)))
+    together = together - on_diagonal_of(together)
     if 0 in given:
         g = conj(given[0])
         turned = product(adjoint(u), g)
         turned = turned - adjoint(turned)
-        inner = inner + gaps * turned * spread(s) + on_diagonal_of(turned) / (2 * spread(s))
+        inner = inner + (apart + together) * 0.5 * turned + on_diagonal_of(turned) * spread(inverse) * 0.5
         outside = g - product(u, product(adjoint(u), g))
-        result = product(outside / spread(s), vh)
+        result = product(outside * spread(inverse), vh)
     if 2 in given:
         g = adjoint(conj(given[2]))
         turned = product(vh, g)
         turned = turned - adjoint(turned)
-        inner = inner + expand_dims.bind(s, axes=(-1,)) * gaps * turned
-        outside = adjoint((g - product(v, product(vh, g))) / spread(s))
+        inner = inner + (apart - together) * 0.5 * turned
+        outside = adjoint((g - product(v, product(vh, g))) * spread(inverse))
         rest = product(u, outside)
         result = rest if result is None else result + rest
     main = product(u, inner, vh)
