@@ -524,3 +524,31 @@ def test_what_takes_long_to_import_is_imported_when_it_is_used():
     command = [sys.executable, "-c", BEYOND_PYMC]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# ---- what changes, and has no name ----
+
+
+def test_shared_variables_without_names():
+    first, second = (pytensor.shared(np.array(each)) for each in ([1.0, 2.0], [3.0, 6.0]))
+    with pm.Model() as model:
+        pm.Normal("x", first + second, 1.0, shape=2)
+    density = compile_logp(model, freeze=False)
+    for value in ([1.0, 2.0], [0.0, 0.5]):
+        first.set_value(np.array(value))
+        np.testing.assert_allclose(density(np.zeros(2))[1], np.add(value, [3.0, 6.0]))
+    compiled = compile_model(model, freeze=False)
+    assert set(compiled.shared_data) == {"shared variable 0", "shared variable 1"}
+
+
+def test_dimensions_beside_unconstrained_draws():
+    with pm.Model(coords={"side": ["left", "right"]}) as model:
+        pm.Deterministic("sum", pm.HalfNormal("x", dims="side") + pm.Normal("y", shape=2), dims="side")
+    options = {"draws": 10, "tune": 10, "chains": 1, "seed": 1, "progressbar": False, "store_unconstrained": True}
+    trace = sample(model, compute_convergence_checks=False, **options)
+    assert trace.posterior["sum"].dims == trace.posterior["x"].dims == ("chain", "draw", "side")
+    assert list(trace.posterior["side"].values) == ["left", "right"]
+    drawn = trace.sample_stats["unconstrained_draw"]
+    assert drawn.dims == ("chain", "draw", "unconstrained_parameter")
+    names = list(drawn["unconstrained_parameter"].values)
+    np.testing.assert_allclose(np.exp(drawn[0, :, names.index("x_log___0")]), trace.posterior["x"][0, :, 0])

@@ -275,6 +275,7 @@ class DimEquality(Struct):
     other: Extent
     subject: str
     source: Source | None
+    error: type[Exception]
 
 
 class Graph(Struct):

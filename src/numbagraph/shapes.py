@@ -177,13 +177,13 @@ def shape_text(shape: Sequence[Extent]) -> str:
     return f"({extents},)" if len(shape) == 1 else f"({extents})"
 
 
-def require_same(left: Extent, right: Extent, subject: str) -> Extent:
+def require_same(left: Extent, right: Extent, subject: str, error: type[Exception] = ShapeError) -> Extent:
     """Unify two extents that must be equal, and return the one that stands for both."""
     left, right = resolve(left), resolve(right)
     if same(left, right):
         return left
     if isinstance(left, int) and isinstance(right, int):
-        raise ShapeError(subject)
+        raise error(subject)
     collector: GuardCollector | None = getattr(_collectors, "current", None)
     if isinstance(right, Dim) or isinstance(left, Dim):
         dim, other = (right, left) if isinstance(right, Dim) else (left, right)
@@ -192,10 +192,10 @@ def require_same(left: Extent, right: Extent, subject: str) -> Extent:
         if isinstance(other, Dim) or not_one(other):
             assert isinstance(dim, Dim)
             if collector is not None:
-                collector.equalities.append(DimEquality(dim, other, subject, current_source()))
+                collector.equalities.append(DimEquality(dim, other, subject, current_source(), error))
             dim.unify(other)
             return other
-    require(compare("equal", left, right), subject)
+    require(compare("equal", left, right), subject, error)
     return left if isinstance(left, int) or not isinstance(right, int) else right
 
 

@@ -7,7 +7,7 @@ Numba and much of SciPy along.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -118,9 +118,9 @@ def triangle_of(op: Any) -> str:
     return op.UPLO if hasattr(op, "UPLO") else "L" if op.lower else "U"
 
 
-def compiled_model(kind: type[CompiledPyMCModel], shared: Sequence[Any], **parts: Any) -> CompiledPyMCModel:
-    """nutpie's model of its parts, some of which some versions lack; ``shared`` are the variables that hold data."""
-    parts["shared_var_keys"] = {each: each.name for each in shared}
+def compiled_model(kind: type[CompiledPyMCModel], shared: Mapping[Any, str], **parts: Any) -> CompiledPyMCModel:
+    """nutpie's model of its parts, some of which some versions lack; ``shared`` names the variables that hold data."""
+    parts["shared_var_keys"] = dict(shared)
     known = {field.name for field in fields(kind)}
     return kind(**{name: each for name, each in parts.items() if name in known})
 

@@ -11,6 +11,7 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
+from pytensor.tensor.basic import ARange
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.random.op import RandomVariable
@@ -76,6 +77,7 @@ def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
 
 BATCHED: dict[type, Callable[..., Any]] = {
     Dot: matrix_product,
+    ARange: structure.arange_each,
     Reshape: structure.reshape_each,
     linalg.ops.PivotToPermutations: linalg.permutation,
     linalg.ops.LUFactorTridiagonal: linalg.tridiagonal_factors,

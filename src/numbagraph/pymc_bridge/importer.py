@@ -244,7 +244,10 @@ class Importer:
         """A result in the dtype that PyTensor says it has; its known lengths are those that PyTensor knows."""
         if not isinstance(result, Value) or not hasattr(variable.type, "dtype"):
             return result
-        result = convert(result, canonical_dtype(variable.type.dtype))
+        dtype = canonical_dtype(variable.type.dtype)
+        if result.dtype.kind == "c" and dtype.kind != "c":
+            raise UnsupportedOp(f"{describe(variable)} would lose its imaginary part")
+        result = convert(result, dtype)
         if isinstance(variable.type, ScalarType):
             return result  # inside of an op that is applied to each element
         for extent, known in zip(result.shape, static_shape(variable), strict=True):
@@ -331,9 +334,9 @@ def input_of(variable: Variable) -> Input:
     return Input(ArrayType(canonical_dtype(variable.type.dtype), shape), name)
 
 
-def checked_input(variable: Variable) -> Input:
+def checked_input(variable: Variable, name: str | None = None) -> Input:
     """The input for a variable. Native code relies on the lengths that PyTensor knows, so they are checked."""
-    name = variable.name or "an intermediate result"
+    name = name or variable.name or "an intermediate result"
     known = static_shape(variable)
     shape = tuple(1 if length == 1 else Dim(f"{name}.shape[{axis}]") for axis, length in enumerate(known))
     for axis, (extent, length) in enumerate(zip(shape, known, strict=True)):

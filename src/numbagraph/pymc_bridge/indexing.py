@@ -20,7 +20,7 @@ from numbagraph.pymc_bridge.compatibility import index_of, math
 from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
-from numbagraph.types import BOOL
+from numbagraph.types import BOOL, Extent
 
 
 def part(entry: Any) -> Any:
@@ -39,17 +39,29 @@ def end(entry: Any) -> Any:
     return shapes.resolve(extent_of(entry)) if isinstance(entry, Value) else entry
 
 
-def key_of(importer: Importer, node: Apply, indices: Sequence[Any]) -> tuple[Any, ...]:
+def key_of(importer: Importer, node: Apply, x: Value, indices: Sequence[Any]) -> tuple[Any, ...]:
     """The key of ``x[key]``. A mask becomes the positions that it selects: it has to be constant."""
     key: list[Any] = []
+    axis = 0
     for entry in index_of(node.op, indices):
         if isinstance(entry, Value) and entry.dtype == BOOL:
+            require_length_of_mask(entry, x.shape[axis : axis + entry.ndim])
             key += selected(importer, entry)
-        elif isinstance(entry, Value):
+            axis += entry.ndim
+            continue
+        axis += entry is not None
+        if isinstance(entry, Value):
             key.append(part(importer.harmless(entry, lambda _: constant(np.int64(0)))))
         else:
             key.append(part(entry))
     return tuple(key)
+
+
+def require_length_of_mask(mask: Value, lengths: Sequence[Extent]) -> None:
+    shape, wanted = shapes.shape_text(mask.shape), shapes.shape_text(lengths)
+    text = f"boolean index did not match indexed array: a mask of shape {shape} for dimensions {wanted}"
+    for extent, length in zip(mask.shape, lengths, strict=True):
+        shapes.require_same(length, extent, text, IndexError)
 
 
 def selected(importer: Importer, mask: Value) -> list[Value]:
@@ -65,7 +77,7 @@ def selected(importer: Importer, mask: Value) -> list[Value]:
 
 @imports(ops.Subtensor, ops.AdvancedSubtensor, ops.AdvancedSubtensor1)
 def take(importer: Importer, node: Apply, x: Value, *indices: Any) -> Value:
-    key = key_of(importer, node, indices)
+    key = key_of(importer, node, x, indices)
     if x.ndim == 1 and len(key) == 1 and is_static(key[0]) and is_made_of_numbers(x):
         found = elements_of(x)[key[0]]
         return vector_of(found) if isinstance(found, list) else found
@@ -81,7 +93,7 @@ def is_static(entry: Any) -> bool:
 
 @imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
-    key = key_of(importer, node, indices)
+    key = key_of(importer, node, x, indices)
     if node.op.set_instead_of_inc:
         return set_index(x, key, update)
     if getattr(node.op, "ignore_duplicates", False):

@@ -31,7 +31,8 @@ def inline(_: FunctionGraph, node: Apply) -> Any:
 
 INLINE = "numbagraph_inline"
 optdb.register(INLINE, in2out(inline, name=INLINE), position=0)
-PYTHON_CODE = Mode(linker="py", optimizer=RewriteDatabaseQuery(include=(INLINE,)))
+INLINED = RewriteDatabaseQuery(include=(INLINE,))
+PYTHON_CODE = Mode(linker="py", optimizer=INLINED)
 
 
 class InitialPoint:

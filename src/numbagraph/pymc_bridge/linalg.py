@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.compatibility import math, multivariate, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
+from numbagraph.pymc_bridge.mathematics import all_of
 from numbagraph.structs import Struct
 from numbagraph.types import INT64, canonical_dtype
 
@@ -50,12 +51,14 @@ def eigh_derivative(
     return registry[mine](whole) + registry["matrix_transpose"](registry[other](whole, beside))
 
 
-def mirrored(a: Value, *, lower: bool) -> Value:
-    """The symmetric matrix, of the triangle of it that PyTensor reads."""
-    half, strict = (
-        (registry["tril"](a), registry["tril"](a, -1)) if lower else (registry["triu"](a), registry["triu"](a, 1))
-    )
-    return half + registry["conjugate"](registry["matrix_transpose"](strict))
+def mirrored(a: Value, *, lower: bool, hermitian: bool = True) -> Value:
+    """The Hermitian or symmetric matrix, of the triangle of it that PyTensor reads."""
+    strict = registry["tril"](a, -1) if lower else registry["triu"](a, 1)
+    other = registry["matrix_transpose"](strict)
+    if a.dtype.kind != "c" or not hermitian:
+        return (registry["tril"](a) if lower else registry["triu"](a)) + other
+    same = registry["eye"](a.shape[-1], dtype=a.dtype)
+    return strict + same * registry["real"](a) + registry["conjugate"](other)
 
 
 def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
@@ -65,7 +68,7 @@ def solution(op: Any, solve: Op, a: Value, b: Value) -> Value:
         return registry["cho_solve"]((registry["cholesky"](a, upper=not op.lower), op.lower), b)
     if kind == "tridiagonal":
         return Bands(*(registry["diagonal"](a, offset, -2, -1) for offset in (-1, 0, 1))).solution(b)
-    return solve(mirrored(a, lower=op.lower) if kind in ("sym", "her") else a, b)
+    return solve(mirrored(a, lower=op.lower, hermitian=kind == "her") if kind in ("sym", "her") else a, b)
 
 
 class Bands(Struct):
@@ -154,6 +157,9 @@ TABLE: dict[type, tuple[str, Call]] = {
 NAN_WITHOUT_SOLUTION = ("cho_solve", "cholesky", "solve", "solve_triangular")
 """Functions that give NaN where there is no solution; others raise, as NumPy does."""
 
+WITHOUT_NAN = ("lu",)
+"""Functions that refuse what is not finite, as SciPy does."""
+
 
 def core_of(op: Any) -> Any:
     """The op on one matrix, of an op on batches of them."""
@@ -202,7 +208,12 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     op = core_of(node.op)
     name, call = TABLE[type(op)]
     dtype = canonical_dtype(node.outputs[0].type.dtype)
-    operands = tuple(convert(each, dtype if dtype.kind == "f" else each.dtype) for each in operands)
+    operands = tuple(
+        convert(each, dtype) if dtype.kind == "f" and each.dtype.kind != "c" else each for each in operands
+    )
+    if name in WITHOUT_NAN:
+        finite = all_of([registry["all"](registry["isfinite"](each)) for each in operands])
+        importer.require(finite, "array must not contain infs or NaNs", ValueError, node.outputs[0])
     if name not in NAN_WITHOUT_SOLUTION:
         operands = tuple(importer.harmless(each, identity_like) for each in operands)
     with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):
@@ -210,4 +221,13 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
             matrix, vector = operands
             result = call(op, needed(name, node), matrix, expand_at(vector, (vector.ndim,)))
             return squeeze_at(result, (result.ndim - 1,))
-        return call(op, needed(name, node), *operands)
+        results = call(op, needed(name, node), *operands)
+    require_types(node, results if isinstance(results, (list, tuple)) else [results])
+    return results
+
+
+def require_types(node: Apply, results: Sequence[Value]) -> None:
+    """PyTensor's types of some results for complex matrices are not those of its own values: these count."""
+    for variable, result in zip(node.outputs, results, strict=True):
+        if (result.dtype.kind == "c") != (np.dtype(variable.type.dtype).kind == "c"):
+            raise UnsupportedOp(f"{describe(variable)} would be {result.dtype} here")

@@ -11,30 +11,25 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import Container, PerformLinker
-from pytensor.link.c.op import COp
 from pytensor.link.utils import map_storage
+from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
 from numbagraph.pymc_bridge.array_function import ArrayFunction
-from numbagraph.pymc_bridge.importer import describe
+from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.segments import Division, Segment, divide
-
-Cell = list[Any]
-"""Where PyTensor keeps the value of a variable: a list of one element."""
+from numbagraph.shapes import ShapeError
 
 LONGEST = 60
 """Characters of an op in a warning."""
 LINKER, MODE = "numbagraph", "NUMBAGRAPH"
 
 
-class FallbackWarning(UserWarning):
-    """An op has no translation, so PyTensor runs it."""
-
-
-class NumbagraphLinker(PerformLinker):
+class NumbagraphLinker(PerformLinker, VMLinker):
     """Links PyTensor's functions: native code for all ops that have a translation, and PyTensor's own for the rest.
 
-    Random variables are always PyTensor's, so that draws are those of its other modes for the same seed.
+    Random variables are always PyTensor's, so that draws are those of its other modes for the same seed. It is a
+    `VMLinker` for what runs functions inside of loops: the program writes updates itself.
     """
 
     required_rewrites = ("minimum_compile",)
@@ -54,6 +49,11 @@ class NumbagraphLinker(PerformLinker):
         "cond_make_inplace",
     )
 
+    def __init__(self, allow_gc: bool | None = None, schedule: Any = None) -> None:
+        VMLinker.__init__(self, allow_gc=allow_gc, schedule=schedule)
+        self.required_rewrites = type(self).required_rewrites
+        self.incompatible_rewrites = type(self).incompatible_rewrites
+
     def make_all(self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None) -> Any:
         """What PyTensor wants of a linker: what runs the graph, where its values are, and what it consists of."""
         fgraph: Any = self.fgraph
@@ -63,7 +63,7 @@ class NumbagraphLinker(PerformLinker):
         )
         division = divide(fgraph, order, getattr(fgraph, "name", None) or "pytensor")
         warn_of_fallbacks(division)
-        run: Any = Program(fgraph, division, storage_map)
+        run: Any = Program(fgraph, division, storage_map, self.updated_vars)
         run.allow_gc = self.allow_gc
         run.storage_map = storage_map
         inputs = [Container(*each) for each in zip(fgraph.inputs, input_storage, strict=True)]
@@ -92,8 +92,17 @@ class Program:
 
     allow_gc: bool | None
     storage_map: Mapping[Variable, Cell]
+    need_update_inputs = False
+    """PyTensor's name for what need not be done after a call: `updates`."""
 
-    def __init__(self, fgraph: FunctionGraph, division: Division, storage: dict[Variable, Cell]) -> None:
+    def __init__(
+        self,
+        fgraph: FunctionGraph,
+        division: Division,
+        storage: dict[Variable, Cell],
+        updates: Mapping[Variable, Variable],
+    ) -> None:
+        """``updates`` are the inputs that change, and what they become."""
         self.steps = [
             native_step(step, division.functions[step], storage)
             if isinstance(step, Segment)
@@ -104,45 +113,41 @@ class Program:
         self.temporaries = [storage[each] for step in division.steps for each in step.outputs if each not in results]
         foreign = [each for step in division.steps if isinstance(step, Apply) for each in step.outputs]
         self.results = [storage[each] for each in foreign if each in results]
+        self.outputs = [storage[each] for each in fgraph.outputs]
+        self.updates = [(storage[target], storage[source]) for target, source in updates.items()]
 
-    def __call__(self, output_subset: Sequence[int] | None = None) -> None:  # noqa: ARG002  PyTensor 2 gives it
-        """Run all steps, whichever outputs are wanted."""
+    def __call__(self, output_subset: Sequence[int] | None = None) -> list[Any]:  # noqa: ARG002  PyTensor 2 gives it
+        """The outputs. All steps are run, whichever outputs are wanted."""
         for cell in self.results:
             cell[0] = None  # an op may reuse what it finds, but the caller has that
         for step in self.steps:
             step()
         for cell in self.temporaries:
             cell[0] = None
+        outputs = [cell[0] for cell in self.outputs]  # one of them may be an input that changes now
+        updated = [source[0] for _, source in self.updates]
+        for (target, _), value in zip(self.updates, updated, strict=True):
+            target[0] = value
+        return outputs
 
 
 def native_step(segment: Segment, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
+    """A native function, which reads and writes cells. PyTensor decides on lengths that it refuses."""
+    by_pytensor = ByPytensor(segment)
     inputs = [storage[each] for each in segment.inputs]
     outputs = [storage[each] for each in segment.outputs]
     numbers = [storage[each] for each in segment.outputs if isinstance(each.type, ScalarType)]
 
     def step() -> None:
-        for cell, result in zip(outputs, function(*[cell[0] for cell in inputs]), strict=True):
+        arrays = [cell[0] for cell in inputs]
+        try:
+            results = function(*arrays)
+        except ShapeError as refusal:
+            results = by_pytensor(arrays, refusal)
+        for cell, result in zip(outputs, results, strict=True):
             cell[0] = result
         for cell in numbers:
             cell[0] = cell[0][()]
-
-    return step
-
-
-def foreign_step(node: Apply, storage: dict[Variable, Cell]) -> Callable[[], None]:
-    """PyTensor's own implementation of an op, without compiling C for it."""
-    op: Any = node.op
-    implementation = "py" if isinstance(op, COp) else None
-    thunk = op.make_thunk(node, storage, {each: [True] for each in storage}, [], implementation)
-    thunk.inputs = [storage[each] for each in node.inputs]
-    thunk.outputs = [storage[each] for each in node.outputs]
-
-    def step() -> None:
-        try:
-            thunk()
-        except Exception as error:
-            error.add_note(f"  in PyTensor's op {op}, which computes {describe(node.outputs[0])}")
-            raise
 
     return step
 

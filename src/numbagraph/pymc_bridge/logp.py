@@ -93,7 +93,7 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
     found = [each for each in found if hasattr(each.type, "dtype")]
     names = [each.name for each in found]
     for each in found:
-        if each.name is None or names.count(each.name) > 1:
+        if each.name is not None and names.count(each.name) > 1:
             raise ValueError(f"shared variables must have names of their own, but there is {each!r}")
         if is_sparse(each):
             raise UnsupportedOp(
@@ -172,12 +172,14 @@ class Parts:
         self.freeze = freeze
         self.check_parameters = original.check_bounds
         self.point = Point(original, self.model)
-        self.shared: list[Any] = []
+        self.shared: dict[Any, str] = {}
+        """Variables that may change, and what their values are called; some have no names."""
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
         """The shared variables that some variables depend on and that may change."""
         found = [] if self.freeze else shared_variables(outputs)
-        self.shared += [each for each in found if each not in self.shared]
+        for each in found:
+            self.shared.setdefault(each, each.name or f"shared variable {len(self.shared)}")
         return found
 
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
@@ -189,7 +191,7 @@ class Parts:
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
             importer = Importer(check_parameters=self.check_parameters)
-            importer.values.update({each: checked_input(each) for each in shared})
+            importer.values.update({each: checked_input(each, self.shared[each]) for each in shared})
             self.point.bind(importer, inputs)
             values = build([as_double(importer(each), each) for each in variables], inputs)
             own = [*inputs, *(importer.values[each] for each in shared)]
@@ -210,7 +212,7 @@ class Parts:
 
     def record(self, *graphs: ImportedGraph) -> Record:
         """What native code reads: shared variables, and what graphs captured."""
-        arrays = {each.name: as_array(each.get_value(borrow=True)) for each in self.shared}
+        arrays = {name: as_array(each.get_value(borrow=True)) for each, name in self.shared.items()}
         for graph in graphs:
             for name, captured in zip(names_of(graph), graph.captured, strict=True):
                 if name in arrays:
@@ -240,7 +242,7 @@ class CompiledLogp:
         graph = parts.density(gradient=self.has_gradient)
         self._shared = parts.shared
         self._lock = new_lock()
-        self._values = {each.name: each.get_value(borrow=True) for each in self._shared}
+        self._values = {name: each.get_value(borrow=True) for each, name in self._shared.items()}
         self.function = parts.density_function(graph, parts.record(graph), gradient=self.has_gradient)
 
     @property
@@ -276,11 +278,11 @@ class CompiledLogp:
 
     def _follow_shared(self) -> None:
         """Read what shared variables hold now."""
-        for each in self._shared:
+        for each, name in self._shared.items():
             value = each.get_value(borrow=True)
-            if value is not self._values[each.name]:
-                self._values[each.name] = value
-                self.function.record.put(each.name, as_array(value))
+            if value is not self._values[name]:
+                self._values[name] = value
+                self.function.record.put(name, as_array(value))
 
     def _in_numpy(self, vector: np.ndarray) -> Any:
         """A check failed: NumPy's interpreter runs into the same trouble, and says where; if not, its results count."""

@@ -115,7 +115,7 @@ def compile_model(
         compiled_logp_func=density_function,  # nutpie asks for its `address` alone
         compiled_expand_func=expand_function,
         initial_point_func=initial,
-        shared_data={each.name: record.arrays[each.name] for each in parts.shared},
+        shared_data={name: record.arrays[name] for name in parts.shared.values()},
         user_data=record.memory,
         n_expanded=expand_function.vectors.sizes[0],
         shape_info=shape_info,
@@ -159,10 +159,10 @@ def known_names(known: Collection[str], var_names: Iterable[str]) -> list[str]:
 
 def check_lengths(parts: Parts, data: Mapping[str, np.ndarray]) -> None:
     """Refuse data with other lengths than those that PyTensor knows."""
-    for each in parts.shared:
-        found = data[each.name].shape
+    for each, name in parts.shared.items():
+        found = data[name].shape
         if any(known not in (None, length) for known, length in zip(each.type.shape, found, strict=True)):
-            raise ValueError(f"{each.name!r} must have the shape {each.type.shape}, and {found} is another one")
+            raise ValueError(f"{name!r} must have the shape {each.type.shape}, and {found} is another one")
 
 
 def shapes_of(parts: Parts, graph: ImportedGraph, arrays: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:

@@ -19,9 +19,9 @@ from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import MakeSlice
 
 from numbagraph import shapes
-from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Constant, Input, Node, Value, constant, toposort
+from numbagraph.graph import Constant, Dim, Input, Node, Value, constant, toposort
 from numbagraph.op import registry
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
@@ -45,6 +45,12 @@ def extent_of(value: Value) -> Extent:
     if isinstance(value, Node) and value.op.name == "cast" and value.inputs[0].type.weak:
         value = value.inputs[0]
     return as_extent(value)
+
+
+def length_of(value: Value) -> Extent:
+    """The same, required not to be negative when the graph runs."""
+    extent = extent_of(value)
+    return shapes.resolve(extent if isinstance(extent, Dim) else as_length(extent))
 
 
 def length(extent: Extent) -> Value:
@@ -125,12 +131,17 @@ def stop_gradient(importer: Importer, node: Apply, x: Value) -> Value:
     return registry["stop_gradient"](x)
 
 
+class SpecifiedShapeError(shapes.ShapeError, AssertionError):
+    """A length is not the one that `specify_shape` says; for PyTensor that is a failed assertion."""
+
+
 @imports(SpecifyShape)
 def specify_shape(importer: Importer, node: Apply, x: Value, *lengths: Any) -> Value:
     for axis, expected in enumerate(lengths):
         if expected is not None:
-            text = f"{describe(node.inputs[0])} must have length {expected} along axis {axis}"
-            shapes.require_same(x.shape[axis], extent_of(expected), text)
+            length = shapes.resolve(extent_of(expected))
+            text = f"{describe(node.inputs[0])} must have length {length} along axis {axis}"
+            shapes.require_same(x.shape[axis], length, text, SpecifiedShapeError)
     return x
 
 
@@ -160,6 +171,12 @@ def may_be_negative(size: Extent) -> bool:
 def with_rest(x: Value, sizes: Sequence[Extent]) -> list[Extent]:
     """Lengths of which one may turn out to be -1, which stands for what is left of ``x``."""
     others = shapes.multiply(-1, shapes.product(sizes))
+    known = registry["greater"](shapes.as_value(others), 0)
+    for each in sizes:
+        is_given = registry["not_equal"](shapes.as_value(each), -1)
+        shapes.require(
+            registry["logical_or"](is_given, known), "only one length can be left, and of an array with elements"
+        )
     rest = shapes.as_value(shapes.floor_divide(shapes.product(x.shape), shapes.maximum(others, 1)))
     lengths = [shapes.as_value(each) for each in sizes]
     return [registry["where"](registry["equal"](each, -1), rest, each) for each in lengths]
@@ -202,18 +219,18 @@ def join_dims(importer: Importer, node: Apply, x: Value) -> Value:
 @imports(SplitDims)
 def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value:
     axis, count = node.op.axis, node.outputs[0].type.ndim - x.ndim + 1
-    return reshape_value(x, (*x.shape[:axis], *map(extent_of, elements_of(sizes, count)), *x.shape[axis + 1 :]))
+    return reshape_value(x, (*x.shape[:axis], *map(length_of, elements_of(sizes, count)), *x.shape[axis + 1 :]))
 
 
 @imports(basic.Alloc)
 def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
-    return broadcast_value(x, [shapes.resolve(extent_of(each)) for each in lengths])
+    return broadcast_value(x, [length_of(each) for each in lengths])
 
 
 @imports(basic.AllocEmpty)
 def alloc_empty(importer: Importer, node: Apply, *lengths: Value) -> Value:
     zero = constant(0, dtype=canonical_dtype(node.op.dtype))
-    return broadcast_value(zero, [shapes.resolve(extent_of(each)) for each in lengths])
+    return broadcast_value(zero, [length_of(each) for each in lengths])
 
 
 @imports(basic.MakeVector)
@@ -236,9 +253,16 @@ def join(importer: Importer, node: Apply, *operands: Value) -> Value:
 def split(importer: Importer, node: Apply, *operands: Value) -> list[Value]:
     axis, (x, sizes) = axis_apart(node.op, operands, 1)
     along = shapes.normalise_axis(static_integer(axis, "the axis of a split"), x.ndim)
-    extents = [extent_of(each) for each in elements_of(sizes, len(node.outputs))]
-    starts = accumulate(extents[:-1], shapes.add, initial=0)
+    extents = [length_of(each) for each in elements_of(sizes, len(node.outputs))]
+    text = f"split of {describe(node.inputs[0])}: the sizes must add up to the length of axis {along}"
+    for each in extents:  # or their sum could overflow
+        shapes.require(shapes.compare("less_equal", each, x.shape[along]), text)
+    *starts, total = accumulate(extents, shapes.add, initial=0)
+    shapes.require_same(total, x.shape[along], text)
     return [narrow(x, along, start, extent) for start, extent in zip(starts, extents, strict=True)]
+
+
+LONGEST = 2**62
 
 
 @imports(basic.ARange)
@@ -246,7 +270,30 @@ def arange(importer: Importer, node: Apply, *ends: Value) -> Value:
     dtype = canonical_dtype(node.op.dtype)
     if dtype.kind in "iu":
         return registry["arange"](*(shapes.resolve(extent_of(each)) for each in ends), dtype=dtype)
-    return registry["arange"](*(convert(each, dtype) for each in ends), dtype=dtype)
+    start, stop, step = (convert(each, dtype) for each in ends)
+    count = registry["absolute"]((stop - start) / step)
+    shapes.require(registry["less"](count, float(LONGEST)), "arange: cannot compute length, or it is too large")
+    return registry["arange"](start, stop, step, dtype=dtype)
+
+
+def arange_each(importer: Importer, node: Apply, *ends: Value) -> list[Value]:
+    """The same of each element of a batch: all begin and end alike, or their lengths may differ."""
+    numbers = [common_number(importer, each) for each in ends]
+    if any(each is None for each in numbers):
+        raise UnsupportedOp(f"the length of {describe(node.outputs[0])} may differ along a batch")
+    row = arange(importer, Apply(node.op.core_op, [], []), *numbers)
+    batch = shapes.broadcast_shapes([each.shape for each in ends], "arange")
+    return [broadcast_value(row, [*batch, *row.shape])]
+
+
+def common_number(importer: Importer, numbers: Value) -> Value | None:
+    """The number that is repeated in an array."""
+    while isinstance(numbers, Node) and numbers.op.name in ("broadcast_to", "expand_dims"):
+        numbers = numbers.inputs[0]
+    if not numbers.ndim:
+        return numbers
+    data = importer.data_of(numbers)
+    return constant(data.flat[0]) if data is not None and data.size and np.all(data == data.flat[0]) else None
 
 
 @imports(basic.Eye)

@@ -204,7 +204,7 @@ def check_entry(graph: Graph, environment: Environment) -> None:
     """Raise unless the arguments fulfil what the graph requires of them."""
     for equality in graph.equalities:
         if length_of(equality.dim, environment) != length_of(equality.other, environment):
-            raise shapes.ShapeError(requirement(equality.subject, equality.source, environment))
+            raise equality.error(requirement(equality.subject, equality.source, environment))
     for guard in graph.guards:
         if not evaluate_scalar(guard.condition, environment):
             raise guard.error(requirement(guard.subject, guard.source, environment))

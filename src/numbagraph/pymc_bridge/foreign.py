@@ -1,0 +1,76 @@
+"""PyTensor's own implementations of ops: of those that have no translation, and where native code refuses lengths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import pytensor
+from pytensor.compile.mode import Mode
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.link.c.op import COp
+from pytensor.link.vm import VMLinker
+
+from numbagraph.pymc_bridge.importer import describe
+from numbagraph.pymc_bridge.initial_point import INLINED
+from numbagraph.pymc_bridge.segments import Segment
+from numbagraph.shapes import ShapeError
+
+Cell = list[Any]
+"""Where PyTensor keeps the value of a variable: a list of one element."""
+
+
+class FallbackWarning(UserWarning):
+    """An op has no translation, or is not made for the lengths that it is given, so PyTensor runs it."""
+
+
+def foreign_step(node: Apply, storage: dict[Variable, Cell]) -> Callable[[], None]:
+    """PyTensor's own implementation of an op, without compiling C for it."""
+    op: Any = node.op
+    implementation = "py" if isinstance(op, COp) else None
+    thunk = op.make_thunk(node, storage, {each: [True] for each in storage}, [], implementation)
+    thunk.inputs = [storage[each] for each in node.inputs]
+    thunk.outputs = [storage[each] for each in node.outputs]
+
+    def step() -> None:
+        try:
+            thunk()
+        except Exception as error:
+            error.add_note(f"  in PyTensor's op {op}, which computes {describe(node.outputs[0])}")
+            raise
+
+    return step
+
+
+class ByPytensor:
+    """What a segment computes, by PyTensor's Python code. It is compiled when it is first called."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+
+    def __call__(self, arrays: Sequence[Any], refusal: ShapeError) -> Sequence[Any]:
+        """The results where native code refuses lengths: PyTensor may take them, as it decides when it runs.
+
+        If it does not, or if they are not those that its types promise, the error is the refusal, which names the
+        user's line, unless PyTensor raises one of another kind.
+        """
+        if not all(each.type.is_valid_value(array) for each, array in zip(self.segment.inputs, arrays, strict=True)):
+            raise refusal
+        try:
+            results = self.function(*arrays)
+        except Exception as error:
+            if isinstance(refusal, type(error)):
+                raise refusal from error
+            raise
+        text = f"PyTensor itself runs what native code is not made for: {refusal}"
+        warnings.warn(text, FallbackWarning, stacklevel=2)
+        return results
+
+    @cached_property
+    def function(self) -> Callable[..., Sequence[Any]]:
+        graph = FunctionGraph(list(self.segment.inputs), list(self.segment.outputs), clone=True)
+        mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
+        return pytensor.function(graph.inputs, graph.outputs, mode=mode, on_unused_input="ignore")
