@@ -514,6 +514,34 @@ def test_several_processes():
     agree(sample(2), sample(1))
 
 
+@pytest.mark.filterwarnings("ignore:Data in y contains missing values")
+def test_all_that_sampling_compiles_is_in_the_mode(monkeypatch):
+    """Deterministic variables of draws, and step methods of discrete variables: PyMC names a mode for some of them."""
+    compiled, original = [], pytensor.function
+
+    def recorded(*arguments, mode=None, **options):
+        compiled.append(get_mode(mode))
+        return original(*arguments, mode=mode, **options)
+
+    monkeypatch.setattr(pytensor, "function", recorded)
+    data = rng.normal(size=(20, 3))
+    with pm.Model() as model:
+        values = pm.Data("values", data) @ pm.Normal("slopes", shape=3)
+        kind = pm.Categorical("kind", [0.2, 0.3, 0.5])
+        mean = pm.Deterministic("mean", values + kind + pm.Poisson("shift", 1.0))
+        pm.Normal("y", mean, pm.HalfNormal("scale"), observed=np.where(GROUP > 2, np.nan, OBSERVED))
+    for options in ({"compile_kwargs": {"mode": NAME}}, {"backend": "numbagraph"} if PYMC_6 else None):
+        if options is not None:
+            with model:
+                trace = pm.sample(chains=1, cores=1, **options, **SAMPLING)
+            assert trace.posterior["mean"].shape == (1, 8, 20)
+    assert len(compiled) > 4
+    linkers = [each.linker for each in compiled]
+    initial = pytensor.compile.mode.FAST_COMPILE.linker  # PyMC says so for initial points
+    assert {type(each).__name__ for each in linkers if each is not initial} == {"NumbagraphLinker"}
+    assert type(get_mode(None).linker) is not type(get_mode(NAME).linker)
+
+
 def test_variational_inference_is_the_same():
     def fit(options):
         return pm.fit(30, random_seed=1, progressbar=False, compile_kwargs=options).hist

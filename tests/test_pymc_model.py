@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import doctest
 import inspect
+import logging
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from nutpie import compile_pymc  # noqa: E402
 from pymc.exceptions import SamplingError  # noqa: E402
 from pymc.initial_point import make_initial_point_fn  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
+from pymc.stats.convergence import run_convergence_checks  # noqa: E402
 from pytensor.compile.builders import OpFromGraph  # noqa: E402
 from threadpoolctl import threadpool_info, threadpool_limits  # noqa: E402
 
@@ -524,6 +526,36 @@ def test_what_takes_long_to_import_is_imported_when_it_is_used():
     command = [sys.executable, "-c", BEYOND_PYMC]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# ---- warnings ----
+
+
+def funnel():
+    with pm.Model() as model:
+        width = pm.Normal("width", 0.0, 3.0)
+        pm.Normal("narrow", 0.0, pt.exp(width / 2), shape=9)
+        pm.Deterministic("doubled", width * 2)
+    return model
+
+
+def test_what_pymc_says_of_a_trace_is_said(caplog):
+    caplog.set_level(logging.INFO, logger="pymc.stats.convergence")
+    options = {"draws": 200, "tune": 100, "chains": 4, "seed": 1, "progressbar": False}
+    model = funnel()
+    trace = sample(model, **options)
+    count = int(trace.sample_stats["diverging"].sum())
+    assert count > 0
+    expected = [each.message for each in run_convergence_checks(trace, model)]
+    assert caplog.messages == expected
+    assert any(f"{count} divergence" in each for each in expected)
+    assert any("rhat" in each for each in expected)
+    caplog.clear()
+    sample(model, var_names=["doubled"], **options)
+    assert caplog.messages == expected[:1]
+    caplog.clear()
+    sample(model, compute_convergence_checks=False, **options)
+    assert caplog.messages == []
 
 
 # ---- what changes, and has no name ----

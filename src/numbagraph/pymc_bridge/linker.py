@@ -16,6 +16,7 @@ from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
 from numbagraph.pymc_bridge.array_function import ArrayFunction
+from numbagraph.pymc_bridge.default_mode import install
 from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.segments import Division, Segment, divide
 from numbagraph.shapes import ShapeError
@@ -152,12 +153,20 @@ def native_step(segment: Segment, function: ArrayFunction, storage: Mapping[Vari
     return step
 
 
+def is_ours(mode: Any) -> bool:
+    """Whether a mode, or the name of one, has our linker."""
+    return (
+        mode.upper() == MODE if isinstance(mode, str) else isinstance(getattr(mode, "linker", None), NumbagraphLinker)
+    )
+
+
 def register() -> None:
-    """Make the mode known to PyTensor, by name."""
+    """Make the mode known to PyTensor, by name, and let all of `pm.sample` have it."""
     if LINKER not in predefined_linkers:
         register_linker(LINKER, NumbagraphLinker())
     if MODE not in predefined_modes:
         register_mode(MODE, Mode(NumbagraphLinker(), RewriteDatabaseQuery(include=["fast_run"])))
+    install(is_ours)
 
 
 register()

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pymc as pm
 from pymc.exceptions import SamplingError
+from pymc.stats.convergence import SamplerWarning, log_warnings, run_convergence_checks, warn_divergences
 from threadpoolctl import threadpool_limits
 
 from numbagraph.pymc_bridge.compatibility import finished
@@ -33,6 +34,7 @@ def sample(
     var_names: Iterable[str] | None = None,
     initvals: Mapping[Any, Any] | None = None,
     discard_tuned_samples: bool = True,
+    compute_convergence_checks: bool = True,
     freeze: bool = True,
     **options: Any,
 ) -> Any:
@@ -61,6 +63,8 @@ def sample(
         Where chains begin, for variables or their names.
     discard_tuned_samples
         Whether to forget what was drawn for the adaptation.
+    compute_convergence_checks
+        Whether to warn, as `pymc.sample` does, of divergences, of R-hat, and of small effective sample sizes.
     freeze
         Whether data and dimensions become constants before the model is compiled.
     **options
@@ -117,7 +121,17 @@ def sample(
         )
     attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
     hidden = [name for name in compiled.shapes if name not in names_kept(model, kept)]
-    return finished(result, model, hidden, attributes)
+    trace = finished(result, model, hidden, attributes)
+    if compute_convergence_checks:
+        log_warnings(warnings_of(trace, model))
+    return trace
+
+
+def warnings_of(trace: Any, model: pm.Model) -> list[SamplerWarning]:
+    """What PyMC's own checks say of a trace; where it has no free variable, there are only statistics to look at."""
+    if any(each.name in trace.posterior for each in model.free_RVs):
+        return run_convergence_checks(trace, model)
+    return warn_divergences(trace)
 
 
 def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
