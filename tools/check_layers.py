@@ -54,6 +54,7 @@ LAYERS = (
     "binding",
     "targets",
     "pickled",
+    "bound_methods",
     "jit",
     "op_function",
     "differentiation",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, overload
 
@@ -12,6 +11,7 @@ import optree
 
 from numbagraph.abi import Leaf
 from numbagraph.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
+from numbagraph.bound_methods import BoundMethods
 from numbagraph.embed import c_layout, embed
 from numbagraph.forking import new_lock
 from numbagraph.graph import Graph
@@ -435,33 +435,6 @@ class CacheInfo(NamedTuple):
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
     return pickled.decorated(lambda function: GraphFunction(function, **options))
-
-
-class BoundMethods(dict[GraphFunction, GraphFunction]):
-    """The compiled methods of one object. They live in it, so that they go when it goes; no copy of it takes them."""
-
-    NAME = "_numbagraph_methods"
-
-    def __init__(self, owner: Any) -> None:
-        super().__init__()
-        self.owner = weakref.ref(owner)
-
-    @classmethod
-    def of(cls, owner: Any) -> BoundMethods:
-        if not hasattr(owner, "__dict__"):
-            kind = type(owner).__name__
-            raise TypeError(f"a compiled method is kept in its object, but {kind} has only __slots__: add '__dict__'")
-        found = owner.__dict__.get(cls.NAME)
-        if found is None or found.owner() is not owner:
-            found = owner.__dict__[cls.NAME] = cls(owner)
-        return found
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _no_methods, ()
-
-
-def _no_methods() -> None:
-    return None
 
 
 @overload
