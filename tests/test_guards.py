@@ -22,6 +22,7 @@ from numbagraph import graph_jit
 from numbagraph.jit import GraphFunction
 from numbagraph.runtime.guards import same
 from numbagraph.surroundings import MOST_STATES
+from tests.tally import Tally
 
 X = np.array([1.0, 2.0, 3.0])
 K: Any = 2.0
@@ -310,12 +311,12 @@ def test_a_counter_is_bounded_and_said_once() -> None:
 
 
 def test_what_the_function_itself_changes_while_it_is_traced() -> None:
-    made: list[int] = []
+    made = Tally()
 
     class Lazy:
         @functools.cached_property
         def table(self) -> Any:
-            made.append(1)
+            made.step()
             return np.arange(3.0)
 
         def run(self, x: Any) -> Any:
@@ -326,7 +327,7 @@ def test_what_the_function_itself_changes_while_it_is_traced() -> None:
     np.testing.assert_array_equal(compiled(X), X + np.arange(3.0))
     lazy.__dict__["table"] = np.ones(3)
     np.testing.assert_array_equal(compiled(X), X + 1)
-    assert made == [1]
+    assert len(made) == 1
 
 
 def test_names_that_are_not_there_yet_or_no_longer() -> None:
@@ -390,6 +391,27 @@ def test_while_other_threads_rebind() -> None:
     for value, each in wanted.items():
         set_global("K", value)()
         np.testing.assert_array_equal(compiled(X), each)
+
+
+def test_no_code_of_objects_is_run_to_find_what_they_hold() -> None:
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> Any:
+            if name == "k":
+                raise RuntimeError("asked the class")
+            return super().__getattribute__(name)
+
+    class Own(metaclass=Meta):
+        k = 3.0
+
+        @property
+        def __dict__(self) -> Any:
+            raise RuntimeError("asked for the dict")
+
+        def run(self, x: Any) -> Any:
+            return x * self.k
+
+    own = Own()
+    np.testing.assert_array_equal(graph_jit(lambda x: own.run(x))(X), X * 3)
 
 
 def test_objects_that_are_guarded_stay_alive() -> None:

@@ -136,8 +136,10 @@ class _Walk:
             if each.__flags__ & _IMMUTABLE_TYPE:
                 continue
             for name, method in list(vars(each).items()):
+                if type(method) in _PLAIN:
+                    continue
                 special = name.startswith("__") and (instance is MISSING or name not in _NEVER_RUN)
-                if special or name in self._names:
+                if (special and type(method) is types.FunctionType) or name in self._names:
                     self._follow_method(method, kind, instance)
 
     def _follow_method(self, method: Any, kind: type, instance: Any) -> None:
@@ -253,7 +255,7 @@ class _Walk:
         if hasattr(type(on_class), "__set__"):
             self._follow_method(on_class, kind, owner)
             return MISSING
-        own = getattr(owner, "__dict__", None)
+        own = _entries(owner)
         value = own.get(name, MISSING) if type(own) is dict else MISSING
         if type(own) is dict and (value is not MISSING or on_class is not MISSING):
             self._guard(own, name, value, spelling)
@@ -292,6 +294,13 @@ class _Walk:
             self._follow_method(found, kind, instance)
             return MISSING
         return found
+
+
+def _entries(instance: Any) -> Any:
+    """The dict of an instance, without asking a ``__dict__`` that its class defines."""
+    found = next((vars(each)["__dict__"] for each in type(instance).__mro__ if "__dict__" in vars(each)), None)
+    is_plain = isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType))
+    return found.__get__(instance) if is_plain else None
 
 
 def _is_own(kind: type) -> bool:
