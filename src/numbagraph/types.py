@@ -17,6 +17,7 @@ BOOL = np.dtype(np.bool_)
 INT64 = np.dtype(np.int64)
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
+UINT64 = np.dtype(np.uint64)
 COMPLEX64 = np.dtype(np.complex64)
 COMPLEX128 = np.dtype(np.complex128)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
-from numbagraph.blockwise.promotion import DtypeRule, as_value, loop_dtypes, promote, ufunc_rule, weak_convert
+from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.graph import Node, Value
 from numbagraph.kernel import Emit
 from numbagraph.op import Op, load, new_memory, nowhere, registry
@@ -43,6 +43,8 @@ def install_operator(name: str, op: Op) -> None:
 
 def as_integers(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Python's bools are integers to Python's arithmetic, as long as they meet no array."""
+    if any(map(is_large, operands)):
+        return operands
     values = [as_value(each) for each in operands]
     if not all(value.type.weak for value in values):
         return operands

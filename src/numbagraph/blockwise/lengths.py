@@ -18,7 +18,7 @@ from numbagraph import shapes
 from numbagraph.graph import BatchElement, Constant, Dim, Node, Value, constant
 from numbagraph.op import registry
 from numbagraph.structs import Struct
-from numbagraph.types import BOOL, INT64, Extent
+from numbagraph.types import BOOL, INT64, UINT64, Extent
 
 
 def as_extent(size: Any, what: str = "a length") -> Extent:
@@ -27,6 +27,8 @@ def as_extent(size: Any, what: str = "a length") -> Extent:
         return operator.index(size)
     if size.ndim or size.dtype.kind not in "iu":
         raise TypeError(f"{what} must be an integer, not {size.type}")
+    if size.dtype == UINT64:  # beyond the other integers is beyond any length, too
+        size = registry["minimum"].bind(size, constant(2**63 - 1, dtype=UINT64))
     if size.dtype != INT64 or not size.type.weak:
         size = registry["cast"].bind(size, dtype=INT64, weak=True) if not isinstance(size, Constant) else size
     return shapes.resolve(size)
@@ -226,7 +228,7 @@ def bound_of(end: Any, length: Extent, default: Bound, shift: int = 0) -> Bound:
     if not is_nonnegative(end):
         negative = registry["less"].bind(end, shapes.as_value(0))
         end = shapes.resolve(registry["where"].bind(negative, shapes.as_value(shapes.add(end, length)), end))
-    place = plus(end, shift)
+    place = plus(shapes.minimum(end, length), shift) if shift else end  # the largest integer has none behind it
     place = place if is_nonnegative(place) else shapes.maximum(place, 0)
     return Bound(length, place=shapes.minimum(place, length))
 
@@ -273,6 +275,7 @@ def cut(key: slice, length: Extent) -> Cut:
         raise TypeError("the step of a slice must be known when the function is traced: name it in static_argnames")
     if step == 0:
         raise ValueError("slice step cannot be zero")
+    step = max(-(2**62), min(step, 2**62))  # beyond any length, and so that a sum with one is an integer
     first, last = Bound(length), Bound(length, right=True)
     if step > 0:
         low, high = bound_of(key.start, length, first), bound_of(key.stop, length, last)

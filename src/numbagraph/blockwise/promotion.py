@@ -41,6 +41,18 @@ def as_strong(operand: Any) -> Value:
     return convert(value, value.dtype) if value.type.weak else value
 
 
+def is_large(operand: Any) -> bool:
+    """Whether an operand is a Python integer that is none of int64."""
+    return type(operand) is int and not -(2**63) <= operand < 2**63
+
+
+def number_of(number: int, dtype: np.dtype) -> Constant:
+    """A Python integer as a number of a dtype, which it must fit."""
+    if dtype.kind in "iu" and not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        raise OverflowError(f"Python integer {number} out of bounds for {dtype}")
+    return constant(np.array(number, dtype=dtype), dtype=dtype)
+
+
 def weak_constant(number: complex) -> Constant:
     if isinstance(number, bool):
         return constant(number, dtype=BOOL, weak=True)
@@ -82,12 +94,25 @@ def promote(rule: DtypeRule, operands: Iterable[Any], *, weak: bool = False) -> 
 
     With ``weak`` (the operators of Python), an operation on Python scalars alone stays weak.
     """
+    operands = list(operands)
+    if any(map(is_large, operands)):
+        return promote_large(rule, operands)
     values = [operand if isinstance(operand, Value) else as_value(operand) for operand in operands]
     all_weak = all(value.type.weak for value in values)
     kinds = tuple([value.type.dtype if all_weak else kind_of(value) for value in values])
     dtypes = loop_dtypes(rule, kinds)
     fit = weak_convert if all_weak and weak else convert
     return tuple([fit(value, dtype) for value, dtype in zip(values, dtypes, strict=False)])
+
+
+def promote_large(rule: DtypeRule, operands: Sequence[Any]) -> tuple[Value, ...]:
+    """The same with integers of Python that only the dtype of an array may hold."""
+    values = [operand if is_large(operand) else as_value(operand) for operand in operands]
+    if all(isinstance(value, int) or value.type.weak for value in values):
+        raise OverflowError(f"Python integers {operands} out of bounds for int64: write np.uint64 or a float")
+    dtypes = loop_dtypes(rule, tuple([int if isinstance(value, int) else kind_of(value) for value in values]))
+    pairs = zip(values, dtypes, strict=False)
+    return tuple([number_of(each, dtype) if isinstance(each, int) else convert(each, dtype) for each, dtype in pairs])
 
 
 @cache

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import elementwise
-from numbagraph.blockwise.promotion import DtypeRule, Kind, ufunc_rule
+from numbagraph.blockwise.promotion import DtypeRule, Kind, is_large, promote, ufunc_rule
 from numbagraph.graph import Value
 from numbagraph.intrinsics import reals, scalar
 from numbagraph.op import Op
 from numbagraph.ops.selection import DISCRETE, where
-from numbagraph.types import FLOAT32, INT64
+from numbagraph.types import FLOAT32, INT64, UINT64
 
 
 def by_value(ufunc: np.ufunc) -> DtypeRule:
@@ -29,8 +29,23 @@ def by_value(ufunc: np.ufunc) -> DtypeRule:
     return rule
 
 
+def as_number(operand: Any, other: Any) -> Any:
+    """A Python integer that is none of int64, as something that compares like it."""
+    if not is_large(operand):
+        return operand
+    dtype = getattr(other, "dtype", INT64)
+    if dtype == UINT64 and 0 <= operand < 2**64:
+        return np.uint64(operand)
+    return float(operand) if dtype.kind in "fc" else np.copysign(np.inf, operand)
+
+
 def comparison(ufunc: np.ufunc, predicate: str, **facets: Any) -> Op:
-    return elementwise(ufunc, emit=scalar.compare(predicate), dtype=by_value(ufunc), vjp=DISCRETE, **facets)
+    rule = by_value(ufunc)
+
+    def frontend(op: Op, x1: Any, x2: Any, *, weak: bool = False) -> Value:
+        return op.bind(*promote(rule, (as_number(x1, x2), as_number(x2, x1)), weak=weak))
+
+    return elementwise(ufunc, emit=scalar.compare(predicate), dtype=rule, frontend=frontend, vjp=DISCRETE, **facets)
 
 
 equal = comparison(np.equal, "==", commutative=True)

@@ -231,7 +231,7 @@ def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -
     names = along("left", left.ndim), along("right", right.ndim)
     aligned = " and ".join(shapes.shape_text(value.shape) for value in (left, right))
     for number, (first, second) in enumerate(axes):
-        text = f"shapes {aligned} are not aligned: axes {first} and {second} are summed over together"
+        text = f"lengths that are summed over differ: axes {first} and {second} of {aligned}"
         shapes.require_same(left.shape[first], right.shape[second], text)
         names[0][first] = names[1][second] = ("sum", number)
     result = tuple(label for label in (*names[0], *names[1]) if label[0] != "sum")

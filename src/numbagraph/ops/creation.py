@@ -16,11 +16,11 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import batch_unary, composite, draw, view
 from numbagraph.blockwise.lengths import as_extent, as_length, as_shape, ceil_divide, is_nonnegative
 from numbagraph.blockwise.lowering import Index
-from numbagraph.blockwise.promotion import as_value, common_dtype, convert, kind_of
+from numbagraph.blockwise.promotion import as_value, common_dtype, convert, is_large, kind_of, number_of
 from numbagraph.graph import Constant, Node, Value, constant
 from numbagraph.op import Op, Unsupported, load, registry
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
-from numbagraph.types import FLOAT64, INT64, ArrayType, Extent, canonical_dtype
+from numbagraph.types import FLOAT64, INT64, UINT64, ArrayType, Extent, canonical_dtype
 
 
 def iota_type(*sizes: Value, size: int | None) -> ArrayType:
@@ -80,8 +80,11 @@ def filled(fill: Value, shape: Sequence[Extent]) -> Value:
 
 def full_value(shape: Any, fill_value: Any, dtype: Any = None, order: str | None = "C") -> Value:
     require_c_order(order)
-    value = as_value(fill_value)
-    value = convert(value, value.dtype if dtype is None else canonical_dtype(dtype))
+    if dtype is not None and is_large(fill_value):
+        value = number_of(fill_value, canonical_dtype(dtype))
+    else:
+        value = as_value(fill_value)
+        value = convert(value, value.dtype if dtype is None else canonical_dtype(dtype))
     extents = as_shape(shape)
     return copy(broadcast_value(value, extents)) if value.ndim else filled(value, extents)
 
@@ -156,15 +159,31 @@ def integer_range(start: Any, stop: Any, step: Any, dtype: np.dtype) -> Value:
     """``arange`` of integers."""
     start, stop, step = (as_extent(each, "an end of a range") for each in (start, stop, step))
     shapes.require(shapes.compare("not_equal", step, 0), "arange with a step of 0", ZeroDivisionError)
-    if isinstance(step, int):
-        distance = shapes.subtract(stop, start) if step > 0 else shapes.subtract(start, stop)
-        length = ceil_divide(distance, abs(step))
-    else:
-        length = shapes.subtract(0, shapes.floor_divide(shapes.subtract(start, stop), step))
+    length = range_length(start, stop, step)
     numbers = iota(length if is_nonnegative(length) else shapes.maximum(length, 0))
     if not (isinstance(step, int) and step == 1):
         numbers = numbers * step
     return convert(numbers if isinstance(start, int) and start == 0 else numbers + start, dtype)
+
+
+def range_length(start: Extent, stop: Extent, step: Extent) -> Extent:
+    """How many integers there are; where the distance may be none of int64, it is found as one of uint64."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return len(range(start, stop, step))
+    near = is_nonnegative(start) and is_nonnegative(stop)
+    if isinstance(step, int) and (near or (isinstance(start, int) and start == 0 and step == 1)):
+        distance = shapes.subtract(stop, start) if step > 0 else shapes.subtract(start, stop)
+        return ceil_divide(distance, abs(step))
+    first, last, by = map(shapes.as_value, (start, stop, step))
+    is_up, where = by > 0, registry["where"]
+    low, high = where(is_up, first, last), where(is_up, last, first)
+    size = as_unsigned(where(is_up, by, -by))
+    count = registry["floor_divide"](as_unsigned(high) - as_unsigned(low) - np.uint64(1), size)
+    return as_extent(where(high > low, shapes.minimum(as_extent(count), 2**63 - 2) + 1, 0))
+
+
+def as_unsigned(number: Value) -> Value:
+    return registry["cast"].bind(number, dtype=UINT64)
 
 
 def float_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Value:
@@ -180,7 +199,9 @@ def float_length(start: Value, stop: Value, step: Value) -> Extent:
     if len(ends) == 3:
         return math.ceil((ends[1] - ends[0]) / ends[2])
     shapes.require(registry["not_equal"](step, 0.0), "arange with a step of 0", ZeroDivisionError)
-    return as_extent(registry["cast"](registry["ceil"]((stop - start) / step), INT64))
+    count = (stop - start) / step
+    shapes.require(registry["less"](count, 2.0**62), "arange: the length is too large, or not a number", ValueError)
+    return as_extent(registry["cast"](registry["ceil"](count), INT64))
 
 
 def range_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -194,7 +215,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **
     if stop is None:
         start, stop = 0, start
     values = [as_value(each) for each in (start, stop, 1 if step is None else step)]
-    common = common_dtype([kind_of(each) for each in values])
+    common = np.result_type(INT64, *[each.dtype for each in values])
     wanted = common if dtype is None else canonical_dtype(dtype)
     if common.kind in "biu" and wanted.kind in "iu":
         first, last, by = map(shapes.resolve, values)

@@ -11,7 +11,7 @@ from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
 from numbagraph.blockwise.kinds import composite, draw
-from numbagraph.blockwise.lengths import both, is_known_at_entry
+from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Constant, Node, Value, constant
@@ -21,7 +21,7 @@ from numbagraph.op import Op, load, registry
 from numbagraph.ops.creation import along, filled, iota, number_as, zeros_as
 from numbagraph.ops.shape import broadcast_value, move, ravel, reshape_value
 from numbagraph.ops.slicing import pick_value
-from numbagraph.types import BOOL, INT64, ArrayType, Extent, canonical_dtype
+from numbagraph.types import BOOL, INT64, UINT64, ArrayType, Extent, canonical_dtype
 
 Template = tuple[int | None, ...]
 ADD = Reducer("add", scalar.add, 0)
@@ -342,6 +342,8 @@ def as_positions(indices: Any) -> Value:
         )
     if value.dtype.kind not in "iu":
         raise IndexError(f"arrays used as indices must be of integer (or boolean) type, not {value.dtype}")
+    if value.dtype == UINT64 and not value.ndim:  # a number beyond int64 is out of bounds; NumPy's arrays wrap around
+        return shapes.as_value(as_extent(value, "an index"))
     return value
 
 
@@ -363,7 +365,7 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
     if not isinstance(number, Value):
         return pick_value(value, axis, static_position(int(number), extent, subject))
     if is_known_at_entry(number):
-        here, length = convert(number, INT64), shapes.as_value(extent)
+        here, length = shapes.as_value(as_extent(number, "an index")), shapes.as_value(extent)
         shapes.require(both(here >= -length, here < length), subject, IndexError)
     return pick_value(value, axis, number, checked=True)
 

@@ -279,6 +279,7 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
         (draw(rng, dtype, (3,)), 2),
         (draw(rng, dtype, (3, 4)), ((1, 0), (2, 3))),
         (draw(rng, dtype, (3, 4)), (1, 2)),
+        (draw(rng, dtype, ()), 2),
     ],
 )
 def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
@@ -288,6 +289,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
     widths = pad_widths(pad_width, value.ndim)
     if len(widths) != value.ndim:
         raise ValueError(f"operands could not be broadcast together with shapes ({len(widths)},2) ({value.ndim},2)")
+    if not value.ndim:
+        return registry["asarray"](value)
     if not isinstance(constant_values, (tuple, list)):
         return pad_evenly(value, widths, constant_values)
     for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):

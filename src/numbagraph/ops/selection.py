@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
-from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, kind_of, promote
 from numbagraph.graph import Value
 from numbagraph.intrinsics import scalar
 from numbagraph.op import Op, Unsupported, load, quiet, registry
@@ -92,6 +92,17 @@ def clip_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(array, 1, 2), (array, None, 2), (array, draw(rng, dtype, (4,), (-2.0, 2.0)), None)]
 
 
+def within(bound: Any, dtype: np.dtype, side: str) -> Any:
+    """A bound that is a Python integer; beyond all integers of the dtype, on its own side, it is the last of them."""
+    if dtype.kind not in "iu":
+        return bound
+    end = int(np.iinfo(dtype).min if side == "maximum" else np.iinfo(dtype).max)
+    if type(bound) is int:
+        return max(bound, end) if side == "maximum" else min(bound, end)
+    is_known = not isinstance(bound, Value) or kind_of(bound) is not int or not -(2**63) < end < 2**63 - 1
+    return bound if is_known else registry[side](bound, end, weak=True)
+
+
 @composite(np.clip, samples=clip_samples)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Value:
     if out is not None:
@@ -99,7 +110,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     lower, upper = (a_min if min is None else min), (a_max if max is None else max)
-    value, *bounds = promote(common_rule(), (as_strong(a), *[each for each in (lower, upper) if each is not None]))
+    a = as_strong(a)
+    lower, upper = within(lower, a.dtype, "maximum"), within(upper, a.dtype, "minimum")
+    value, *bounds = promote(common_rule(), (a, *[each for each in (lower, upper) if each is not None]))
     if lower is not None:
         value = registry["maximum"](value, bounds[0])
     return value if upper is None else registry["minimum"](value, bounds[-1])

@@ -136,6 +136,8 @@ def as_array(leaf: Any, name: str) -> np.ndarray:
         raise TypeError(not_traced(name))
     if not isinstance(leaf, (np.ndarray, np.generic)):
         refuse_labelled_and_lazy(leaf, name)
+    if isinstance(leaf, np.matrix):
+        raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
