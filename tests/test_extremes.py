@@ -124,3 +124,14 @@ def test_positions_beyond_int64_are_out_of_bounds():
 def test_matrices_are_refused():
     with pytest.raises(TypeError, match=r"argument x is a matrix.*pass np\.asarray"):
         graph_jit(lambda x: x * 2)(np.matrix([[1.0, 2.0]]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_the_identity_near_zero_is_the_identity_of_subnormal_numbers(dtype):
+    functions = [np.sinh, np.tanh, np.arcsinh, np.arctan, np.expm1, np.log1p, np.sin, np.tan, np.arcsin, np.arctanh]
+    limits = np.finfo(dtype)
+    least = limits.smallest_subnormal
+    x = np.array([0.0, least, 2 * least, 3 * least, limits.tiny - least, limits.tiny, 3 * limits.tiny], dtype)
+    x = np.concatenate([x, -x])
+    for found in graph_jit(lambda x: [function(x) for function in functions])(x):
+        np.testing.assert_array_equal(found.view(f"u{x.itemsize}"), x.view(f"u{x.itemsize}"))

@@ -38,9 +38,11 @@ def halves(x: Number) -> tuple[Number, Number, Number, Number]:
 
 @math_function(libm.sinh, lambda mp, x: mp.sinh(x), domain=[(-710.5, 710.5)], near=(0.0,), ulp=2.5)
 def sinh(x: Number) -> Number:
-    sinh_n, cosh_n, sinh_of_rest, cosh_of_rest = halves(absolute(x))
+    size = absolute(x)
+    sinh_n, cosh_n, sinh_of_rest, cosh_of_rest = halves(size)
     half = sinh_n + fma(sinh_n, cosh_of_rest, cosh_n * sinh_of_rest)
-    return copysign(half + half, x)
+    is_itself = size < by_format(x, 2.0**-28, 2.0**-13)  # and half of a subnormal number may be none
+    return copysign(is_itself.where(size, half + half), x)
 
 
 @math_function(libm.cosh, lambda mp, x: mp.cosh(x), domain=[(-710.5, 710.5)], near=(0.0,), ulp=2.0)
