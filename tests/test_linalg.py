@@ -329,3 +329,11 @@ def test_factors_of_rectangles(matrix, options):
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 3)])
 def test_derivatives_of_factors_of_rectangles(shape):
     check_gradients(lambda a: numbagraph.linalg.lu(a)[1:], [numbers(*shape)], compiled=1)
+
+
+def test_lapack_prints_nothing(capfd):
+    matrix = np.eye(3)
+    matrix[0, 1] = np.nan
+    with pytest.raises(np.linalg.LinAlgError):
+        graph_jit(np.linalg.eigvals)(matrix)
+    assert capfd.readouterr().err == ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I1, I32, llvm_constant
+from numbagraph.intrinsics.emitter import I1, I32, I64, llvm_constant
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of, unit
 from numbagraph.intrinsics.matrices import Index, Matrix, Variable
 from numbagraph.types import real_dtype
@@ -119,7 +119,8 @@ def general(element: Element) -> ir.Value:
     width = fortran.width(n.register)
     wrong = not_finite(element, n)
     outputs = element.results[0], vectors, width, vectors, width
-    info = fortran.lapack("geev", "N", "V", n, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
+    order = Index(element.emitter, element.builder.select(wrong, ir.Constant(I64, 0), n.register))  # LAPACK would print
+    info = fortran.lapack("geev", "N", "V", order, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
     rows_of(element, vectors, element.result(1), n, n)
     return element.builder.or_(wrong, nonzero(element, info))
 
