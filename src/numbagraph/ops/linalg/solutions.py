@@ -11,7 +11,7 @@ from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import composite, core_op, draw
 from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import general, triangular
-from numbagraph.op import Op, lazy, load, registry
+from numbagraph.op import Op, load, registry
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     conj,
@@ -128,8 +128,8 @@ def factored_evaluate(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int) 
 
 
 def factored_jnp(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int, on_error: str) -> Any:
-    jnp = load("jax:numpy")
-    return lazy("jax.numpy.linalg:solve")(jnp.swapaxes(a, -1, -2) if trans else a, b)
+    factors = load("jax.numpy:swapaxes")(factors, -1, -2)
+    return load("jax.scipy.linalg:lu_solve")((factors, pivots), b, trans)
 
 
 def factored_frontend(op: Op, a: Any, b: Any, trans: int = 0) -> Value:
