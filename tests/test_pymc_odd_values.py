@@ -181,11 +181,9 @@ def test_ranges_of_a_batch():
 
 
 def of_complex(a):
-    systems = [
-        pt.linalg.solve(a, a[:, :2], assume_a=kind, lower=lower)
-        for kind in ("gen", "sym", "her")
-        for lower in (True, False)
-    ]
+    of_kind = {"gen": a, "sym": a + a.T, "her": a + a.conj().T}
+    kinds = ((kind, lower) for kind in of_kind for lower in (True, False))
+    systems = [pt.linalg.solve(of_kind[kind], a, assume_a=kind, lower=lower) for kind, lower in kinds]
     positive = a @ a.conj().T
     return {
         "factors": [*pt.linalg.lu(a), *pt.linalg.lu_factor(a), *pt.linalg.qr(a), pt.linalg.cholesky(positive)],

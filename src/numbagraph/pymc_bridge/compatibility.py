@@ -118,6 +118,11 @@ def triangle_of(op: Any) -> str:
     return op.UPLO if hasattr(op, "UPLO") else "L" if op.lower else "U"
 
 
+def refuses_nan(op: Any) -> bool:
+    """Whether an op raises an error for what is not finite: those do that call SciPy without saying otherwise."""
+    return isinstance(op, (linalg.LU, linalg.Eigvalsh)) or (isinstance(op, linalg.Eigh) and not hasattr(op, "UPLO"))
+
+
 def compiled_model(kind: type[CompiledPyMCModel], shared: Mapping[Any, str], **parts: Any) -> CompiledPyMCModel:
     """nutpie's model of its parts, some of which some versions lack; ``shared`` names the variables that hold data."""
     parts["shared_var_keys"] = dict(shared)

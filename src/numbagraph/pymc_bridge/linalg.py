@@ -15,7 +15,7 @@ from numbagraph.op import Op, registry
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
-from numbagraph.pymc_bridge.compatibility import math, multivariate, triangle_of
+from numbagraph.pymc_bridge.compatibility import math, multivariate, refuses_nan, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.mathematics import all_of
 from numbagraph.structs import Struct
@@ -157,9 +157,6 @@ TABLE: dict[type, tuple[str, Call]] = {
 NAN_WITHOUT_SOLUTION = ("cho_solve", "cholesky", "solve", "solve_triangular")
 """Functions that give NaN where there is no solution; others raise, as NumPy does."""
 
-WITHOUT_NAN = ("lu",)
-"""Functions that refuse what is not finite, as SciPy does."""
-
 
 def core_of(op: Any) -> Any:
     """The op on one matrix, of an op on batches of them."""
@@ -211,7 +208,7 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     operands = tuple(
         convert(each, dtype) if dtype.kind == "f" and each.dtype.kind != "c" else each for each in operands
     )
-    if name in WITHOUT_NAN:
+    if refuses_nan(op):
         finite = all_of([registry["all"](registry["isfinite"](each)) for each in operands])
         importer.require(finite, "array must not contain infs or NaNs", ValueError, node.outputs[0])
     if name not in NAN_WITHOUT_SOLUTION:
