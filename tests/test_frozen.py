@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
+import queue
 import random
 import secrets
 import sys
@@ -196,20 +197,20 @@ def test_a_static_function_that_draws() -> None:
 
 
 def test_other_threads_draw_while_one_traces() -> None:
-    found: list[Any] = []
+    found: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     def noisy(x: Any) -> Any:
         return x + RNG.random()
 
     def function(x: Any, wait: bool) -> Any:
         if wait:
-            thread = threading.Thread(target=lambda: found.append(noisy(X)))
+            thread = threading.Thread(target=lambda: found.put(noisy(X)))
             thread.start()
             thread.join()
         return noisy(x) if not wait else x + 1
 
     compiled = graph_jit(function, static_argnames="wait")
     np.testing.assert_array_equal(compiled(X, True), X + 1)
-    assert found[0].shape == (3,)
+    assert found.get(timeout=10).shape == (3,)
     with pytest.raises(TraceError):
         compiled(X, False)

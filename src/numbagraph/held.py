@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.tracing import Tracer
+from numbagraph.user_code import entries_of
 
 MISSING: Any = object()
 DEEPEST = 6
@@ -161,5 +162,5 @@ def tracer_in(value: Any, depth: int = DEEPEST) -> Tracer | None:
     elif issubclass(kind, (list, tuple, set, frozenset, deque)):
         parts = value
     else:
-        parts = object.__getattribute__(value, "__dict__").values() if kind.__dictoffset__ else ()
+        parts = (entries_of(value) or {}).values()
     return next((found for each in list(parts) if (found := tracer_in(each, depth - 1)) is not None), None)

@@ -20,6 +20,7 @@ from numbagraph.graph import Node
 from numbagraph.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.locating import TraceError
 from numbagraph.tracing import Tracer
+from numbagraph.user_code import entries_of
 
 MOST_OBJECTS = 20_000
 ROOM_FOR_ARRAYS = 1 << 23
@@ -154,13 +155,13 @@ class Outside:
     def visit_instance(self, thing: Any, title: str) -> None:
         kind = type(thing)
         if is_numbagraph(kind):
-            parts = object.__getattribute__(thing, "__dict__").values() if kind.__dictoffset__ else ()
-            self.stack += [(each, title) for each in parts if type(each) in _CALLED]
+            parts = entries_of(thing) or {}
+            self.stack += [(each, title) for each in parts.values() if type(each) in _CALLED]
             return
         own = kind is SimpleNamespace or self.is_own(kind.__module__)
         title = title or kind.__name__
-        if kind.__dictoffset__:
-            space = object.__getattribute__(thing, "__dict__")
+        space = entries_of(thing)
+        if space is not None:
             self.held.append(Namespace(space, "attribute", f"{title}.{{}}"))
             self.stack += [
                 (each, f"{title}.{name}") for name, each in list(space.items()) if own or name == "__wrapped__"

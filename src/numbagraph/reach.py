@@ -20,7 +20,7 @@ from numbagraph.impure import Watch, spelled, suspicious_names
 from numbagraph.runtime.arguments import is_source
 from numbagraph.runtime.guards import MISSING, Guard, Guards, read
 from numbagraph.runtime.objects import slot_offset
-from numbagraph.user_code import OWN, Read, library_of, reads
+from numbagraph.user_code import OWN, Read, entries_of, library_of, reads
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
 _CONTAINERS = (list, tuple, set, frozenset)
@@ -106,7 +106,7 @@ class _Walk:
             self._follow_all((thing.func, *thing.args, *thing.keywords.values()))
         elif kind in _CONTAINERS or kind is dict:
             self._follow_all(thing.values() if kind is dict else thing)
-        elif isinstance(thing, type) and not thing.__flags__ & _IMMUTABLE_TYPE:
+        elif issubclass(type(thing), type) and not thing.__flags__ & _IMMUTABLE_TYPE:
             self._instances.append((thing, MISSING))
         elif _is_own(kind):
             self._follow_all(vars(thing).get(name) for name in _INNER if hasattr(thing, "__dict__"))
@@ -125,7 +125,7 @@ class _Walk:
         """A function that is called with ``instance`` before its arguments."""
         if instance is not MISSING:
             self._follow(instance)
-        if isinstance(function, types.FunctionType):
+        if issubclass(type(function), types.FunctionType):
             self._enqueue(function, instance)
         elif _is_own(type(function)):  # a compiled method
             self._follow_bound(vars(function).get("function"), instance)
@@ -143,15 +143,15 @@ class _Walk:
                     self._follow_method(method, kind, instance)
 
     def _follow_method(self, method: Any, kind: type, instance: Any) -> None:
-        if isinstance(method, types.FunctionType):
+        if issubclass(type(method), types.FunctionType):
             self._enqueue(method, instance)
-        elif isinstance(method, classmethod):
+        elif issubclass(type(method), classmethod):
             self._follow_bound(method.__func__, kind)
-        elif isinstance(method, staticmethod):
+        elif issubclass(type(method), staticmethod):
             self._follow(method.__func__)
-        elif isinstance(method, property) and isinstance(method.fget, types.FunctionType):
+        elif issubclass(type(method), property) and issubclass(type(method.fget), types.FunctionType):
             self._enqueue(method.fget, instance)
-        elif isinstance(method, functools.cached_property):
+        elif issubclass(type(method), functools.cached_property):
             self._follow_bound(method.func, instance)
         elif _is_own(type(method)) and instance is not MISSING:
             self._follow_bound(method, instance)
@@ -212,7 +212,7 @@ class _Walk:
                 self._guard(names, each.name, value, spelling)
         elif each.scope == "local":
             found = scope.get(each.name)
-            if isinstance(found, types.CellType):
+            if issubclass(type(found), types.CellType):
                 value = read(found, None)
                 if each.name != "__class__":
                     self._guard(found, None, value, spelling)
@@ -230,18 +230,18 @@ class _Walk:
     # ---- attributes ----
 
     def _guard(self, owner: Any, key: Any, value: Any, name: str) -> None:
-        if not isinstance(value, types.ModuleType):
+        if not issubclass(type(value), types.ModuleType):
             self.guards.setdefault((id(owner), key), Guard(owner, key, value, name))
 
     def _attribute(self, owner: Any, name: str, spelling: str) -> Any:
         """What ``owner.name`` is, guarded; `MISSING` where only running code could tell."""
         kind = type(owner)
-        if isinstance(owner, types.ModuleType):
+        if issubclass(type(owner), types.ModuleType):
             value = vars(owner).get(name, MISSING)
             if value is not MISSING and self._is_users(owner):
                 self._guard(vars(owner), name, value, spelling)
             return value
-        if isinstance(owner, type):
+        if issubclass(type(owner), type):
             return self._bound(self._in_classes(owner, name, spelling), MISSING, owner)
         if kind in _PLAIN or kind.__getattribute__ not in _ORDINARY or is_source(owner):
             return MISSING
@@ -255,7 +255,7 @@ class _Walk:
         if hasattr(type(on_class), "__set__"):
             self._follow_method(on_class, kind, owner)
             return MISSING
-        own = _entries(owner)
+        own = entries_of(owner)
         value = own.get(name, MISSING) if type(own) is dict else MISSING
         if type(own) is dict and (value is not MISSING or on_class is not MISSING):
             self._guard(own, name, value, spelling)
@@ -282,25 +282,18 @@ class _Walk:
 
     def _bound(self, found: Any, instance: Any, kind: type) -> Any:
         """A class attribute as an instance, or (if there is none) the class, has it."""
-        if isinstance(found, staticmethod):
+        if issubclass(type(found), staticmethod):
             return found.__func__
-        if isinstance(found, (classmethod, types.ClassMethodDescriptorType)):
+        if issubclass(type(found), (classmethod, types.ClassMethodDescriptorType)):
             return found.__get__(None, kind)
         if instance is MISSING:
             return found
-        if isinstance(found, types.FunctionType):
+        if issubclass(type(found), types.FunctionType):
             return types.MethodType(found, instance)
         if hasattr(type(found), "__get__"):
             self._follow_method(found, kind, instance)
             return MISSING
         return found
-
-
-def _entries(instance: Any) -> Any:
-    """The dict of an instance, without asking a ``__dict__`` that its class defines."""
-    found = next((vars(each)["__dict__"] for each in type(instance).__mro__ if "__dict__" in vars(each)), None)
-    is_plain = isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType))
-    return found.__get__(instance) if is_plain else None
 
 
 def _is_own(kind: type) -> bool:

@@ -6,8 +6,8 @@ import dis
 import os
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
-from typing import NamedTuple
+from types import CodeType, GetSetDescriptorType, MemberDescriptorType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,13 @@ def library_of(filename: str) -> str | None:
         if found:
             return f"{place}{found}{rest.split(os.sep)[0]}"
     return "Python" if filename.startswith(("<frozen ", _STANDARD)) else None
+
+
+def entries_of(instance: Any) -> dict[str, Any] | None:
+    """The dict of an instance, or None; a ``__dict__`` that its class defines is not asked."""
+    found = next((vars(each)["__dict__"] for each in type(instance).__mro__ if "__dict__" in vars(each)), None)
+    is_plain = isinstance(found, (GetSetDescriptorType, MemberDescriptorType))
+    return found.__get__(instance) if is_plain else None
 
 
 class Read(NamedTuple):
