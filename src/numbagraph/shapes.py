@@ -10,7 +10,18 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.graph import Constant, Dim, DimEquality, Guard, Node, Value, constant, current_source
+from numbagraph.graph import (
+    Constant,
+    Dim,
+    DimEquality,
+    Guard,
+    Input,
+    Node,
+    Value,
+    constant,
+    current_source,
+    toposort,
+)
 from numbagraph.op import registry
 from numbagraph.types import INT64, Extent
 
@@ -282,6 +293,11 @@ def normalise_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if len(set(result)) != len(result):
         raise ValueError("duplicate value in 'axis'")
     return result
+
+
+def follows_from_lengths(value: Value) -> bool:
+    """Whether no number that a user passes has a part in it, as it has in a position that counts from the end."""
+    return not any(isinstance(each, Input) for each in toposort([value]))
 
 
 def split_extents(extents: Sequence[Extent]) -> tuple[tuple[int | None, ...], tuple[Value, ...]]:

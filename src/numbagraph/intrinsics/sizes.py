@@ -74,15 +74,16 @@ def sums_and_products(prologue: Sequence[Compute], lengths: Iterable[Scalar]) ->
             if isinstance(each, Register) and each.value in known:
                 stack.append(known[each.value])
                 scalar = known[each.value]
-                if isinstance(scalar, Apply) and isinstance(each.value, Node) and may_wrap(scalar):
+                if isinstance(scalar, Apply) and isinstance(each.value, Node) and may_wrap(each.value, scalar):
                     found[scalar] = None
     return list(found)
 
 
-def may_wrap(scalar: Apply) -> bool:
+def may_wrap(value: Node, scalar: Apply) -> bool:
     if scalar.name == "multiply":
         return True
-    return scalar.name == "add" and not any(isinstance(each, Literal) for each in scalar.arguments)
+    has_number = any(isinstance(each, Literal) for each in scalar.arguments)
+    return scalar.name == "add" and not has_number and shapes.follows_from_lengths(value)
 
 
 def too_big(code: StraightLine, program: Program) -> ir.Value | None:

@@ -106,7 +106,7 @@ def check_python_numbers(call: Call) -> None:
 def is_public(op: Op) -> bool:
     """Whether the op is a function of NumPy's or SciPy's, rather than a part of one."""
     function = numpy_function(op)
-    return function is not None and not getattr(function, "__module__", "").startswith("numbagraph")
+    return function is not None and not (getattr(function, "__module__", None) or "").startswith("numbagraph")
 
 
 def check_lengths_of_one(call: Call) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I1, I32, POINTER, llvm_type
-from numbagraph.intrinsics.linalg.spectral import BLOCK, nonzero
-from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.intrinsics.emitter import I32, POINTER, llvm_type
+from numbagraph.intrinsics.linalg.spectral import BLOCK, nonzero, not_finite
+from numbagraph.intrinsics.matrices import Index
 from numbagraph.types import real_dtype
 
 
@@ -55,18 +55,3 @@ def schur(
     rest = [real_work] if element.code.dtype.kind == "c" else []
     spaces = [work, n * BLOCK + 1, *rest, nothing]
     return fortran.lapack("gees", "V", "N", nothing, n, matrix, width, count, *values, vectors, width, *spaces)
-
-
-def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
-    """Whether an element of an operand is infinite or NaN, in one of its parts."""
-    code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
-    count = size * (2 if element.code.dtype.kind == "c" else 1)
-    parts = Matrix(element.emitter, element.operands[operand], dtype, count, code.index(1))
-    found = Variable(element.emitter, ir.Constant(I1, 0))
-
-    def look(i: Index) -> None:
-        number = parts[code.index(0), i]
-        found.value = builder.or_(found.value, (number - number).is_nan().value)
-
-    code.loop(0, count, look)
-    return found.value

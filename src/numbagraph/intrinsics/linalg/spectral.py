@@ -96,11 +96,13 @@ def singular(vectors: bool) -> Callable[[Element], ir.Value]:
             spaces.append(real_work)
         values = element.results[1 if vectors else 0]
         outputs = values, left, width, right, fortran.width(columns.register)
-        info = fortran.lapack("gesdd", job, m, n, matrix, width, *outputs, *spaces, integers)
+        wrong = not_finite(element, 0, m * n)  # LAPACK may not return
+        lengths = none_if(element, wrong, m), none_if(element, wrong, n)
+        info = fortran.lapack("gesdd", job, *lengths, matrix, width, *outputs, *spaces, integers)
         if vectors:
             rows_of(element, left, element.result(0), m, rows)
             rows_of(element, right, element.result(2), columns, n)
-        return nonzero(element, info)
+        return element.builder.or_(wrong, nonzero(element, info))
 
     return emit
 
@@ -117,23 +119,29 @@ def general(element: Element) -> ir.Value:
     matrix, vectors, work, real_work = element.scratch
     columns_of(element, element.operand(0), matrix, n, n)
     width = fortran.width(n.register)
-    wrong = not_finite(element, n)
+    wrong = not_finite(element, 0, n * n)
     outputs = element.results[0], vectors, width, vectors, width
-    order = Index(element.emitter, element.builder.select(wrong, ir.Constant(I64, 0), n.register))  # LAPACK would print
+    order = none_if(element, wrong, n)  # LAPACK would print
     info = fortran.lapack("geev", "N", "V", order, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
     rows_of(element, vectors, element.result(1), n, n)
     return element.builder.or_(wrong, nonzero(element, info))
 
 
-def not_finite(element: Element, n: Index) -> ir.Value:
-    """Whether an element of the operand is infinite or NaN, in one of its parts."""
+def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
+    """Whether an element of an operand is infinite or NaN, in one of its parts."""
     code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
-    parts = Matrix(element.emitter, element.operands[0], dtype, n * 2, code.index(1))
+    count = size * (2 if element.code.dtype.kind == "c" else 1)
+    parts = Matrix(element.emitter, element.operands[operand], dtype, count, code.index(1))
     found = Variable(element.emitter, ir.Constant(I1, 0))
 
-    def look(i: Index, j: Index) -> None:
-        number = parts[i, j]
+    def look(i: Index) -> None:
+        number = parts[code.index(0), i]
         found.value = builder.or_(found.value, (number - number).is_nan().value)
 
-    code.each(n, n * 2, look)
+    code.loop(0, count, look)
     return found.value
+
+
+def none_if(element: Element, condition: ir.Value, length: Index) -> Index:
+    """A length, or 0 where LAPACK must not see the matrix."""
+    return Index(element.emitter, element.builder.select(condition, ir.Constant(I64, 0), length.register))

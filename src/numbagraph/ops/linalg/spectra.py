@@ -263,8 +263,15 @@ def on_diagonal_of(value: Value) -> Value:
     return value * unit(value)
 
 
+def require_finite(a: np.ndarray) -> np.ndarray:
+    """The matrix; NumPy's function does not return for some with infinite elements."""
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("SVD did not converge")
+    return a
+
+
 def svd_evaluate(a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...]:
-    return tuple(np.linalg.svd(a, full_matrices))
+    return tuple(np.linalg.svd(require_finite(a), full_matrices))
 
 
 def svd_sizes(lengths: Lengths, *, full_matrices: bool, on_error: str) -> Lengths:
@@ -329,7 +336,7 @@ def svdvals_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
 svdvals = core_op(
     np.linalg.svdvals,
     "(m,n)->(k)",
-    evaluate=reference("(m,n)->(k)", stacks=True)(np.linalg.svdvals),
+    evaluate=reference("(m,n)->(k)", stacks=True)(lambda a: np.linalg.svdvals(require_finite(a))),
     library=spectral.singular(vectors=False),
     frontend=lambda op, x: op.bind(*promoted(x), on_error=errors.chosen()),
     vjp=svdvals_vjp,
