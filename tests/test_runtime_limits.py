@@ -193,7 +193,7 @@ def test_who_forks_keeps_its_locks():
 def test_all_locks_are_made_for_fork():
     """``functools.cached_property`` of Python 3.11 has one, too."""
     makers = re.compile(
-        r"\b(threading\.R?Lock\(|from threading import|(from functools import .*|functools\.)cached_property)"
+        r"\bthreading\.R?Lock\(|from threading import|from functools import .*cached_property|@functools\.cached_property"
     )
     folder = pathlib.Path(numbagraph.__file__).parent
     found = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if makers.search(path.read_text())}
@@ -381,7 +381,7 @@ WIDE, LONG = repeated(2**32), repeated(2**22)
     [
         (lambda x: np.sum(np.cumsum(x[:, None, None] * x[:, None] * x, axis=0)), (LONG,)),
         (lambda x, n: np.sum(np.cumsum(x[0] + xp.eye(n), axis=0)), (np.ones(2), 2**32)),
-        (lambda x, n: np.cumsum(xp.full(n * n, x)), (1.0, 2**32)),
+        (lambda x, n: np.cumsum(xp.full(n * n, x)), (1.0, np.int64(2**31))),
         (lambda x, n: np.sum(xp.full((n, n), x) * 2), (1.0, 2**32)),
         (lambda x: np.cumsum(np.ravel(x[:, None] * x)), (WIDE,)),
         (lambda x: np.outer(x, x), (WIDE,)),

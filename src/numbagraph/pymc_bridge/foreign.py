@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import pytensor
@@ -18,6 +17,7 @@ from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
 from numbagraph.pymc_bridge.segments import Segment
 from numbagraph.shapes import ShapeError
+from numbagraph.structs import cached_property
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""
