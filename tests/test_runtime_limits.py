@@ -193,7 +193,8 @@ def test_who_forks_keeps_its_locks():
 def test_all_locks_are_made_for_fork():
     """``functools.cached_property`` of Python 3.11 has one, too."""
     makers = re.compile(
-        r"\bthreading\.R?Lock\(|from threading import|from functools import .*cached_property|@functools\.cached_property"
+        r"\bthreading\.R?Lock\(|from threading import|"
+        r"from functools import .*cached_property|@functools\.cached_property"
     )
     folder = pathlib.Path(numbagraph.__file__).parent
     found = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if makers.search(path.read_text())}
