@@ -68,8 +68,14 @@ def dtypes_of(op, backend, extent):
         return DTYPES
     usual = REPRESENTATIVE if backend == "numba" and extent == "usual" else (first_dtype(op),)
     others = [dtype for dtype in DTYPES if dtype not in usual] if extent == "usual" else []
+    if not any(map(op_has_samples(op), usual)):  # of integers of one size, say
+        others = [*filter(op_has_samples(op), others)]
     turn = zlib.crc32(op.name.encode())
     return (*usual, others[turn % len(others)]) if others else usual
+
+
+def op_has_samples(op):
+    return lambda dtype: any(calls(op, dtype))
 
 
 def has(op, facet):
