@@ -62,6 +62,8 @@ nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test)  ## random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
 	$(pytest) --timeout=0 tests/test_random_graphs.py $(ARGS)
+	.venv/bin/python -m tests.fuzz statements --minutes 60
+	.venv/bin/python -m tests.fuzz gradients --minutes 60
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.

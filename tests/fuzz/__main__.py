@@ -1,0 +1,33 @@
+"""``python -m tests.fuzz NAME [--minutes M] [--seed N] [--case K]``: run a fuzzer, and say what it found."""
+
+import argparse
+import importlib
+import itertools
+import secrets
+import sys
+
+from tests.fuzz.runner import run_cases
+
+FUZZERS = ("statements", "gradients")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("name", choices=FUZZERS)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=None, help="a new one by default, which is printed")
+    parser.add_argument("--case", type=int, default=None, help="run this case alone")
+    options = parser.parse_args()
+    fuzzer = importlib.import_module(f"tests.fuzz.{options.name}")
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    print(f"{options.name}, seed {seed}", flush=True)
+    numbers = itertools.count() if options.case is None else [options.case]
+    report = run_cases(fuzzer.case, seed, numbers, seconds=60 * options.minutes)
+    for number, difference in report.differences:
+        print(f"--- case {number}\n{difference}")
+    print(report.text(fuzzer.names()))
+    return bool(report.differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

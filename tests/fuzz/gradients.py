@@ -1,0 +1,175 @@
+"""Derivatives of random programs against differences of NumPy's values: first and second order, both modes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import numbagraph.numpy as xp
+from numbagraph import grad, graph_jit, hessian, jvp
+from numbagraph.op import Unsupported, numpy_function, registry
+from numbagraph.testing.calls import Call, is_supported, outcome, samples
+from numbagraph.tracing import TraceError
+from numbagraph.types import FLOAT64
+from tests.fuzz.programs import UNSPECIFIED
+from tests.fuzz.runner import Difference, Report
+
+STEP = 1e-3
+SPECIAL = (0.0, 1.0, -1.0, 0.5, 2.0)
+SPECIAL_SHARE = 0.3
+"""Of points that have some of these elements."""
+LARGEST = 40
+"""Elements of an argument at most: each takes some differences."""
+
+
+def names() -> list[str]:
+    """The ops that have derivatives."""
+    found = [op for op in registry if numpy_function(op) is not None and op.name not in UNSPECIFIED]
+    return sorted(op.name for op in found if not isinstance(op.vjp, Unsupported) or op.kind == "composite")
+
+
+class Loss:
+    """A scalar function of one vector: an op on parts of it, and a sum of its results with weights."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.calls: list[Call] = []
+        self.rng = rng
+        self.point = np.empty(0)
+
+    def take(self, name: str) -> bool:
+        """Begin with an op; whether it has a sample of a few real numbers."""
+        calls = list(samples(registry[name], FLOAT64, seed=int(self.rng.integers(2**31))))
+        calls = [each for each in calls if _is_usable(each)]
+        if not calls:
+            return False
+        call = calls[int(self.rng.integers(len(calls)))]
+        self.calls.append(call)
+        floats = [each.astype(float).ravel() for each in call.arrays if each.dtype == FLOAT64]
+        self.point = np.concatenate(floats)
+        if self.rng.random() < SPECIAL_SHARE:
+            self._make_special()
+        return True
+
+    def _make_special(self) -> None:
+        """Zeros, ones, and equal elements: where formulas divide by zero or have ties."""
+        chosen = self.rng.random(self.point.size) < 0.3
+        self.point[chosen] = self.rng.choice(SPECIAL)
+
+    def __call__(self, x: Any) -> Any:
+        (call,) = self.calls
+        arrays, begin = [], 0
+        for each in call.arrays:
+            if each.dtype == FLOAT64:
+                arrays.append(xp.reshape(x[begin : begin + each.size], each.shape))
+                begin += each.size
+            else:
+                arrays.append(each)
+        result = call.op.determined(call.function(*arrays))
+        parts = result if isinstance(result, (tuple, list)) else [result]
+        total = 0.0
+        for part in parts:
+            if getattr(part, "dtype", None) is not None and part.dtype.kind in "fc":
+                flat = xp.reshape(xp.real(part), (-1,))
+                weights = 1.0 + 0.3 * xp.cos(xp.arange(flat.shape[0]))  # none of a sum's terms is like another
+                total = total + xp.sum(xp.sin(flat) * weights)
+        return total
+
+    def __str__(self) -> str:
+        return f"x = {self.point!r}\nsum(sin({', '.join(map(str, self.calls))}))"
+
+
+def _is_usable(call: Call) -> bool:
+    floats = [each for each in call.arrays if each.dtype == FLOAT64]
+    is_small = 0 < sum(each.size for each in floats) <= LARGEST
+    return is_small and is_supported(call.expected(call.arrays))
+
+
+def case(rng: np.random.Generator, report: Report) -> None:
+    """The derivatives of one function at one point."""
+    loss = Loss(rng)
+    name = str(rng.choice(names()))
+    if not loss.take(name):
+        return
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        check(loss, rng, report)
+
+
+def check(loss: Loss, rng: np.random.Generator, report: Report) -> None:
+    point = loss.point
+    value = outcome(loss, [point])
+    if isinstance(value, Exception) or not np.all(np.isfinite(value)) or np.ndim(value):
+        return
+    gradient = outcome(graph_jit(grad(loss), cache=False), [point])
+    if isinstance(gradient, (TraceError, NotImplementedError, TypeError)):
+        report.refused[str(gradient).partition("\n")[0][:80]] += 1
+        return
+    if isinstance(gradient, Exception):
+        raise Difference(f"the gradient: {gradient!r}\n{loss}")
+    _compare(loss, "the gradient", gradient, lambda x: np.asarray(outcome(loss, [x]), float)[()], point)
+    direction = rng.uniform(-1, 1, point.size)
+    forward = outcome(graph_jit(lambda x, d: jvp(loss, (x,), (d,))[1], cache=False), [point, direction])
+    expected = float(gradient @ direction)
+    if isinstance(forward, Exception) or not np.isclose(forward, expected, rtol=1e-8, atol=1e-8, equal_nan=True):
+        raise Difference(f"forward mode: {expected!r} expected, found {forward!r}\n{loss}")
+    _check_second(loss, point, direction)
+    report.covered.update(each.op.name for each in loss.calls)
+
+
+def _check_second(loss: Loss, point: np.ndarray, direction: np.ndarray) -> None:
+    """The Hessian is symmetric, and is the derivative of the gradient, which was compared with NumPy."""
+    matrix = outcome(graph_jit(hessian(loss), cache=False), [point])
+    if isinstance(matrix, (NotImplementedError, TypeError)):
+        return
+    if isinstance(matrix, Exception):
+        raise Difference(f"the Hessian: {matrix!r}\n{loss}")
+    size = 1 + np.abs(matrix[np.isfinite(matrix)]).max(initial=0)
+    if np.isfinite(matrix).all() and not np.allclose(matrix, matrix.T, rtol=1e-6, atol=1e-7 * size):
+        raise Difference(f"the Hessian is not symmetric: {matrix - matrix.T}\n{loss}")
+    slope = graph_jit(grad(loss), cache=False)
+    _compare(loss, "the Hessian", matrix @ direction, None, point, along=lambda t: slope(point + t * direction))
+
+
+def _compare(
+    loss: Loss,
+    what: str,
+    found: Any,
+    function: Callable[[np.ndarray], float] | None,
+    point: np.ndarray,
+    along: Callable[[float], Any] | None = None,
+) -> None:
+    """Compare with differences, where those from both sides agree: the function is smooth there."""
+    if along is not None:
+        pairs = [(found, along)]
+    else:
+        assert function is not None
+        units = np.eye(point.size)
+        pairs = [(found[k], lambda t, unit=unit: function(point + t * unit)) for k, unit in enumerate(units)]
+    for number, (each, curve) in enumerate(pairs):
+        expected, error = derivative(curve)
+        bound = 1e-5 * (1 + np.abs(expected)) + 10 * error
+        wrong = (error < 1e-3 * (1 + np.abs(expected))) & ~(np.abs(each - expected) <= bound)
+        if np.any(wrong):
+            raise Difference(f"{what}[{number}]: {expected} expected, found {each}\n{loss}")
+
+
+def derivative(curve: Callable[[float], Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative at 0 by differences of sixth order, and how well it is known: from steps of two sizes, and from
+    each side. Where a function is not smooth, or not defined on one side, the second number is large or NaN."""
+    values = {k: np.asarray(curve(k * STEP), float) for k in (-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6)}
+
+    def central(step: int) -> np.ndarray:
+        odd = [values[k * step] - values[-k * step] for k in (1, 2, 3)]
+        return (45 * odd[0] - 9 * odd[1] + odd[2]) / (60 * step * STEP)
+
+    def one_sided(sign: int) -> np.ndarray:
+        v = [values[sign * k] for k in (0, 1, 2, 3, 4)]
+        return sign * (-25 * v[0] + 48 * v[1] - 36 * v[2] + 16 * v[3] - 3 * v[4]) / (12 * STEP)
+
+    fine = central(1)
+    left, right = one_sided(-1), one_sided(1)
+    error = np.maximum(np.abs(fine - central(2)), np.maximum(np.abs(fine - left), np.abs(fine - right)) * 1e-2)
+    return fine, np.where(np.isfinite(error), error, np.inf)

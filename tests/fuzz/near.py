@@ -1,0 +1,46 @@
+"""Equality up to what rounding does to a result, as runs with rounding errors of their own show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def perturbed(value: Any, rng: np.random.Generator) -> Any:
+    """A floating-point value with rounding errors."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fc" or not isinstance(value, (np.ndarray, np.generic)):
+        return value
+    with np.errstate(all="ignore"):
+        noisy = array * (1 + np.finfo(array.dtype).eps * rng.uniform(-4, 4, array.shape)).astype(array.dtype)
+    return noisy if isinstance(value, np.ndarray) else noisy[()]
+
+
+def difference(actual: Any, expected: Any, spread: Sequence[Any]) -> str | None:
+    """How two results differ by more than rounding; ``spread`` are the same with rounding errors."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
+        return f"{expected.dtype}{expected.shape} expected, found {actual.dtype}{actual.shape}"
+    if any(np.shape(each) != expected.shape for each in spread):
+        return None  # its length is a matter of rounding
+    if expected.dtype.kind not in "fc":
+        stable = np.all([np.asarray(each) == expected for each in spread], axis=0)
+        wrong = stable & (actual != expected)
+    else:
+        wrong = _wrong_floats(actual, expected, spread)
+    if not wrong.any():
+        return None
+    return f"{expected[wrong][:3]} expected, found {actual[wrong][:3]}, {wrong.sum()} of {wrong.size} elements"
+
+
+def _wrong_floats(actual: np.ndarray, expected: np.ndarray, spread: Sequence[Any]) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        stable = np.all([np.isfinite(each) == np.isfinite(expected) for each in spread], axis=0)
+        finite = np.isfinite(expected)
+        deviation = np.max([np.abs(each - expected) for each in spread], axis=0, initial=0)
+        size = np.maximum(np.abs(expected), 1)
+        bound = 100 * deviation + 256 * np.finfo(expected.dtype).eps * size
+        far = finite & ~(np.abs(actual - expected) <= bound)
+    return stable & (far | (~finite & np.isfinite(actual)))

@@ -1,0 +1,58 @@
+"""Running cases of a fuzzer, one after the other, until the time is over."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+class Difference(AssertionError):
+    """What numbagraph gives is not what the reference gives. The message has the program."""
+
+
+@dataclass
+class Report:
+    """What has been run, and what was found."""
+
+    seed: int
+    cases: int = 0
+    covered: Counter[str] = field(default_factory=Counter)
+    """How often each op was part of a program whose results were compared."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """How often a program was refused, by the beginning of the message."""
+    differences: list[tuple[int, str]] = field(default_factory=list)
+
+    def text(self, names: Iterable[str]) -> str:
+        missing = sorted(set(names) - set(self.covered))
+        lines = [
+            f"seed {self.seed}: {self.cases} cases, {len(self.differences)} differences",
+            f"ops covered: {len(set(names)) - len(missing)} of {len(set(names))}",
+            f"not covered: {' '.join(missing) or 'none'}",
+            *(f"refused {count} times: {reason}" for reason, count in self.refused.most_common(8)),
+        ]
+        return "\n".join(lines)
+
+
+Case = Callable[[np.random.Generator, Report], None]
+"""Makes a program of random numbers, compares, and raises `Difference`."""
+
+
+def run_cases(case: Case, seed: int, numbers: Iterable[int], *, seconds: float = np.inf, most: int = 10) -> Report:
+    """Run cases by their numbers. Each has random numbers of its own, so that one can be run again alone."""
+    report, end = Report(seed), time.monotonic() + seconds
+    for number in numbers:
+        if time.monotonic() > end or len(report.differences) >= most:
+            break
+        try:
+            case(np.random.default_rng([seed, number]), report)
+        except Difference as difference:
+            report.differences.append((number, str(difference)))
+        except Exception:  # noqa: BLE001  whatever a program provokes is a finding
+            report.differences.append((number, traceback.format_exc()))
+        report.cases += 1
+    return report

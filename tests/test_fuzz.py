@@ -1,0 +1,137 @@
+"""The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
+
+import numpy as np
+import pytest
+
+from numbagraph import structs, traced
+from numbagraph.op import new_memory, registry
+from numbagraph.ops.selection import where
+from numbagraph.rewrite import memory
+from numbagraph.runtime import arguments
+from tests.fuzz import gradients, statements
+from tests.fuzz.runner import run_cases
+
+CASES = 25
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    """What a test changes is undone after it, and no code of it stays on disk."""
+    for table in ("_ops", "_by_function"):
+        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
+    monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
+
+
+def change(name, **properties):
+    """Replace properties of an op of the registry."""
+    op = structs.replace(registry[name], **properties)
+    registry._ops[name] = op
+    for function in op.implements:
+        registry._by_function[function] = op
+
+
+def found(fuzzer, names, monkeypatch, cases=CASES):
+    """The first difference that a fuzzer finds with some ops."""
+    monkeypatch.setattr(fuzzer, "names", lambda: names)
+    report = run_cases(fuzzer.case, 0, range(cases), most=1)
+    return report.differences[0][1] if report.differences else ""
+
+
+# ---- statements ----
+
+STATEMENTS = ["multiply", "transpose", "sum"]
+
+
+def test_without_a_fault_statements_agree(monkeypatch):
+    assert found(statements, STATEMENTS, monkeypatch, cases=4) == ""
+
+
+def test_a_wrong_value_is_found(monkeypatch):
+    change("multiply", lower=registry["add"].lower)
+    assert "expected, found" in found(statements, ["multiply"], monkeypatch)
+
+
+def test_a_lost_write_through_a_view_is_found(monkeypatch):
+    change("transpose", view_of=new_memory)
+    assert "expected, found" in found(statements, ["transpose"], monkeypatch)
+
+
+def test_equal_results_in_one_array_are_found(monkeypatch):
+    collect = traced.collect_outputs
+
+    def merged(returned):
+        values, outputs = collect(returned)
+        first = list(dict.fromkeys(values))
+        slots = tuple(first.index(values[slot]) for slot in outputs.slots)
+        return tuple(first), traced.Outputs(outputs.spec, slots, outputs.static)
+
+    monkeypatch.setattr(traced, "collect_outputs", merged)
+    assert "share memory" in found(statements, STATEMENTS, monkeypatch)
+
+
+def test_a_donated_argument_that_a_failed_call_destroys_is_found(monkeypatch):
+    monkeypatch.setattr(memory, "fails_late", lambda program: False)
+    assert "donated: an argument was changed" in found(statements, ["take", "negative"], monkeypatch)
+
+
+def test_a_wrong_layout_is_found(monkeypatch):
+    describe = arguments.describe
+
+    def confused(leaf, name):
+        layout, array = describe(leaf, name)
+        return (structs.replace(layout, contiguous=True, fortran=False) if hasattr(layout, "ones") else layout), array
+
+    monkeypatch.setattr("numbagraph.jit.describe", confused)
+    assert found(statements, STATEMENTS, monkeypatch)
+
+
+# ---- gradients ----
+
+
+def test_without_a_fault_gradients_agree(monkeypatch):
+    assert found(gradients, ["sin", "hypot", "matmul"], monkeypatch, cases=4) == ""
+
+
+def test_a_wrong_derivative_is_found(monkeypatch):
+    change("sin", vjp=lambda g, y, x: (-g,))
+    assert "the gradient" in found(gradients, ["sin"], monkeypatch)
+
+
+def test_a_derivative_that_a_mask_makes_zero_is_found(monkeypatch):
+    """The value's derivative is right, but what stands at the protected place is a constant to the next one."""
+    vjp = registry["square"].vjp
+
+    def masked(g, y, x):
+        (slope,) = vjp(g, y, x)
+        return (where(registry["equal"](x, 1.0), 2.0 * g, slope),)
+
+    change("square", vjp=masked)
+    monkeypatch.setattr(gradients, "SPECIAL", (1.0,))
+    monkeypatch.setattr(gradients, "SPECIAL_SHARE", 1.0)
+    assert "Hessian" in found(gradients, ["square"], monkeypatch)
+
+
+def test_an_asymmetric_hessian_is_found(monkeypatch):
+    def wrong(g, y, a, b):
+        return g * b, g * registry["stop_gradient"](a)
+
+    change("multiply", vjp=wrong)
+    assert found(gradients, ["multiply"], monkeypatch)
+
+
+# ---- the runner ----
+
+
+def test_a_case_can_be_run_again_alone():
+    drawn = []
+    run_cases(lambda rng, report: drawn.append(rng.random()), 7, range(3))
+    run_cases(lambda rng, report: drawn.append(rng.random()), 7, [2])
+    assert drawn[3] == drawn[2]
+    assert len(set(drawn)) == 3
+
+
+def test_an_unexpected_error_is_a_difference():
+    report = run_cases(lambda rng, report: np.zeros(2)[5], 7, range(1))
+    assert "IndexError" in report.differences[0][1]
+    assert "1 differences" in report.text(["sin"])
+    assert "not covered: sin" in report.text(["sin"])
