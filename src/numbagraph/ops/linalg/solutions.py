@@ -59,10 +59,14 @@ def triangular_evaluate(a: Any, b: Any, *, trans: int, lower: bool, unit_diagona
     )
 
 
-def triangular_jnp(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool, on_error: str) -> Any:
-    jnp = load("jax:numpy")
+def with_equal_batches(a: Any, b: Any) -> list[Any]:
+    """Both stacks of matrices in JAX: its solvers take a matrix beside a stack of them for a batch of vectors."""
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (jnp.broadcast_to(each, (*batch, *each.shape[-2:])) for each in (a, b))
+    return [load("jax.numpy:broadcast_to")(each, (*batch, *each.shape[-2:])) for each in (a, b)]
+
+
+def triangular_jnp(a: Any, b: Any, *, trans: int, lower: bool, unit_diagonal: bool, on_error: str) -> Any:
+    a, b = with_equal_batches(a, b)
     return load("jax.lax.linalg:triangular_solve")(
         a, b, left_side=True, lower=lower, transpose_a=trans > 0, conjugate_a=trans == 2, unit_diagonal=unit_diagonal
     )
@@ -128,7 +132,7 @@ def factored_evaluate(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int) 
 
 
 def factored_jnp(a: Any, factors: Any, pivots: Any, b: Any, *, trans: int, on_error: str) -> Any:
-    factors = load("jax.numpy:swapaxes")(factors, -1, -2)
+    factors, b = with_equal_batches(load("jax.numpy:swapaxes")(factors, -1, -2), b)
     return load("jax.scipy.linalg:lu_solve")((factors, pivots), b, trans)
 
 
