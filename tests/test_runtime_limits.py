@@ -23,7 +23,7 @@ from numbagraph import graph_jit
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.forking import new_lock
 from numbagraph.runtime import objects
-from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.collection import CollectorAtRest, collector_at_rest
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.entry import Plan, make_callable
 from tests.native_programs import (
@@ -346,12 +346,12 @@ def test_objects_that_someone_froze_stay_frozen():
     gc.freeze()
     try:
         count = gc.get_freeze_count()
-        with collector_at_rest:
+        with CollectorAtRest():
             kept = [[] for _ in range(10_000)]
         assert gc.get_freeze_count() >= count - 1000
     finally:
         gc.unfreeze()
-    with collector_at_rest:
+    with CollectorAtRest():
         kept += [[] for _ in range(10_000)]
         assert gc.get_count()[0] > 10_000
     assert gc.get_count()[0] < 1000
