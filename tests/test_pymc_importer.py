@@ -22,7 +22,7 @@ from numbagraph.op import registry
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.compatibility import Names, conditional, linalg
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
-from numbagraph.transforms.capture import LARGEST
+from numbagraph.rewrite.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import DTYPES
 from tests.imported import PLAIN, check

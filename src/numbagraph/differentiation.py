@@ -18,11 +18,11 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.graph import Value, constant
 from numbagraph.jit import GraphFunction
 from numbagraph.op import registry
+from numbagraph.ops.custom_rule import with_rule
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.tracing import TraceError, Tracer, apply, current_trace, to_value, user_source
 from numbagraph.transforms import autodiff, batching
-from numbagraph.transforms.custom_rule import with_rule
 
 Function = Callable[..., Any]
 Argnums = int | Sequence[int] | None

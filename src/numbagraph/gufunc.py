@@ -19,11 +19,11 @@ from numbagraph.jit import GraphFunction
 from numbagraph.loop_functions import LoopFunction, writes_results
 from numbagraph.mapping import Mapped, pulled_back
 from numbagraph.op import registry
+from numbagraph.ops.custom_rule import with_rule
 from numbagraph.pickled import Pickled
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.tracing import Tracer, to_value, user_source
-from numbagraph.transforms.custom_rule import with_rule
 from numbagraph.types import canonical_dtype
 
 

@@ -16,9 +16,9 @@ from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.graph import Value
 from numbagraph.mapping import completed, over_batches, pulled_back, without_missing
 from numbagraph.op import registry
+from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.numba_core import announce
 from numbagraph.tracing import Tracer, to_value
-from numbagraph.transforms.custom_rule import with_rule
 
 
 def writes_results(function: Callable[..., Any], signature: Signature) -> bool:

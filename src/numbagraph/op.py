@@ -28,6 +28,10 @@ def nowhere(*_operands: Any) -> bool:
     return False
 
 
+def no_inputs(_node: Any) -> int:
+    return 0
+
+
 def as_it_is(result: Any) -> Any:
     return result
 
@@ -83,6 +87,9 @@ class Op(Struct, eq=False):
     joint: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
+    computed: Callable[[Any], int] = no_inputs
+    """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
+    alone they are differentiated."""
     bounds: Callable[[Any], Sequence[tuple[int, Any]]] = lambda node: ()
     """``bounds(node)``: the inputs that are run-time positions to be checked, by number, and the length of each."""
     ulp: float = 0.0

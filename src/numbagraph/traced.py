@@ -12,12 +12,12 @@ import optree
 from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.graph import Graph, Input, Value
 from numbagraph.locating import require_own
+from numbagraph.rewrite.capture import fold_captured
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.static import typed_names
 from numbagraph.structs import Struct, cached_property
 from numbagraph.tracing import Tracer, input_shape, tracing
-from numbagraph.transforms.capture import fold_captured
 from numbagraph.types import ArrayType
 
 

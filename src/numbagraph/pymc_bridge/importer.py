@@ -32,9 +32,9 @@ from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, places_of
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
+from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.structs import Struct, replace
-from numbagraph.transforms.capture import fold_captured
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent, canonical_dtype
 

@@ -35,7 +35,7 @@ class CollectorAtRest(ContextDecorator):
         with self.lock:
             self.depth = max(0, self.depth - 1)
             if not self.depth and self.was_enabled:
-                # Counting takes as long as there are frozen objects (4 ms for a million): whoever froze some is asked once.
+                # Counting takes 4 ms for a million frozen objects, so a program that has some is asked once.
                 self.are_frozen = self.are_frozen or gc.get_freeze_count() > 0
                 if not self.are_frozen:
                     # What was made goes to the oldest objects. It would be looked at now, and all others with it.

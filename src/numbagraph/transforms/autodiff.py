@@ -13,7 +13,6 @@ from numbagraph.blockwise.common import real_if
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.graph import Input, Node, Value, at_source, toposort
 from numbagraph.op import Unsupported, registry
-from numbagraph.ops.identity import with_rule
 from numbagraph.types import ArrayType
 
 
@@ -53,8 +52,7 @@ def cotangents(
         given = found.pop(node, None)
         if node.op.joint:
             given = calls.collect(node, given)
-        if node.op is with_rule:
-            require_closed(node, inputs)
+        require_closed(node, inputs)
         if given is not None:
             for source, cotangent in pull_back(node, given, active):
                 accumulate(found, source, cotangent)
@@ -122,8 +120,10 @@ def accumulate(found: dict[Value, Value], value: Value, cotangent: Value) -> Non
 
 def require_closed(node: Node, inputs: Iterable[Value]) -> None:
     """A user's rule gives cotangents for arguments only: through other ways, a derivative would be lost silently."""
-    results = node.attrs["results"]
-    reached = set(toposort(node.inputs[:results], known=node.inputs[results:]))
+    count = node.op.computed(node)
+    if not count:
+        return
+    reached = set(toposort(node.inputs[:count], known=node.inputs[count:]))
     if not reached.isdisjoint(inputs):
         raise NotImplementedError(
             "a custom_vjp function uses a value of the enclosing function that is being differentiated: pass it as an "
