@@ -11,15 +11,15 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
-from numbagraph.intrinsics import program as program_emitter
+from numbagraph.emit import program as program_emitter
 from numbagraph.intrinsics import scalar
+from numbagraph.intrinsics.ir import literal
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.kernel import literal
+from numbagraph.loops import schedule
 from numbagraph.op import Unsupported, new_memory, nowhere, registry
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import expit
-from numbagraph.rewrite import schedule
 from numbagraph.runtime import arguments
 from numbagraph.testing import (
     check_batching,
@@ -326,7 +326,7 @@ def test_a_missing_guard_is_caught(monkeypatch):
 def test_a_donated_argument_that_is_destroyed_by_a_failed_call_is_caught(monkeypatch):
     call = sample(registry["take"])
     assert check_donations(call) == 1
-    monkeypatch.setattr("numbagraph.rewrite.memory.fails_late", lambda program: False)
+    monkeypatch.setattr("numbagraph.loops.buffers.fails_late", lambda program: False)
     caught(check_donations, call, match="expected, found|was modified")
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from numbagraph import structs, traced
+from numbagraph.loops import buffers
 from numbagraph.op import new_memory, registry
 from numbagraph.ops.selection import where
-from numbagraph.rewrite import memory
 from numbagraph.runtime import arguments
 from tests.fuzz import gradients, statements
 from tests.fuzz.runner import run_cases
@@ -70,7 +70,7 @@ def test_equal_results_in_one_array_are_found(monkeypatch):
 
 
 def test_a_donated_argument_that_a_failed_call_destroys_is_found(monkeypatch):
-    monkeypatch.setattr(memory, "fails_late", lambda program: False)
+    monkeypatch.setattr(buffers, "fails_late", lambda program: False)
     assert "donated: an argument was changed" in found(statements, ["take", "negative"], monkeypatch)
 
 

@@ -11,7 +11,7 @@ from numba import njit
 from scipy import special
 
 from numbagraph import graph_jit, gufunc
-from numbagraph.intrinsics import loops
+from numbagraph.emit import nest
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.foundation import functions
@@ -37,18 +37,18 @@ def test_a_number_is_computed_by_a_call():
 
 def test_a_loop_has_room_for_some():
     x = np.ones(100)
-    few, many = (graph_jit(as_many(count)) for count in (loops.MOST_INLINED, loops.MOST_INLINED + 1))
+    few, many = (graph_jit(as_many(count)) for count in (nest.MOST_INLINED, nest.MOST_INLINED + 1))
     assert MATH not in few.llvm(x)
     code = many.llvm(x)
     if current_target().vector_bytes:
         assert f"call <{current_target().vector_bytes // 8} x double> @{MATH}exp.float64{VECTOR}" in code
-    np.testing.assert_allclose(many(x), as_many(loops.MOST_INLINED + 1)(x), rtol=1e-14)
+    np.testing.assert_allclose(many(x), as_many(nest.MOST_INLINED + 1)(x), rtol=1e-14)
 
 
 def test_long_functions_take_more_room():
     x = np.full(100, 0.5)
     room = functions["erfinv"].room
-    assert 1 < room <= loops.MOST_INLINED < 2 * room
+    assert 1 < room <= nest.MOST_INLINED < 2 * room
     assert MATH not in graph_jit(lambda x: special.erfinv(x) + np.exp(x)).llvm(x)
     code = graph_jit(lambda x: special.erfinv(x) + special.erfinv(x * x) + np.exp(x)).llvm(x)
     assert f"{MATH}erfinv.float64" in code
@@ -56,7 +56,7 @@ def test_long_functions_take_more_room():
 
 
 def test_several_functions_are_called_in_one_loop(monkeypatch):
-    monkeypatch.setattr(loops, "MOST_INLINED", 0)
+    monkeypatch.setattr(nest, "MOST_INLINED", 0)
     x = np.linspace(0.1, 0.9, 50)
 
     def mixed(x):
@@ -75,12 +75,12 @@ def test_the_same_bits_by_all_ways(name, dtype, monkeypatch):
     of_numbers = graph_jit(function, cache=False)
     numbers = [of_numbers(*each) for each in zip(*arrays, strict=True)]
     np.testing.assert_array_equal(inlined, np.array(numbers, dtype=dtype))
-    monkeypatch.setattr(loops, "MOST_INLINED", 0)
+    monkeypatch.setattr(nest, "MOST_INLINED", 0)
     np.testing.assert_array_equal(graph_jit(function, cache=False)(*arrays), inlined)
 
 
 def test_njit_code_has_functions_of_its_own():
-    many = graph_jit(as_many(2 * loops.MOST_INLINED))
+    many = graph_jit(as_many(2 * nest.MOST_INLINED))
 
     @njit
     def caller(x):

@@ -7,8 +7,8 @@ import pytest
 import scipy.special
 
 from numbagraph import grad, graph_jit, linalg, special, value_and_grad
-from numbagraph.intrinsics import rows
-from numbagraph.intrinsics.hints import BLOCK
+from numbagraph.emit import rows
+from numbagraph.emit.hints import BLOCK
 from numbagraph.intrinsics.target import current_target
 from numbagraph.testing import LAYOUTS
 

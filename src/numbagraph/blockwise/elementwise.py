@@ -13,7 +13,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.graph import Node, Value
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.op import Op, load, new_memory, nowhere, registry
 from numbagraph.types import BOOL, INT64, ArrayType
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.kernel import (
+from numbagraph.intrinsics.ir import (
     Apply,
     Emit,
     Literal,
@@ -29,6 +28,7 @@ from numbagraph.kernel import (
     register,
     walk,
 )
+from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.shapes import resolve, same
 from numbagraph.structs import Struct
 from numbagraph.types import INT64, ArrayType, Extent

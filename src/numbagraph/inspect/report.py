@@ -9,26 +9,8 @@ from typing import Any
 
 from numbagraph.abi import ScalarLeaf
 from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
-from numbagraph.intrinsics.rows import Rows, in_rows, of_one_tile
-from numbagraph.kernel import (
-    Apply,
-    Buffer,
-    Call,
-    CheckedIndex,
-    Compute,
-    Kernel,
-    Literal,
-    Load,
-    Output,
-    Program,
-    Reduction,
-    Register,
-    Scalar,
-    Scan,
-    Scatter,
-    Store,
-    walk,
-)
+from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
+from numbagraph.loops.ir import Call, Compute, Kernel, Output, Program, Reduction, Scan, Scatter, Store, TiledLoop
 from numbagraph.shapes import resolve
 from numbagraph.types import INT64
 
@@ -120,17 +102,17 @@ class Report:
             self.lines.append(f"  {count} x {name}   [{source}]")
 
     def _steps(self) -> None:
-        scalars = [step for step in self.program.steps if isinstance(step, Compute)]
-        nests = [step for step in self.program.steps if isinstance(step, Kernel)]
-        calls = [step for step in self.program.steps if isinstance(step, Call)]
-        self.lines.append(f"program: {len(nests)} loop nests, {len(calls)} calls, {len(scalars)} scalar operations")
+        counts = Counter(type(step) for step in self.program.body.members())
+        self.lines.append(
+            f"program: {counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
+        )
         number = 0
-        for step in in_rows(self.program.steps):
-            if isinstance(step, Rows) and len(step.members) > 1:
-                calls = len(step.members) - len(step.kernels)
+        for step in self.program.body.steps:
+            if isinstance(step, TiledLoop) and len(step.steps) > 1:
+                calls = len(step.steps) - len(step.kernels)
                 what = f"{len(step.kernels)} nests" + (f" and {calls} calls" if calls else "")
                 self.lines.append(f"  {what}, together for as many rows at a time as stay in cache:")
-            for each in step.members if isinstance(step, Rows) else [step]:
+            for each in step.members():
                 if isinstance(each, Kernel):
                     number += 1
                     self._nest(number, each)
@@ -198,10 +180,10 @@ class Report:
         return repr(extent) if number is None else str(number)
 
     def _buffers(self) -> None:
-        temporaries = [buffer for slot in self.program.arena for buffer in slot]
-        self.lines.append(f"memory: {len(temporaries)} temporaries in {len(self.program.arena)} places")
-        in_tiles = of_one_tile(in_rows(self.program.steps))
-        for slot in self.program.arena:
+        block = self.program.body
+        self.lines.append(f"memory: {sum(map(len, block.slots))} temporaries in {len(block.slots)} places")
+        in_tiles = {buffer for step in block.steps if isinstance(step, TiledLoop) for buffer in step.in_tile}
+        for slot in block.slots:
             size = self._bytes(slot[0])
             names = ", then ".join(buffer.name for buffer in slot)
             rest = ", of which there are only as many rows as run together" if slot[0] in in_tiles else ""

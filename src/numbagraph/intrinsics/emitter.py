@@ -231,3 +231,12 @@ class Emitter:
         if dtype.kind == "f":
             return self.builder.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0))
         return self.builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+
+def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
+    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
+    options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
+    nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
+    loop = module.add_metadata([f"loop {len(module.metadata)}"])
+    loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
+    return loop

@@ -9,7 +9,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import Emitter, Operand, llvm_type
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.types import BOOL, FLOAT64, real_dtype
 
 INT32 = np.dtype(np.int32)

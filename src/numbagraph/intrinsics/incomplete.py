@@ -19,7 +19,7 @@ from llvmlite import ir
 from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Number, lifted
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.types import FLOAT64
 
 TOLERANCE = 4 * sys.float_info.epsilon

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I8, I64, Emitter, Operand
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 
 
 def _constant(x: Operand, number: int) -> ir.Constant:

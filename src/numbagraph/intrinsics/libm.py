@@ -10,7 +10,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand
 from numbagraph.intrinsics.external import SCIPY
 from numbagraph.intrinsics.formula import wrap
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64
 
 

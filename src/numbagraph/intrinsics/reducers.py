@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_constant
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.structs import Struct
 from numbagraph.types import COMPLEX128, FLOAT64, INT64
 

@@ -26,7 +26,7 @@ from numbagraph.intrinsics.formula import (
 from numbagraph.intrinsics.formula import (
     absolute as magnitude,
 )
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 
 add = by_kind(b=instruction("or_"), iu=instruction("add"), f=instruction("fadd"), c=on_parts(instruction("fadd")))
 subtract = by_kind(iu=instruction("sub"), f=instruction("fsub"), c=on_parts(instruction("fsub")))

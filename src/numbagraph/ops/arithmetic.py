@@ -12,7 +12,7 @@ from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_ru
 from numbagraph.graph import Constant, Node, Value
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
-from numbagraph.kernel import Emit
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.op import Op, load
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.exponential import log

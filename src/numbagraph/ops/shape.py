@@ -13,7 +13,7 @@ from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, ma
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.graph import Node, Value
-from numbagraph.kernel import Scalar, literal
+from numbagraph.intrinsics.ir import Scalar, literal
 from numbagraph.op import Op, load, registry
 from numbagraph.types import ArrayType, Extent
 

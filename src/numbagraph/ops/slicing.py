@@ -16,7 +16,7 @@ from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
-from numbagraph.kernel import Scalar, index_operation
+from numbagraph.intrinsics.ir import Scalar, index_operation
 from numbagraph.op import Op, load, registry
 from numbagraph.ops.creation import iota, zeros_as
 from numbagraph.ops.shape import expand_at, expand_dims

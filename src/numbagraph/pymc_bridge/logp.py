@@ -21,6 +21,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.forking import new_lock
 from numbagraph.graph import Graph, Input, Value, constant
 from numbagraph.inspect.report import Report
+from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
@@ -30,7 +31,6 @@ from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
-from numbagraph.rewrite.lengths import array_of_computed_length, refusal
 from numbagraph.rewrite.pipeline import optimise, prepare
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept

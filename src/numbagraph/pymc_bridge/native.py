@@ -10,8 +10,8 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.abi import ArrayLeaf, Result, Signature
+from numbagraph.emit.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
 from numbagraph.graph import Input, Value
-from numbagraph.intrinsics.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest

@@ -13,11 +13,11 @@ from pytensor.tensor.random.type import RandomType
 from numbagraph import shapes
 from numbagraph.embed import FAILURES
 from numbagraph.graph import Value
+from numbagraph.loops.lengths import ComputedLengths
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
-from numbagraph.rewrite.lengths import ComputedLengths
 from numbagraph.structs import Struct
 from numbagraph.types import DTYPES
 

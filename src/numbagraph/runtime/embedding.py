@@ -6,10 +6,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.c_function import emit_c_function, fixed_address
-from numbagraph.intrinsics.call import Address, ProgramCall, Version, bind_externals
+from numbagraph.emit.c_function import emit_c_function, fixed_address
+from numbagraph.emit.call import Address, ProgramCall, Version, bind_externals
 from numbagraph.intrinsics.external import external_symbols
-from numbagraph.kernel import Compute
+from numbagraph.loops.ir import Compute
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
 from numbagraph.shapes import ShapeError
@@ -83,6 +83,6 @@ def emit_version(module: ir.Module, special: Specialisation) -> Version:
     shapes, program = (module.globals[f"{special.name}.{part}"] for part in ("shapes", "program"))
     for function in (shapes, program):
         function.linkage = "internal"
-        if all(isinstance(step, Compute) for step in special.program.steps):
+        if all(isinstance(step, Compute) for step in special.program.body.steps):
             function.attributes.add("alwaysinline")
     return Version(special.signature, shapes, program, special.captured, len(special.guard_subjects))

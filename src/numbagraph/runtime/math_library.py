@@ -10,7 +10,7 @@ from functools import cache, partial
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.call import EXTERNAL
+from numbagraph.emit.call import EXTERNAL
 from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.vecmath.calls import MATH

@@ -11,8 +11,8 @@ import mmap
 import os
 import time
 
+from numbagraph.emit.memory import ALIGNMENT, MEMORY
 from numbagraph.intrinsics.external import FINDERS, one_by_one
-from numbagraph.intrinsics.memory import ALIGNMENT, MEMORY
 from numbagraph.runtime.interruption import keeping
 from numbagraph.structs import cached_property
 

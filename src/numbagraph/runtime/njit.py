@@ -36,7 +36,7 @@ from numba.np.arrayobj import _empty_nd_impl, make_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
-from numbagraph.intrinsics.call import ProgramCall
+from numbagraph.emit.call import ProgramCall
 from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding

@@ -12,16 +12,18 @@ import numpy as np
 import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code calls
 from numbagraph.abi import Leaf, Result, Signature
+from numbagraph.emit.call import EXTERNAL
+from numbagraph.emit.program import emit_program, repeated_dims
+from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.forking import new_lock
 from numbagraph.graph import Graph, Source, content_hash
-from numbagraph.intrinsics.call import EXTERNAL
-from numbagraph.intrinsics.program import emit_program, repeated_dims
-from numbagraph.intrinsics.sizes import TOO_BIG, unbounded
-from numbagraph.kernel import Buffer, Program
+from numbagraph.intrinsics.ir import Buffer
+from numbagraph.loops.buffers import take_over
+from numbagraph.loops.ir import Program
+from numbagraph.loops.schedule import build_program
+from numbagraph.loops.tiling import tiled
 from numbagraph.op import boxing
-from numbagraph.rewrite.memory import take_over
 from numbagraph.rewrite.pipeline import Stages, optimise
-from numbagraph.rewrite.schedule import build_program
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
@@ -89,6 +91,11 @@ class Specialisation(Struct, frozen=False):
     def program(self) -> Program:
         return build_program(self.stages.final, self.signature.leaves, parallel=self.parallel)
 
+    @property
+    def tiled(self) -> Program:
+        """The program as it is emitted: tiling follows all decisions about memory, donations included."""
+        return tiled(self.program)
+
     @cached_property
     def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
         """For each return code of ``shapes``, from 1 on, what it is that does not hold."""
@@ -107,7 +114,7 @@ class Specialisation(Struct, frozen=False):
 
     def emit(self, module: ir.Module) -> ir.Module:
         """Add the two functions of this specialisation to a module."""
-        emit_program(module, self.program, self.signature, self.graph.inputs, self.name)
+        emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name)
         return module
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 
-from numbagraph.intrinsics.call import EXTERNAL
+from numbagraph.emit.call import EXTERNAL
 from numbagraph.intrinsics.external import external_symbols
 from numbagraph.runtime.cache import DiskCache
 from numbagraph.runtime.compile import Library, LinkError

@@ -13,8 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
+from numbagraph.emit.regions import THREADS
 from numbagraph.intrinsics.external import FINDERS, one_by_one
-from numbagraph.intrinsics.parallel import THREADS
 
 from .handwritten import OnePerProcess, Part
 from .interruption import keeping

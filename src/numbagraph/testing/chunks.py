@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from unittest import mock
 
-from numbagraph.intrinsics import chunks
-from numbagraph.rewrite import parallel
+from numbagraph.emit import chunks
+from numbagraph.loops import parallel
 
 
 @contextlib.contextmanager

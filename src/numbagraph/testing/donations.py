@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.jit import GraphFunction
-from numbagraph.kernel import Call as NativeCall
-from numbagraph.kernel import CheckedIndex, step_scalars
+from numbagraph.loops.ir import Call as NativeCall
 from numbagraph.testing.arrays import memory_of
 from numbagraph.testing.calls import Call, outcome
 
@@ -59,6 +58,6 @@ def check_donations(call: Call, **options: Any) -> int:
 
 def may_raise(call: Call) -> bool:
     """Whether it is a matter of the arguments' elements if a call fails."""
-    steps = call.compiled()._inspect(tuple(call.arrays), {})[0].program.steps
+    steps = call.compiled()._inspect(tuple(call.arrays), {})[0].program.body.steps
     solves = any(isinstance(step, NativeCall) and step.attributes.get("on_error") == "raise" for step in steps)
-    return solves or any(isinstance(each, CheckedIndex) for step in steps for each in step_scalars(step))
+    return solves or any(step.checks() for step in steps)

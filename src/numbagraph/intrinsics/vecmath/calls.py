@@ -8,8 +8,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import POINTER, PURE, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
-from numbagraph.kernel import Emit
 
 MATH = "numbagraph.math."
 """The prefix of external symbols that are functions of the library: ``numbagraph.math.exp.float64``."""

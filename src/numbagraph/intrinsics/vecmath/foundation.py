@@ -17,9 +17,9 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, times_power
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target, llvm
 from numbagraph.intrinsics.vecmath.calls import library_call
-from numbagraph.kernel import Emit
 from numbagraph.structs import Struct, cached_property
 from numbagraph.types import FLOAT64
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, Operand, llvm_type
-from numbagraph.intrinsics.hints import loop_hints
+from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, Operand, llvm_type, loop_hints
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR, lanes
 from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
 

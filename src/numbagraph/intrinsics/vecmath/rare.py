@@ -6,8 +6,8 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, Emitter, Operand
 from numbagraph.intrinsics.formula import Number
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
-from numbagraph.kernel import Emit
 
 SHORTEST_VECTOR = 16
 """Bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short ones."""

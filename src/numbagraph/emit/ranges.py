@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numbagraph.emit.nest import KernelEmitter
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
-from numbagraph.intrinsics.loops import KernelEmitter
 from numbagraph.intrinsics.reducers import State
-from numbagraph.kernel import Kernel, Reduction, Scan
+from numbagraph.loops.ir import Kernel, Reduction, Scan
 
 
 class RangeEmitter(KernelEmitter):

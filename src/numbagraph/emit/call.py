@@ -8,8 +8,8 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.abi import ArrayLeaf, Signature
+from numbagraph.emit.memory import define_with_malloc
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
-from numbagraph.intrinsics.memory import define_with_malloc
 from numbagraph.intrinsics.vecmath.library import define_all
 from numbagraph.structs import Struct
 

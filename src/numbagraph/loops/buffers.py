@@ -9,47 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from numbagraph.graph import Value
-from numbagraph.intrinsics.rows import Rows, conflict, in_rows, results_of
-from numbagraph.kernel import (
-    Buffer,
+from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
+from numbagraph.loops.ir import (
     Call,
-    CheckedIndex,
-    Compute,
     Kernel,
-    Load,
     Program,
     Reduction,
-    Register,
-    Scalar,
     Scan,
     Scatter,
     Step,
     Store,
-    step_scalars,
     targets,
-    walk,
 )
-from numbagraph.rewrite.parallel import adds_to_shared
+from numbagraph.loops.parallel import adds_to_shared
+from numbagraph.loops.tiling import conflict, tiled_steps
 from numbagraph.structs import Struct
-
-
-def touched(step: Step) -> list[Buffer]:
-    """The buffers that a step reads or writes."""
-    if isinstance(step, Call):
-        return list(step.buffers)
-    if isinstance(step, Kernel):
-        return step.buffers()
-    assert isinstance(step, Compute)
-    return list(dict.fromkeys(scalar.buffer for scalar in walk([step.scalar]) if isinstance(scalar, Load)))
-
-
-def written(step: Step) -> list[Buffer]:
-    if isinstance(step, Call):
-        return [*step.outputs, *step.scratch]
-    if isinstance(step, Kernel):
-        return [buffer for output in step.outputs for buffer in targets(output)]
-    return []
 
 
 class Lives(Struct, frozen=False):
@@ -61,7 +35,7 @@ class Lives(Struct, frozen=False):
 
     def __post_init__(self) -> None:
         for number, step in enumerate(self.steps):
-            for buffer in touched(step):
+            for buffer in step.buffers():
                 self.first.setdefault(buffer, number)
                 self.last[buffer] = number
 
@@ -139,7 +113,8 @@ def take_over(program: Program, argument: int, result: Buffer) -> str | None:
 
     A failed call is run again by NumPy's interpreter, which needs the arguments as they were.
     """
-    buffers = [buffer for step in program.steps for buffer in touched(step)]
+    block = program.body
+    buffers = [buffer for step in block.steps for buffer in step.buffers()]
     leaf = next((buffer for buffer in buffers if buffer.leaf == argument), None)
     if leaf is None:
         return "no loop reads it"
@@ -147,43 +122,38 @@ def take_over(program: Program, argument: int, result: Buffer) -> str | None:
         return "it is not contiguous"
     if not alike(leaf, result):
         return f"{result.name} differs in dtype or shape"
-    if sum(result in written(step) for step in program.steps) != 1 or any(each.shares is result for each in buffers):
+    if sum(result in step.writes() for step in block.steps) != 1 or any(each.shares is result for each in buffers):
         return f"{result.name} holds other values first"
-    if not Lives(program.steps).over_before(leaf, result):
+    if not Lives(block.steps).over_before(leaf, result):
         return f"it is read after {result.name} is written"
-    leaf.shares, before = result, program.steps
+    leaf.shares, before = result, block.steps
     program.donations.append((leaf, result))
     for steps in (before, postponed(before, result)):
-        program.steps = steps
+        block.steps = steps
         if not fails_late(program):
             return None
-    leaf.shares, program.steps = None, before
+    leaf.shares, block.steps = None, before
     program.donations.pop()
     return f"a check may fail after {result.name} is written"
 
 
 def postponed(steps: list[Step], result: Buffer) -> list[Step]:
     """The steps with the one that writes a result behind all others, if none of these needs to follow it."""
-    number = next(number for number, step in enumerate(steps) if result in written(step))
+    number = next(number for number, step in enumerate(steps) if result in step.writes())
     writer, later = steps[number], steps[number + 1 :]
-    values = results_of(writer)
-    if any(conflict(writer, each) or not values.isdisjoint(registers_of(each)) for each in later):
+    values = set(writer.results())
+    if any(conflict(writer, each) or not values.isdisjoint(each.registers()) for each in later):
         return steps
     return [*steps[:number], *later, writer]
-
-
-def registers_of(step: Step) -> set[Value | None]:
-    return {scalar.value for scalar in step_scalars(step) if isinstance(scalar, Register)}
 
 
 def fails_late(program: Program) -> bool:
     """Whether anything may fail once memory of an argument has been overwritten. Steps that run together count as one,
     and so do the iterations of a nest."""
     donated, is_overwritten = [result for _, result in program.donations], False
-    for step in in_rows(program.steps):
-        members = step.members if isinstance(step, Rows) else [step]
-        is_overwritten = is_overwritten or any(buffer in donated for each in members for buffer in written(each))
-        if is_overwritten and any(map(may_fail, members)):
+    for step in tiled_steps(program.body.steps):
+        is_overwritten = is_overwritten or any(buffer in donated for buffer in step.writes())
+        if is_overwritten and any(map(may_fail, step.members())):
             return True
     return False
 
@@ -191,7 +161,5 @@ def fails_late(program: Program) -> bool:
 def may_fail(step: Step) -> bool:
     """Whether a program may end at a step: an index is out of bounds, a system has no solution, a length is too long
     for BLAS, or there is no memory for what several threads add up."""
-    if isinstance(step, Call):
-        return True
     takes_memory = isinstance(step, Kernel) and step.split and any(adds_to_shared(each, step) for each in step.outputs)
-    return bool(takes_memory) or any(isinstance(scalar, CheckedIndex) for scalar in step_scalars(step))
+    return isinstance(step, Call) or bool(takes_memory) or step.checks()

@@ -10,6 +10,16 @@ from typing import Any
 
 from llvmlite import ir
 
+from numbagraph.emit.hints import (
+    BLOCK,
+    INTERLEAVED,
+    LANES,
+    lanes_of_sums,
+    reads_short_rows,
+    reduces_with_strides,
+)
+from numbagraph.emit.scalars import ScalarEmitter
+from numbagraph.emit.tiles import copy_tile, delayed_scatters, keep_for_later, scatter_tile, tiled_loads
 from numbagraph.intrinsics.emitter import (
     I1,
     I8,
@@ -19,36 +29,13 @@ from numbagraph.intrinsics.emitter import (
     Inlining,
     Operand,
     llvm_type,
+    loop_hints,
     memory_type,
 )
-from numbagraph.intrinsics.hints import (
-    BLOCK,
-    INTERLEAVED,
-    LANES,
-    lanes_of_sums,
-    loop_hints,
-    reads_short_rows,
-    reduces_with_strides,
-)
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Load, LoopIndex, Register, Scalar
 from numbagraph.intrinsics.reducers import Sum
-from numbagraph.intrinsics.scalars import ScalarEmitter
 from numbagraph.intrinsics.target import current_target
-from numbagraph.intrinsics.tiles import copy_tile, delayed_scatters, keep_for_later, scatter_tile, tiled_loads
-from numbagraph.kernel import (
-    Buffer,
-    Kernel,
-    LeafStride,
-    Load,
-    LoopIndex,
-    Output,
-    Reduction,
-    Register,
-    Scalar,
-    Scan,
-    Scatter,
-    Store,
-    targets,
-)
+from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store, targets
 
 SHORT_ROW = 32
 """Elements up to which the rows of a nest are summed without blocks."""

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, memory_type
-from numbagraph.kernel import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
+from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
 
 
 class ScalarEmitter:

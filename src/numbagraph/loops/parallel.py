@@ -6,26 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numbagraph.blockwise.lowering import add, multiply, parts
-from numbagraph.kernel import (
-    Apply,
-    Buffer,
-    Call,
-    Kernel,
-    Load,
-    LoopIndex,
-    Output,
-    Reduction,
-    Scalar,
-    Scan,
-    Scatter,
-    Split,
-    Step,
-    literal,
-    walk,
-)
+from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, literal, walk
+from numbagraph.loops.ir import Call, Kernel, Output, Reduction, Scan, Scatter, Split, Step
+from numbagraph.loops.nests import element_count
+from numbagraph.loops.order import needs_fill
 from numbagraph.op import registry
-from numbagraph.rewrite.nests import element_count
-from numbagraph.rewrite.order import needs_fill
 
 LEAST_ROWS = 64
 """Iterations for which a chunk may have a copy of the elements that all chunks add to."""

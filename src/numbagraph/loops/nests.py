@@ -11,24 +11,9 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.graph import Constant, Dim, Node, Value
 from numbagraph.intrinsics import integers
-from numbagraph.kernel import (
-    Apply,
-    Buffer,
-    Kernel,
-    Literal,
-    Load,
-    LoopIndex,
-    Output,
-    Reduction,
-    Scalar,
-    Scan,
-    Scatter,
-    Store,
-    index_operation,
-    literal,
-    register,
-)
-from numbagraph.rewrite.order import along_memory
+from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, register
+from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
+from numbagraph.loops.order import along_memory
 from numbagraph.structs import Struct
 from numbagraph.transforms.autodiff import call_of
 from numbagraph.types import Extent

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from numbagraph.kernel import Alternative, Apply, Kernel, Literal, Load, LoopIndex, Reduction
+from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex
+from numbagraph.loops.ir import Alternative, Kernel, Reduction
 
 CHEAP = 8
 """Operations in the body of a nest that may be compiled in two orders."""

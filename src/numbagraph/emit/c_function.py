@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
-from numbagraph.intrinsics.call import ProgramCall
+from numbagraph.emit.call import ProgramCall
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, memory_type
 from numbagraph.types import BOOL, real_dtype
 

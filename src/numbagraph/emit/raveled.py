@@ -13,7 +13,7 @@ from math import prod
 from llvmlite import ir
 
 from numbagraph.abi import OUT_OF_MEMORY, Signature
-from numbagraph.intrinsics.call import ProgramCall, Version
+from numbagraph.emit.call import ProgramCall, Version
 from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
 from numbagraph.structs import Struct
 

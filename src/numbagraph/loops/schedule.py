@@ -11,33 +11,15 @@ from numbagraph.abi import ArrayLeaf, Leaf
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.graph import Graph, Node, Value, toposort
-from numbagraph.kernel import (
-    Buffer,
-    Call,
-    Compute,
-    Kernel,
-    LeafStride,
-    Literal,
-    Load,
-    LoopIndex,
-    Program,
-    Reduction,
-    Register,
-    Scalar,
-    Scatter,
-    Step,
-    Store,
-    literal,
-    step_scalars,
-    walk,
-)
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar, literal, walk
+from numbagraph.loops.buffers import plan_memory
+from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
+from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
+from numbagraph.loops.lengths import array_of_computed_length, refusal
+from numbagraph.loops.nests import Memory, Puller, build_nest, element_count, loops_of
+from numbagraph.loops.order import needs_fill
+from numbagraph.loops.parallel import split_nests
 from numbagraph.op import registry
-from numbagraph.rewrite.fuse import Plan, everything, extents_of, is_barrier
-from numbagraph.rewrite.lengths import array_of_computed_length, refusal
-from numbagraph.rewrite.memory import plan_memory
-from numbagraph.rewrite.nests import Memory, Puller, build_nest, element_count, loops_of
-from numbagraph.rewrite.order import needs_fill
-from numbagraph.rewrite.parallel import split_nests
 from numbagraph.types import ArrayType
 
 Action = tuple[Step, ...]
@@ -88,15 +70,16 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else puller.rank0(value) for value in graph.outputs]
     program = Program(
-        steps=steps,
+        body=Block(steps, plan_memory(steps)),
+        entry=Entry(
+            guards=[puller.rank0(guard.condition) for guard in graph.guards],
+            extents=[tuple(extent_scalar(extent) for extent in value.shape) for value in graph.outputs],
+            work=[estimate_work(steps)],
+        ),
         results=list(results),
-        guards=[puller.rank0(guard.condition) for guard in graph.guards],
-        extents=[tuple(extent_scalar(extent) for extent in value.shape) for value in graph.outputs],
-        work=[estimate_work(steps)],
         name=graph.name,
     )
-    program.arena = plan_memory(steps)
-    program.prologue = prologue(program)
+    program.entry.prologue = prologue(program)
     roots = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
     program.notes = [f"{value.op.name} has memory: {reason}" for value, reason in roots]
     return program
@@ -219,13 +202,7 @@ def dependencies(action: Action, producer: dict[object, int]) -> set[int]:
     """The actions that must have run before this one."""
     needed: set[int] = set()
     for step in action:
-        buffers = list(step.inputs) if isinstance(step, Call) else []
-        for scalar in step_scalars(step):
-            if isinstance(scalar, Register):
-                needed.add(producer.get(scalar.value, -1))
-            elif isinstance(scalar, Load):
-                buffers.append(scalar.buffer)
-        needed.update(producer.get(buffer, -1) for buffer in buffers)
+        needed.update(producer.get(each, -1) for each in (*step.registers(), *step.reads()))
     return needed - {-1}
 
 
@@ -275,11 +252,11 @@ def needed_at_entry(graph: Graph) -> set[Value]:
 
 def prologue(program: Program) -> list[Compute]:
     """The rank-0 values that guards and extents need, which the entry computes before anything else."""
-    computes = {step.value: step for step in program.steps if isinstance(step, Compute)}
-    outputs = [output for step in program.steps if isinstance(step, Kernel) for output in step.outputs]
-    registers = {output.register for output in outputs if isinstance(output, Reduction)}
-    roots = [*program.guards, *(extent for extents in program.extents for extent in extents), *program.work]
-    roots += [extent for slot in program.arena for buffer in slot for extent in buffer.extents]
+    block, entry = program.body, program.entry
+    computes = {step.value: step for step in block.steps if isinstance(step, Compute)}
+    registers = {value for step in block.steps for value in step.results()} - computes.keys()
+    roots = [*entry.guards, *(extent for extents in entry.extents for extent in extents), *entry.work]
+    roots += [extent for slot in block.slots for buffer in slot for extent in buffer.extents]
     needed: set[Value] = set()
     stack = list(walk(roots))
     while stack:

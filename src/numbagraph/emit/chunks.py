@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
+from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.ranges import RangeEmitter
+from numbagraph.emit.rows import Run, call_run, emit_nests, row_bytes, rows_of_tile, run_tiles
+from numbagraph.emit.scalars import StraightEmitter
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
-from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
-from numbagraph.intrinsics.ranges import RangeEmitter
-from numbagraph.intrinsics.rows import Rows, Run, call_run, emit_nests, row_bytes, rows_of_tile, run_tiles
-from numbagraph.intrinsics.scalars import StraightEmitter
-from numbagraph.kernel import Buffer, Call, Kernel, LeafStride, Reduction, Register, Scalar, walk
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar, walk
+from numbagraph.loops.ir import Call, Kernel, Reduction, TiledLoop
 
 if TYPE_CHECKING:
-    from numbagraph.intrinsics.program import ProgramEmitter
+    from numbagraph.emit.program import ProgramEmitter
 
 GRAIN = 200_000
 """The work of a chunk, in additions by the costs that ops declare."""
@@ -51,18 +52,20 @@ class Chunk(StraightEmitter):
 class RowsEmitter:
     """Nests and calls that run together, as one function of a range of rows."""
 
-    def __init__(self, module: ir.Module, rows: Rows, name: str) -> None:
+    def __init__(self, module: ir.Module, rows: TiledLoop, name: str) -> None:
         self.module, self.rows, self.name = module, rows, name
-        self.members = rows.members
+        self.members = rows.steps
         self.length = rows.length
         self.nests = emit_nests(module, rows, name)
-        self.calls = [each for each in rows.members if isinstance(each, Call)]
-        self.scratch = list(dict.fromkeys(home for use in rows.uses for home in sorted(use.scratch, key=named)))
+        self.calls = [each for each in rows.steps if isinstance(each, Call)]
+        self.scratch = list(
+            dict.fromkeys(home for access in rows.accesses for home in sorted(access.scratch, key=named))
+        )
         homes = (home for nest, _ in self.nests for home in nest.homes)
-        homes = dict.fromkeys([*homes, *(buffer.home for call in self.calls for buffer in call.buffers)])
+        homes = dict.fromkeys([*homes, *(buffer.home for call in self.calls for buffer in call.arguments)])
         self.homes = [home for home in homes if home not in self.scratch]
         externals = [each for nest, _ in self.nests for each in nest.externals]
-        extents = walk(extent for call in self.calls for buffer in call.buffers for extent in buffer.extents)
+        extents = walk(extent for call in self.calls for buffer in call.arguments for extent in buffer.extents)
         externals += [each for each in extents if isinstance(each, (Register, LeafStride))]
         self.externals = list(dict.fromkeys(externals))
         self.slots = [output for nest, _ in self.nests for output in nest.slots]
@@ -99,7 +102,10 @@ class RowsEmitter:
             own = [passed[key] for key in (*nest.homes, *nest.externals, *nest.slots)]
             return lambda begin, end: emitter.builder.call(called, [begin, end, *own])
 
-        runs = [call_run(chunk, each) if isinstance(each, Call) else nest_run(*next(nests)) for each in self.members]
+        runs = [
+            call_run(chunk, each, access) if isinstance(each, Call) else nest_run(*next(nests))
+            for each, access in zip(self.members, self.rows.accesses, strict=True)
+        ]
         failed = run_tiles(emitter, runs, begin, end, passed["tile"])
         if memory is not None:
             emitter.builder.call(memory_function(emitter, "give"), [memory])

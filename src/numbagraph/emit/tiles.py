@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I64, Emitter, memory_type
-from numbagraph.intrinsics.hints import BLOCK, depending_on, loop_hints, reads_along
+from numbagraph.emit.hints import BLOCK, depending_on, reads_along
+from numbagraph.intrinsics.emitter import I64, Emitter, loop_hints, memory_type
+from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.kernel import Apply, Kernel, Load, LoopIndex, Scalar, Scatter
+from numbagraph.loops.ir import Kernel, Scatter
 
 if TYPE_CHECKING:
-    from numbagraph.intrinsics.loops import KernelEmitter
+    from numbagraph.emit.nest import KernelEmitter
 
 MOST_TILED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""

@@ -1,20 +1,17 @@
-"""The loop-nest IR: what fusion makes of a graph, and what the emitters turn into LLVM.
+"""Scalar expressions, the body of a loop nest, and the buffers that they read.
 
-A `Program` is a list of steps. Rank-0 values are computed between loop nests and live in registers; a `Kernel` is
-one loop nest: its body is a graph of scalars (`Scalar`), and each of its outputs is stored, reduced, scanned or
-scattered. Buffers are the memory that kernels read and write.
+An `Apply` names the emitter that turns it into LLVM; a `Load` is an element of a `Buffer`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.graph import Source, Value
+from numbagraph.graph import Value
 from numbagraph.structs import Struct
 from numbagraph.types import INT64, ArrayType
 
@@ -146,7 +143,7 @@ class CheckedIndex(Scalar):
         return f"checked({self.index!r} < {self.extent!r})"
 
 
-class Buffer(Struct, frozen=False):
+class Buffer(Struct, frozen=False, eq=False):
     """Memory of an array. ``leaf`` and ``result`` say whose it is; neither: a temporary of the program."""
 
     name: str
@@ -192,179 +189,6 @@ class Buffer(Struct, frozen=False):
         return self.leaf is None and self.result is None and self.literal is None
 
 
-class Store(Struct, frozen=False):
-    """Every iteration stores one element."""
-
-    buffer: Buffer
-    indices: tuple[Scalar, ...]
-    value: Scalar
-    source: Source | None = None
-    flat: bool = False
-    """Whether the one index is linear."""
-
-
-class Reduction(Struct, frozen=False):
-    """Accumulates over ``reduced`` loops, then stores at ``indices`` (or into ``register`` when it is rank 0)."""
-
-    reducer: Any
-    value: Scalar
-    reduced: frozenset[LoopIndex]
-    indices: tuple[Scalar, ...]
-    buffer: Buffer | None = None
-    register: Value | None = None
-    position: Scalar | None = None
-    source: Source | None = None
-    extrema: Buffer | None = None
-    """The extrema that belong to the positions in ``buffer``, where these are found over outer loops."""
-
-
-class Scan(Struct, frozen=False):
-    """Stores the running value of a reducer along the innermost loop."""
-
-    reducer: Any
-    value: Scalar
-    buffer: Buffer
-    indices: tuple[Scalar, ...]
-    factor: Scalar | None = None
-    """What the accumulator is multiplied by before the value joins it, in a linear recurrence."""
-    exclusive: bool = False
-    """Whether an element is stored before its own value joins."""
-    source: Source | None = None
-
-
-class Scatter(Struct, frozen=False):
-    """Combines each element into a place given by run-time indices; the buffer is filled beforehand."""
-
-    reducer: Any
-    value: Scalar
-    buffer: Buffer
-    indices: tuple[Scalar, ...]
-    source: Source | None = None
-
-
-Output = Store | Reduction | Scan | Scatter
-
-
-def targets(output: Output) -> list[Buffer]:
-    """The buffers that an output of a nest is written to."""
-    extrema = output.extrema if isinstance(output, Reduction) else None
-    return [each for each in (output.buffer, extrema) if each is not None]
-
-
-class Split(Struct):
-    """How the outermost loop of a nest is cut into chunks, which may run at the same time."""
-
-    cost: int
-    """Time for one iteration of all loops, relative to an addition."""
-    least: int = 1
-    """Iterations of the outermost loop that a chunk has at least."""
-
-
-class Kernel(Struct, frozen=False):
-    """One loop nest, outermost loop first."""
-
-    name: str
-    loops: tuple[LoopIndex, ...]
-    outputs: list[Output]
-    notes: list[str] = field(default_factory=list)
-    """What fusion decided about this nest, for `explain`."""
-    alternative: Alternative | None = None
-    split: Split | None = None
-    """None where the nest runs on one thread."""
-    flattened: tuple[Scalar, ...] = ()
-    """The lengths of the dimensions that the one loop stands for, if it stands for several."""
-    unrolled: bool = False
-    """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
-
-    @property
-    def rows(self) -> Scalar:
-        """The length of the first dimension."""
-        return (self.flattened or tuple(loop.extent for loop in self.loops))[0]
-
-    @property
-    def is_fill(self) -> bool:
-        """Whether a nest computes nothing."""
-        return all(isinstance(output.value, Literal) for output in self.outputs)
-
-    def scalars(self) -> Iterator[Scalar]:
-        """Every scalar of the nest, operands first."""
-        roots: list[Scalar] = [loop.extent for loop in self.loops]
-        for output in self.outputs:
-            roots.extend(output.indices)
-            roots.append(output.value)
-            if isinstance(output, Reduction) and output.position is not None:
-                roots.append(output.position)
-            if isinstance(output, Scan) and output.factor is not None:
-                roots.append(output.factor)
-            if output.buffer is not None:
-                roots.extend(output.buffer.extents)
-        yield from walk(roots)
-
-    def buffers(self) -> list[Buffer]:
-        """Every buffer that the nest reads or writes, in order of appearance."""
-        found = dict.fromkeys(scalar.buffer for scalar in self.scalars() if isinstance(scalar, Load))
-        found.update(dict.fromkeys(buffer for output in self.outputs for buffer in targets(output)))
-        return list(found)
-
-
-class Alternative(Struct, frozen=False):
-    """A nest in another order of loops, which is the better one where ``near`` is a shorter stride than ``far``."""
-
-    kernel: Kernel
-    near: LeafStride
-    far: LeafStride
-
-
-class Compute(Struct, frozen=False):
-    """A rank-0 value of the graph, computed into a register."""
-
-    value: Value
-    scalar: Scalar
-
-
-class Call(Struct, frozen=False):
-    """An opaque operation on whole buffers, such as a call of BLAS, or on each element of a batch in them."""
-
-    name: str
-    emit: Emit
-    inputs: tuple[Buffer, ...]
-    outputs: tuple[Buffer, ...]
-    attributes: dict[str, Any]
-    scratch: tuple[Buffer, ...] = ()
-    """Memory that is needed while it runs."""
-    cores: tuple[int, ...] = ()
-    """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
-    work: Scalar | None = None
-    """What it costs, in additions, if several threads may compute parts of its batch."""
-
-    @property
-    def buffers(self) -> tuple[Buffer, ...]:
-        return (*self.inputs, *self.outputs, *self.scratch)
-
-
-Step = Compute | Kernel | Call
-
-
-class Program(Struct, frozen=False):
-    """The whole function: steps in order, and where the results are."""
-
-    steps: list[Step]
-    results: list[Buffer | Scalar]
-    """What each result is stored from; a buffer with ``result`` set is the result's own memory."""
-    guards: list[Scalar]
-    extents: list[tuple[Scalar, ...]]
-    """The extents of each result."""
-    prologue: list[Compute] = field(default_factory=list)
-    """Rank-0 values that the guards and the extents need."""
-    arena: list[list[Buffer]] = field(default_factory=list)
-    """Temporaries: each list of buffers shares one place, at different times."""
-    donations: list[tuple[Buffer, Buffer]] = field(default_factory=list)
-    """Arguments that live in the memory of a result."""
-    work: list[Scalar] = field(default_factory=list)
-    name: str = "program"
-    notes: list[str] = field(default_factory=list)
-
-
 def walk(roots: Iterable[Scalar]) -> Iterator[Scalar]:
     """Every scalar below ``roots``, operands first, each once."""
     seen: set[Scalar] = set()
@@ -382,15 +206,6 @@ def walk(roots: Iterable[Scalar]) -> Iterator[Scalar]:
             if isinstance(scalar, Load):
                 layout = scalar.buffer.strides or scalar.buffer.extents
                 stack.extend((each, False) for each in layout if each not in seen)
-
-
-def step_scalars(step: Step) -> Iterable[Scalar]:
-    """Every scalar that a step uses."""
-    if isinstance(step, Compute):
-        return walk([step.scalar])
-    if isinstance(step, Kernel):
-        return step.scalars()
-    return walk(extent for buffer in step.buffers for extent in (buffer.strides or buffer.extents))
 
 
 def literal(value: int) -> Literal:

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from llvmlite import ir
 
 from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
+from numbagraph.emit.chunks import RowsEmitter, work_of
+from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.nest import KernelEmitter
+from numbagraph.emit.ranges import RangeEmitter
+from numbagraph.emit.regions import Region, shared_buffer
+from numbagraph.emit.rows import row_bytes, rows_of_tile, run_rows
+from numbagraph.emit.scalars import StraightEmitter
+from numbagraph.emit.sizes import too_big
 from numbagraph.graph import Dim, Input
-from numbagraph.intrinsics.chunks import RowsEmitter, work_of
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
-from numbagraph.intrinsics.loops import KernelEmitter
-from numbagraph.intrinsics.memory import ALIGNMENT, memory_function
-from numbagraph.intrinsics.parallel import Region, shared_buffer
-from numbagraph.intrinsics.ranges import RangeEmitter
-from numbagraph.intrinsics.rows import Rows, in_rows, of_one_tile, row_bytes, rows_of_tile, run_rows
-from numbagraph.intrinsics.scalars import StraightEmitter
-from numbagraph.intrinsics.sizes import too_big
-from numbagraph.kernel import Buffer, Call, Compute, Kernel, LeafStride, Program, Reduction, Register, Scalar
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
+from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 CHECK_FAILED = 1
 
@@ -125,25 +126,17 @@ class ProgramEmitter(StraightLine):
         super().__init__(function, signature, leaves)
         self.program = program
         self.arena: ir.Value | None = None
-        self.steps = in_rows(program.steps)
-        self.rows_of = of_one_tile(self.steps)
-        self.of_one_tile = self.rows_of.keys()
-        self.tiles: dict[Rows, ir.Value] = {}
+        tiled = (step for step in program.body.steps if isinstance(step, TiledLoop))
+        self.loop_of = {home: step for step in tiled for home in step.in_tile}
+        self.tiles: dict[TiledLoop, ir.Value] = {}
 
     def emit(self) -> None:
         self.take_over_donations()
-        for step in self.program.prologue:
+        for step in self.program.entry.prologue:
             self.registers[step.value] = self.scalar(step.scalar)
         self.allocate_temporaries()
-        for number, step in enumerate(self.steps):
-            if isinstance(step, Rows):
-                self.run_rows(step, f"{self.function.name}.{number}")
-            elif isinstance(step, Compute):
-                self.registers[step.value] = self.scalar(step.scalar)
-            elif isinstance(step, Kernel):
-                self.run_kernel(step, number)
-            else:
-                self.run_call(step)
+        for number, step in enumerate(self.program.body.steps):
+            self.run(step, number)
         for position, result in enumerate(self.program.results):
             if isinstance(result, Scalar):
                 pointer = self.pointer(self.function.args[2], position)
@@ -151,6 +144,19 @@ class ProgramEmitter(StraightLine):
                 self.code.store(self.scalar(result), typed, result.dtype)
         self.before_return()
         self.code.builder.ret(ir.Constant(I32, 0))
+
+    def run(self, step: Step, number: int) -> None:
+        match step:
+            case Compute():
+                self.registers[step.value] = self.scalar(step.scalar)
+            case Kernel():
+                self.run_kernel(step, number)
+            case Call():
+                self.run_call(step)
+            case TiledLoop():
+                self.run_rows(step, f"{self.function.name}.{number}")
+            case _:
+                raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
     def take_over_donations(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
@@ -166,7 +172,7 @@ class ProgramEmitter(StraightLine):
 
     def allocate_temporaries(self) -> None:
         """One allocation for all temporaries that own memory; the memory plan says which share it."""
-        owners = self.program.arena
+        owners = self.program.body.slots
         if not owners:
             return
         builder = self.code.builder
@@ -187,7 +193,7 @@ class ProgramEmitter(StraightLine):
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
         """Bytes for the largest buffer of a slot."""
         builder = self.code.builder
-        rows = self.rows_of.get(slot[0])
+        rows = self.loop_of.get(slot[0])
         if rows is not None:  # all buffers of a slot are alike
             return builder.mul(self.tile_of(rows), row_bytes(self, slot[0]))
         size: ir.Value | None = None
@@ -199,7 +205,7 @@ class ProgramEmitter(StraightLine):
         assert size is not None
         return size
 
-    def tile_of(self, rows: Rows) -> ir.Value:
+    def tile_of(self, rows: TiledLoop) -> ir.Value:
         """How many rows make a tile."""
         if rows not in self.tiles:
             self.tiles[rows] = rows_of_tile(self, rows)
@@ -266,8 +272,8 @@ class ProgramEmitter(StraightLine):
 
         return call
 
-    def run_rows(self, rows: Rows, name: str) -> None:
-        if not rows.split:
+    def run_rows(self, rows: TiledLoop, name: str) -> None:
+        if not rows.is_split:
             run_rows(self, rows, name)
             return
         nest, slots = RowsEmitter(self.function.module, rows, name), self.stack_slots(rows.kernels)
@@ -308,9 +314,9 @@ class ProgramEmitter(StraightLine):
         return self.code.builder.alloca(type_)
 
     def run_call(self, call: Call) -> None:
-        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in call.buffers]
-        addresses = [self.base(buffer) for buffer in call.buffers]
-        dtypes = [buffer.dtype for buffer in call.buffers]
+        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
+        addresses = [self.base(buffer) for buffer in call.arguments]
+        dtypes = [buffer.dtype for buffer in call.arguments]
         failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
         if failed is not None:
             self.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
@@ -330,20 +336,20 @@ def emit_program(
 
 def emit_shapes(code: StraightLine, program: Program) -> None:
     """Check the guards, then write the extents of all results and the estimate of the work."""
-    for step in program.prologue:
+    for step in program.entry.prologue:
         code.registers[step.value] = code.scalar(step.scalar)
     builder, number = code.code.builder, 0
     for guard in declared_equalities(code):
         number += 1
         code.leave_if(builder.not_(guard), ir.Constant(I32, number))
-    for condition in program.guards:
+    for condition in program.entry.guards:
         number += 1
         code.leave_if(builder.not_(code.scalar(condition)), ir.Constant(I32, number))
     failed = too_big(code, program)
     if failed is not None:
         code.leave_if(failed, ir.Constant(I32, number + 1))
-    lengths = [extent for extents in program.extents for extent in extents]
-    for position, extent in enumerate((*lengths, *program.work)):
+    lengths = [extent for extents in program.entry.extents for extent in extents]
+    for position, extent in enumerate((*lengths, *program.entry.work)):
         slot = builder.gep(code.function.args[2], [ir.Constant(I64, position)], inbounds=True)
         builder.store(code.scalar(extent), slot)
     builder.ret(ir.Constant(I32, 0))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from numbagraph import shapes
 from numbagraph.graph import Dim, Graph, Node, Value
-from numbagraph.rewrite.fuse import everything, extents_of, is_barrier
+from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
 
 class ComputedLengths:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, toposort
-from numbagraph.rewrite.nests import Domain, domain_of
+from numbagraph.loops.nests import Domain, domain_of
 
 DEAR = 8.0
 """Cost an element (in additions) above which a value is stored rather than computed again in a second nest."""

@@ -12,11 +12,12 @@ from llvmlite import ir
 from numbagraph import shapes
 from numbagraph.graph import Input, Node, Value
 from numbagraph.intrinsics.emitter import I1, I64
-from numbagraph.kernel import Apply, Compute, Kernel, Literal, Program, Register, Scalar, register, walk
+from numbagraph.intrinsics.ir import Apply, Literal, Register, Scalar, register, walk
+from numbagraph.loops.ir import Compute, Kernel, Program
 from numbagraph.structs import Struct
 
 if TYPE_CHECKING:
-    from numbagraph.intrinsics.program import StraightLine
+    from numbagraph.emit.program import StraightLine
 
 MOST = 2**63 - 1
 TOO_BIG = "array is too big: its size, or the number of its elements, is more than 2**63"
@@ -37,14 +38,14 @@ class Unbounded(Struct):
 def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
     """What the sizes of arguments, each of which is a number, do not bound. The caller sees to those of results."""
     bounds = [(Counter(map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim]
-    kernels = [step for step in program.steps if isinstance(step, Kernel)]
-    sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.arena for buffer in slot]
+    kernels = [step for step in program.body.members() if isinstance(step, Kernel)]
+    sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.body.slots for buffer in slot]
     sizes += [(1, kernel.flattened or tuple(loop.extent for loop in kernel.loops)) for kernel in kernels]
     none: tuple[Counter[Scalar], int] = (Counter(), MOST)
     left = dict.fromkeys(each for each in sizes if not any(is_within(*each, *bound) for bound in (none, *bounds)))
-    lengths = [extent for extents in program.extents for extent in extents]
+    lengths = [extent for extents in program.entry.extents for extent in extents]
     lengths += [extent for _, extents in sizes for extent in extents]
-    return Unbounded(tuple(sums_and_products(program.prologue, lengths)), tuple(left))
+    return Unbounded(tuple(sums_and_products(program.entry.prologue, lengths)), tuple(left))
 
 
 def symbols_of(shape: Iterable[object]) -> list[Value]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
-from numbagraph.kernel import Apply, Kernel, Literal, Load, LoopIndex, Reduction, Scalar, walk
+from numbagraph.loops.ir import Kernel, Reduction
 
 BLOCK = 512
 """Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
@@ -91,12 +92,3 @@ def calls_functions(function: ir.Function) -> bool:
     """Whether the code has calls other than those of LLVM's intrinsics."""
     instructions = (each for block in function.blocks for each in block.instructions)
     return any(each.opname == "call" and not each.callee.name.startswith("llvm.") for each in instructions)
-
-
-def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
-    """What LLVM's loop vectoriser is told of a loop, such as ``interleave_count=2``."""
-    options = {f"llvm.loop.{name.replace('_', '.')}": number for name, number in hints.items()}
-    nodes = [module.add_metadata([name, ir.Constant(ir.IntType(32), number)]) for name, number in options.items()]
-    loop = module.add_metadata([f"loop {len(module.metadata)}"])
-    loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
-    return loop

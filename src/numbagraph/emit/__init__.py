@@ -1,0 +1,1 @@
+"""From a program of loop nests to LLVM."""

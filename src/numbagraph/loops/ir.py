@@ -1,0 +1,340 @@
+"""The loop-nest IR: what fusion makes of a graph, and what the emitters turn into LLVM.
+
+A `Block` is a list of steps and the temporaries that they need; a `Program` is a block and what its entry must know.
+Rank-0 values are computed between loop nests and live in registers; a `Kernel` is one loop nest: its body is a graph of
+scalars (`numbagraph.intrinsics.ir`), and each of its outputs is stored, reduced, scanned or scattered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from typing import Any
+
+from numbagraph.graph import Source, Value
+from numbagraph.intrinsics.ir import (
+    Buffer,
+    CheckedIndex,
+    Emit,
+    LeafStride,
+    Literal,
+    Load,
+    LoopIndex,
+    Register,
+    Scalar,
+    walk,
+)
+from numbagraph.structs import Struct
+
+
+class Store(Struct, frozen=False):
+    """Every iteration stores one element."""
+
+    buffer: Buffer
+    indices: tuple[Scalar, ...]
+    value: Scalar
+    source: Source | None = None
+    flat: bool = False
+    """Whether the one index is linear."""
+
+
+class Reduction(Struct, frozen=False):
+    """Accumulates over ``reduced`` loops, then stores at ``indices`` (or into ``register`` when it is rank 0)."""
+
+    reducer: Any
+    value: Scalar
+    reduced: frozenset[LoopIndex]
+    indices: tuple[Scalar, ...]
+    buffer: Buffer | None = None
+    register: Value | None = None
+    position: Scalar | None = None
+    source: Source | None = None
+    extrema: Buffer | None = None
+    """The extrema that belong to the positions in ``buffer``, where these are found over outer loops."""
+
+
+class Scan(Struct, frozen=False):
+    """Stores the running value of a reducer along the innermost loop."""
+
+    reducer: Any
+    value: Scalar
+    buffer: Buffer
+    indices: tuple[Scalar, ...]
+    factor: Scalar | None = None
+    """What the accumulator is multiplied by before the value joins it, in a linear recurrence."""
+    exclusive: bool = False
+    """Whether an element is stored before its own value joins."""
+    source: Source | None = None
+
+
+class Scatter(Struct, frozen=False):
+    """Combines each element into a place given by run-time indices; the buffer is filled beforehand."""
+
+    reducer: Any
+    value: Scalar
+    buffer: Buffer
+    indices: tuple[Scalar, ...]
+    source: Source | None = None
+
+
+Output = Store | Reduction | Scan | Scatter
+
+
+def targets(output: Output) -> list[Buffer]:
+    """The buffers that an output of a nest is written to."""
+    extrema = output.extrema if isinstance(output, Reduction) else None
+    return [each for each in (output.buffer, extrema) if each is not None]
+
+
+class Split(Struct):
+    """How the outermost loop of a nest is cut into chunks, which may run at the same time."""
+
+    cost: int
+    """Time for one iteration of all loops, relative to an addition."""
+    least: int = 1
+    """Iterations of the outermost loop that a chunk has at least."""
+
+
+class Step(Struct, frozen=False):
+    """One step of a block. It reads and writes buffers, and it uses scalars and leaves rank-0 values in registers."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        """Every scalar that the step uses, operands first."""
+        raise NotImplementedError
+
+    def reads(self) -> list[Buffer]:
+        """The buffers that it reads, in order of appearance."""
+        return list(dict.fromkeys(scalar.buffer for scalar in self.scalars() if isinstance(scalar, Load)))
+
+    def writes(self) -> list[Buffer]:
+        """The buffers that it writes, its scratch memory among them."""
+        return []
+
+    def results(self) -> list[Value]:
+        """The rank-0 values that it leaves in registers."""
+        return []
+
+    def members(self) -> Sequence[Step]:
+        """The steps that it runs: itself, if it is not made of others."""
+        return [self]
+
+    def buffers(self) -> list[Buffer]:
+        """The buffers that it reads or writes, each once."""
+        return list(dict.fromkeys([*self.reads(), *self.writes()]))
+
+    def homes(self) -> set[Buffer]:
+        """The memory that it reads or writes."""
+        return {buffer.home for buffer in self.buffers()}
+
+    def registers(self) -> set[Value]:
+        """The rank-0 values that it uses."""
+        return {scalar.value for scalar in self.scalars() if isinstance(scalar, Register)}
+
+    def checks(self) -> bool:
+        """Whether it may find a run-time index out of bounds."""
+        return any(isinstance(scalar, CheckedIndex) for scalar in self.scalars())
+
+
+class Kernel(Step, frozen=False):
+    """One loop nest, outermost loop first."""
+
+    name: str
+    loops: tuple[LoopIndex, ...]
+    outputs: list[Output]
+    notes: list[str] = field(default_factory=list)
+    """What fusion decided about this nest, for `explain`."""
+    alternative: Alternative | None = None
+    split: Split | None = None
+    """None where the nest runs on one thread."""
+    flattened: tuple[Scalar, ...] = ()
+    """The lengths of the dimensions that the one loop stands for, if it stands for several."""
+    unrolled: bool = False
+    """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
+
+    @property
+    def rows(self) -> Scalar:
+        """The length of the first dimension."""
+        return (self.flattened or tuple(loop.extent for loop in self.loops))[0]
+
+    @property
+    def is_fill(self) -> bool:
+        """Whether a nest computes nothing."""
+        return all(isinstance(output.value, Literal) for output in self.outputs)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it may be cut into chunks."""
+        return self.split is not None
+
+    def scalars(self) -> Iterator[Scalar]:
+        roots: list[Scalar] = [loop.extent for loop in self.loops]
+        for output in self.outputs:
+            roots.extend(output.indices)
+            roots.append(output.value)
+            if isinstance(output, Reduction) and output.position is not None:
+                roots.append(output.position)
+            if isinstance(output, Scan) and output.factor is not None:
+                roots.append(output.factor)
+            if output.buffer is not None:
+                roots.extend(output.buffer.extents)
+        yield from walk(roots)
+
+    def writes(self) -> list[Buffer]:
+        return [buffer for output in self.outputs for buffer in targets(output)]
+
+    def results(self) -> list[Value]:
+        found = (output.register for output in self.outputs if isinstance(output, Reduction))
+        return [value for value in found if value is not None]
+
+
+class Alternative(Struct, frozen=False):
+    """A nest in another order of loops, which is the better one where ``near`` is a shorter stride than ``far``."""
+
+    kernel: Kernel
+    near: LeafStride
+    far: LeafStride
+
+
+class Compute(Step, frozen=False):
+    """A rank-0 value of the graph, computed into a register."""
+
+    value: Value
+    scalar: Scalar
+
+    def scalars(self) -> Iterator[Scalar]:
+        return walk([self.scalar])
+
+    def results(self) -> list[Value]:
+        return [self.value]
+
+
+class Call(Step, frozen=False):
+    """An opaque operation on whole buffers, such as a call of BLAS, or on each element of a batch in them."""
+
+    name: str
+    emit: Emit
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    attributes: dict[str, Any]
+    scratch: tuple[Buffer, ...] = ()
+    """Memory that is needed while it runs."""
+    cores: tuple[int, ...] = ()
+    """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
+    work: Scalar | None = None
+    """What it costs, in additions, if several threads may compute parts of its batch."""
+
+    @property
+    def arguments(self) -> tuple[Buffer, ...]:
+        """What the emitter is given, in its order."""
+        return (*self.inputs, *self.outputs, *self.scratch)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it may be cut into chunks."""
+        return self.work is not None
+
+    def scalars(self) -> Iterator[Scalar]:
+        return walk(extent for buffer in self.arguments for extent in (buffer.strides or buffer.extents))
+
+    def reads(self) -> list[Buffer]:
+        return list(dict.fromkeys(self.inputs))
+
+    def writes(self) -> list[Buffer]:
+        return [*self.outputs, *self.scratch]
+
+
+class RowAccess(Struct, frozen=False):
+    """The memory that a step reads and writes, by rows: the parts that belong to one iteration of its outermost loop,
+    or to one element of its batch."""
+
+    rows: Scalar
+    """How many there are."""
+    homes: set[Buffer]
+    """All memory."""
+    written: set[Buffer]
+    """Memory of which each iteration writes its own row."""
+    read_elsewhere: set[Buffer] = field(default_factory=set)
+    """Memory of which an iteration reads other rows, too."""
+    totals: set[Buffer] = field(default_factory=set)
+    """Memory in which rows are added up."""
+    scratch: set[Buffer] = field(default_factory=set)
+    """Memory that holds nothing before and after a row."""
+
+
+class TiledLoop(Step, frozen=False):
+    """Nests and calls over the same rows, which run one after the other for a tile of rows at a time.
+
+    Each iteration, or element, needs only its own row of what they write, and nothing that they add up over all rows.
+    """
+
+    steps: list[Kernel | Call]
+    accesses: list[RowAccess]
+    """The memory of each step."""
+    in_tile: frozenset[Buffer] = frozenset()
+    """Temporary memory that holds nothing between two tiles: it is as long as a tile is."""
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        return [each for each in self.steps if isinstance(each, Kernel)]
+
+    @property
+    def length(self) -> Scalar:
+        return self.accesses[0].rows
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the rows may be cut into chunks that run at the same time."""
+        return all(each.is_split for each in self.steps)
+
+    def scalars(self) -> Iterator[Scalar]:
+        for each in self.steps:
+            yield from each.scalars()
+
+    def reads(self) -> list[Buffer]:
+        return list(dict.fromkeys(buffer for each in self.steps for buffer in each.reads()))
+
+    def writes(self) -> list[Buffer]:
+        return [buffer for each in self.steps for buffer in each.writes()]
+
+    def results(self) -> list[Value]:
+        return [value for each in self.steps for value in each.results()]
+
+    def members(self) -> Sequence[Step]:
+        return self.steps
+
+
+class Block(Struct, frozen=False):
+    """Steps in order, and the temporaries that they need."""
+
+    steps: list[Step]
+    slots: list[list[Buffer]] = field(default_factory=list)
+    """The temporaries: each list of buffers shares one place, at different times."""
+
+    def members(self) -> Iterator[Step]:
+        """The steps, those of tiled loops one by one."""
+        for step in self.steps:
+            yield from step.members()
+
+
+class Entry(Struct, frozen=False):
+    """What a program must know before it runs."""
+
+    guards: list[Scalar]
+    extents: list[tuple[Scalar, ...]]
+    """The extents of each result."""
+    prologue: list[Compute] = field(default_factory=list)
+    """Rank-0 values that the guards and the extents need."""
+    work: list[Scalar] = field(default_factory=list)
+
+
+class Program(Struct, frozen=False):
+    """The whole function: what it runs, what its entry must know, and where the results are."""
+
+    body: Block
+    entry: Entry
+    results: list[Buffer | Scalar]
+    """What each result is stored from; a buffer with ``result`` set is the result's own memory."""
+    donations: list[tuple[Buffer, Buffer]] = field(default_factory=list)
+    """Arguments that live in the memory of a result."""
+    name: str = "program"
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,220 @@
+"""Tiling: loop nests and batched calls that run together, some rows at a time, so that what one of them writes is in
+cache when the next one reads it. It depends on what memory the buffers share, so it is the last pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+
+from numbagraph.graph import Value
+from numbagraph.intrinsics.ir import Buffer, Load, Scalar
+from numbagraph.loops.ir import (
+    Block,
+    Call,
+    Compute,
+    Kernel,
+    Output,
+    Program,
+    Reduction,
+    RowAccess,
+    Scan,
+    Scatter,
+    Step,
+    Store,
+    TiledLoop,
+    targets,
+)
+from numbagraph.structs import Struct, replace
+
+MOST_MEMBERS = 16
+"""Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""
+
+
+def tiled(program: Program) -> Program:
+    """The program with steps together where that saves reading memory."""
+    block = program.body
+    return replace(program, body=Block(with_short_temporaries(tiled_steps(block.steps)), block.slots))
+
+
+def tiled_steps(steps: Iterable[Step]) -> list[Step]:
+    result: list[Step] = []
+    group = Group()
+    for step in steps:
+        if group.is_independent(step):
+            result.append(step)
+        elif not group.take(step) and not group.delay(step):
+            result += group.finished()
+            group = Group()
+            if not group.take(step):
+                result.append(step)
+    return result + group.finished()
+
+
+def with_short_temporaries(steps: Sequence[Step]) -> list[Step]:
+    """The steps, in which temporary memory that holds nothing between two tiles is as long as a tile."""
+    result = []
+    for step in steps:
+        if isinstance(step, TiledLoop) and not step.is_split:
+            elsewhere = {home for other in steps if other is not step for home in memory_of(other)}
+            elsewhere |= {home for use in step.accesses for home in use.read_elsewhere | use.totals | use.scratch}
+            own = {home for use in step.accesses for home in use.written if home.temporary}
+            short = frozenset(home for home in own - elsewhere if home.extents[0] is step.length)
+            result.append(replace(step, in_tile=short))
+        else:
+            result.append(step)
+    return result
+
+
+def memory_of(step: Step) -> set[Buffer]:
+    if isinstance(step, TiledLoop):
+        return {home for use in step.accesses for home in use.homes | use.scratch}
+    return step.homes()
+
+
+class Group(Struct, frozen=False):
+    """Steps that may run together, as far as the steps of a program have been looked at."""
+
+    steps: list[Kernel | Call] = field(default_factory=list)
+    accesses: list[RowAccess] = field(default_factory=list)
+    after: list[Step] = field(default_factory=list)
+    """What follows from the results of sums over all rows."""
+    later: set[Value] = field(default_factory=set)
+    """What has a value only when all rows have run."""
+
+    def take(self, step: Step) -> bool:
+        """Add a step, if it can be one of them."""
+        access = access_of(step)
+        if access is None or len(self.steps) == MOST_MEMBERS or not all(fit(each, access) for each in self.accesses):
+            return False
+        if any(conflict(step, each) for each in self.after):
+            return False
+        assert isinstance(step, (Kernel, Call))
+        if self.awaits(step):
+            return False
+        if self.steps and self.steps[0].is_split != step.is_split:
+            return False
+        self.later.update(step.results())
+        self.steps.append(step)
+        self.accesses.append(access)
+        return True
+
+    def awaits(self, step: Step) -> bool:
+        """Whether a step uses what is known only when all rows have run."""
+        return bool(self.later) and not self.later.isdisjoint(step.registers())
+
+    def delay(self, step: Step) -> bool:
+        """Note a step to be done afterwards, if it follows from sums over all rows."""
+        totals = {home for access in self.accesses for home in access.totals}
+        follows = isinstance(step, Compute) and not step.reads() and self.awaits(step)
+        if isinstance(step, Kernel):
+            follows = not totals.isdisjoint(step.homes()) or self.awaits(step)
+        if not follows:
+            return False
+        self.after.append(step)
+        self.later.update(step.results())
+        return True
+
+    def is_independent(self, step: Step) -> bool:
+        """Whether a step can be done before the others: what is computed from scalars, and what fills other memory."""
+        if isinstance(step, Compute):
+            return not step.reads() and not self.awaits(step)
+        if not isinstance(step, Kernel) or not step.is_fill:
+            return False
+        touched = {home for access in self.accesses for home in access.homes | access.scratch}
+        return touched.isdisjoint(step.homes()) and not any(conflict(step, each) for each in self.after)
+
+    def finished(self) -> list[Step]:
+        """The steps, together where that saves reading memory, and what follows from them."""
+        if len(self.steps) > 1 and self.pays():
+            return [TiledLoop(self.steps, self.accesses), *self.after]
+        return [*map(by_itself, self.steps, self.accesses), *self.after]
+
+    def pays(self) -> bool:
+        """Whether two of the steps use the same memory."""
+        homes = [access.homes for access in self.accesses]
+        return sum(map(len, homes)) > len(set().union(*homes))
+
+
+def by_itself(step: Kernel | Call, access: RowAccess) -> Step:
+    """A step that does not run together with others; a call is cut into chunks as rows are."""
+    return TiledLoop([step], [access]) if isinstance(step, Call) and step.is_split else step
+
+
+def access_of(step: Step) -> RowAccess | None:
+    """How a step works by rows; None if it does not."""
+    if isinstance(step, Call):
+        return access_of_call(step)
+    return access_of_nest(step) if isinstance(step, Kernel) else None
+
+
+def access_of_nest(kernel: Kernel) -> RowAccess | None:
+    """Each iteration of the outermost loop must write to its own row of each result, or add to what all share."""
+    if not kernel.loops or kernel.alternative is not None:
+        return None
+    if not all(writes_row(output, kernel) or adds_rows(output, kernel) for output in kernel.outputs):
+        return None
+    totals = {buffer.home for output in kernel.outputs if adds_rows(output, kernel) for buffer in targets(output)}
+    written = {buffer.home for buffer in kernel.writes()} - totals
+    elsewhere = {load.buffer.home for load in loads(kernel) if not is_row(load.indices, load.flat, kernel)}
+    return RowAccess(kernel.rows, kernel.homes(), written, elsewhere, totals)
+
+
+def access_of_call(call: Call) -> RowAccess | None:
+    """Each element of the batch must write to its own row of each result."""
+    if not call.cores:
+        return None
+    batches = [
+        buffer.extents[: len(buffer.extents) - core]
+        for buffer, core in zip((*call.inputs, *call.outputs), call.cores, strict=True)
+    ]
+    batch = max(batches[len(call.inputs) :], key=len)
+    if not batch:
+        return None
+    elsewhere = set()
+    for buffer, own in zip((*call.inputs, *call.outputs), batches, strict=True):
+        if len(own) < len(batch):
+            elsewhere.add(buffer.home)
+        elif own[0] is not batch[0]:
+            return None  # it may have one row for all, which only lengths will tell
+    unwanted = {each.home for each in call.outputs} & elsewhere
+    scratch = unwanted | {each.home for each in call.scratch}
+    written = {each.home for each in call.outputs} - unwanted
+    homes = {each.home for each in (*call.inputs, *call.outputs)} - unwanted
+    return RowAccess(batch[0], homes, written, elsewhere - unwanted, scratch=scratch)
+
+
+def conflict(one: Step, other: Step) -> bool:
+    """Whether the order of two steps makes a difference to memory."""
+    written, others = ({buffer.home for buffer in each.writes()} for each in (one, other))
+    return not written.isdisjoint(other.homes()) or not others.isdisjoint(one.homes())
+
+
+def fit(one: RowAccess, other: RowAccess) -> bool:
+    """Whether two steps may run together."""
+    if one.rows is not other.rows or one.written & other.read_elsewhere or other.written & one.read_elsewhere:
+        return False
+    return not any(
+        first.totals & (second.homes | second.scratch) or first.scratch & second.homes
+        for first, second in ((one, other), (other, one))
+    )
+
+
+def writes_row(output: Output, kernel: Kernel) -> bool:
+    if isinstance(output, Scatter) or not output.indices or adds_rows(output, kernel):
+        return False
+    goes_on = isinstance(output, Scan) and len(kernel.loops) == 1
+    return not goes_on and is_row(output.indices, isinstance(output, Store) and output.flat, kernel)
+
+
+def is_row(indices: tuple[Scalar, ...], flat: bool, kernel: Kernel) -> bool:
+    """Whether an element stands in the row of the iteration that uses it."""
+    return flat == bool(kernel.flattened) and indices[0] is kernel.loops[0]
+
+
+def adds_rows(output: Output, kernel: Kernel) -> bool:
+    """Whether an output accumulates over the rows."""
+    return isinstance(output, Reduction) and kernel.loops[0] in output.reduced and output.extrema is None
+
+
+def loads(kernel: Kernel) -> Iterable[Load]:
+    return (scalar for scalar in kernel.scalars() if isinstance(scalar, Load) and scalar.indices)
