@@ -15,7 +15,6 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.graph import Value
 from numbagraph.mapping import completed, over_batches, pulled_back, without_missing
-from numbagraph.op import registry
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.numba_core import announce
 from numbagraph.tracing import Tracer, to_value
@@ -61,14 +60,9 @@ class LoopFunction:
         cores = self.signature.inputs
         binding = self.signature.bind(self.name, [each.shape for each in values])
         arrays = [completed(each, core, binding) for core, each in zip(cores, values, strict=True)]
-        alone = all(each.ndim == len(core) for core, each in zip(cores, arrays, strict=True))
-        lone = alone and not all(map(len, (*cores, *self.signature.outputs)))
-        arrays = [with_memory(each, batch=lone) for each in arrays]
         results = self.results(arrays, outputs)
         if self.vjp is not None:
             results = with_rule(results, arrays, lambda given, g: self.cotangents(given, g, outputs))
-        if lone:
-            results = [registry["squeeze"](each, axis=0) for each in results]
         pairs = zip(self.signature.outputs, results, strict=True)
         return [without_missing(each, core, binding) for core, each in pairs]
 
@@ -118,11 +112,6 @@ class LoopFunction:
         for number, each in zip(known, results, strict=True):
             found[number] = sum_to(each, arrays[number])
         return [found[number] for number in range(count)]
-
-
-def with_memory(value: Value, *, batch: bool) -> Value:
-    """A value that is no register: a number as an array of one element; or with a batch of one element."""
-    return registry["expand_dims"](value, 0) if batch or not value.ndim else value
 
 
 def argument(extent: Any) -> Any:

@@ -95,7 +95,7 @@ def with_distinct_outputs(graph: Graph) -> Graph:
 
 
 def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
-    """A buffer for each array argument and each root."""
+    """A buffer for each array argument and each root, and for each number that a call leaves."""
     memory = Memory()
     for number, (value, leaf) in enumerate(zip(graph.inputs, leaves, strict=True)):
         if value.ndim:
@@ -106,7 +106,7 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
             memory.leaves[value] = Buffer(value.name, value.type, extents, strides, fortran, leaf=number)
     results = {value: number for number, value in enumerate(graph.outputs)}
     for root in plan.reasons:
-        if root.ndim:
+        if root.ndim or is_call(root):
             extents = tuple(extent_scalar(extent) for extent in root.shape)
             name = f"result{results[root]}" if root in results else f"temporary{len(memory.buffers)}"
             memory.buffers[root] = Buffer(name, root.type, extents, result=results.get(root))
@@ -117,7 +117,7 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
     """What computes one group of roots: fills, and a loop nest or a call."""
     first = roots[0]
     name = "_".join(dict.fromkeys(root.op.name for root in roots if isinstance(root, Node))) or "copy"
-    if isinstance(first, Node) and isinstance(first.op.lower, lowering.Opaque):
+    if isinstance(first, Node) and is_call(first):
         return call_steps(name, first, roots, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
         return assemble(name, first, first.op.lower, memory)
@@ -134,7 +134,7 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
 def call_steps(name: str, first: Node, roots: Iterable[Value], memory: Memory) -> list[Step]:
     """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
     lower = first.op.lower
-    packs = [pack(operand(source, memory)) for source in first.inputs if source.ndim]
+    packs = [pack(operand(source, memory)) if source.ndim else spill(source, memory) for source in first.inputs]
     outputs, scratch = (memory.buffers[first],), ()
     if isinstance(lower, lowering.Core):
         wanted = {root.attrs.get("result", 0): memory.buffers[root] for root in roots if isinstance(root, Node)}
@@ -142,7 +142,12 @@ def call_steps(name: str, first: Node, roots: Iterable[Value], memory: Memory) -
         scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
     cores = (*lower.operands, *lower.ranks)
     call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch, cores)
-    return [*(step for _, steps in packs for step in steps), call]
+    numbers = [Compute(root, Load(memory.buffers[root], ())) for root in roots if not root.ndim]
+    return [*(step for _, steps in packs for step in steps), call, *numbers]
+
+
+def is_call(value: Value) -> bool:
+    return isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque)
 
 
 def unwanted(node: Node, number: int, lower: lowering.Core) -> Buffer:
@@ -166,6 +171,12 @@ def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
     packed = Buffer(f"{buffer.name}_packed", buffer.type, buffer.extents)
     loops = tuple(LoopIndex(f"i{depth}", extent) for depth, extent in enumerate(buffer.extents))
     return packed, [Kernel("pack", loops, [Store(packed, loops, Load(buffer, loops))])]
+
+
+def spill(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
+    """A number in memory, where calls find their operands, and what stores it there."""
+    spilled = Buffer("number", value.type, ())
+    return spilled, [Kernel("spill", (), [Store(spilled, (), Puller(memory).rank0(value))])]
 
 
 def fill_accumulators(output: Reduction | Scatter) -> list[Kernel]:

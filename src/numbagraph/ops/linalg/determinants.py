@@ -35,7 +35,7 @@ from numbagraph.ops.linalg.spectra import on_diagonal, svd
 from numbagraph.ops.product import transposed_matrix
 from numbagraph.ops.reduction import max, prod, sum
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import expand_dims, squeeze
+from numbagraph.ops.shape import expand_dims
 from numbagraph.types import real_dtype
 
 SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
@@ -93,7 +93,7 @@ def cofactors(a: Value) -> Value:
     change = product(u * expand_dims.bind(raised, axes=(-2,)), vh)
     regular = a + change
     _, (matrix, factors, pivots) = factored(regular)
-    value = stop_gradient(squeeze.bind(square_lu.bind(matrix, result=2), axes=(-1,)))
+    value = stop_gradient(square_lu.bind(matrix, result=2))
     value = determinant_of.bind(value, matrix, factors, pivots, part="regular")
     ratio = factored_solution(matrix, factors, pivots, change)
     term = total = unit(a)
@@ -149,7 +149,7 @@ def sign_of_product(elements: Value) -> Value:
 @composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
 def det(a: Any) -> Value:
     _, (matrix, factors, pivots) = factored(a)
-    value = stop_gradient(squeeze.bind(square_lu.bind(matrix, result=2), axes=(-1,)))
+    value = stop_gradient(square_lu.bind(matrix, result=2))
     return determinant_of.bind(value, matrix, factors, pivots, part="value")
 
 

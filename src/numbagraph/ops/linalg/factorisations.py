@@ -137,7 +137,7 @@ def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     getrf = load("scipy.linalg.lapack:get_lapack_funcs")("getrf", (a,))
     factors, pivots, _ = getrf(a)
     determinant = np.prod(np.diagonal(factors)) * (-1) ** np.sum(pivots != np.arange(len(pivots)))
-    return np.ascontiguousarray(factors.T), pivots.astype(np.int32), np.asarray([determinant], factors.dtype)
+    return np.ascontiguousarray(factors.T), pivots.astype(np.int32), np.asarray(determinant, factors.dtype)
 
 
 def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
@@ -157,7 +157,7 @@ def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
 
 def lu_jnp(a: Any) -> Any:
     factors, pivots, _ = load("jax.lax.linalg:lu")(a)
-    return load("jax.numpy:swapaxes")(factors, -1, -2), pivots, load("jax.numpy.linalg:det")(a)[..., None]
+    return load("jax.numpy:swapaxes")(factors, -1, -2), pivots, load("jax.numpy.linalg:det")(a)
 
 
 def lu_frontend(op: Op, a: Any) -> tuple[Value, Value]:
@@ -168,16 +168,15 @@ def lu_frontend(op: Op, a: Any) -> tuple[Value, Value]:
 
 square_lu = core_op(
     None,
-    "(m,m)->(m,m),(m),(1)",
+    "(m,m)->(m,m),(m),()",
     name="square_lu",
-    evaluate=reference("(m,m)->(m,m),(m),(1)")(lu_evaluate),
+    evaluate=reference("(m,m)->(m,m),(m),()")(lu_evaluate),
     library=general.lu_by_lapack,
     small=general.lu_loops,
     frontend=lu_frontend,
     vjp=lu_vjp,
     jnp=lu_jnp,
     dtypes=lambda dtype: (dtype, np.dtype(np.int32), dtype),
-    sizes=lambda lengths: {"1": 1},
     samples=samples.of(samples.regular),
 )
 """The triangles of a square matrix, in one which is transposed, as LAPACK makes them and wants them again; the row that
