@@ -292,7 +292,7 @@ def test_a_function_that_reads_nothing_has_no_guards() -> None:
 
     compiled = graph_jit(mean)
     compiled(X)
-    (traced,) = compiled._traced.values()
+    ((traced,),) = (group.values() for group in compiled._traced.values())
     assert traced.specialisation is not None
     assert traced.specialisation.plan.record.guard_count == 0
 
@@ -424,8 +424,8 @@ def test_objects_that_are_guarded_stay_alive() -> None:
 def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     ready = GraphFunction._ready
 
-    def rebinding(self: GraphFunction, traced: Any) -> Any:
-        version = ready(self, traced)
+    def rebinding(self: GraphFunction, *args: Any) -> Any:
+        version = ready(self, *args)
         set_global("K", 9.0)()
         return version
 

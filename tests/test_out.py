@@ -210,7 +210,8 @@ def test_an_argument_over_which_nothing_is_copied():
     f = graph_jit(lambda x: x * 2)
     x = np.ones(1000)
     f(x, out=x)
-    special = next(iter(f._traced.values())).specialisation
+    ((traced,),) = (group.values() for group in f._traced.values())
+    special = traced.specialisation
     writers = f._writers.flat[False]
     assert len(writers) == 2
     assert [write(x, x) is NotImplemented for write in writers] == [False, True]

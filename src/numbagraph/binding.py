@@ -12,7 +12,7 @@ from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.outside import nothing_written
 from numbagraph.runtime.arguments import flatten, is_source, not_traced
 from numbagraph.static import typed, typed_names
-from numbagraph.structs import Struct
+from numbagraph.structs import Struct, cached_property
 
 Key = tuple[Any, ...]
 V = TypeVar("V")
@@ -39,13 +39,10 @@ class Arguments(Struct, frozen=False):
         found = versions.get((self.names, self.spec, self.static))
         return found if found is not None else versions.get(self.key, ())
 
-    def leaf_name(self, number: int) -> str:
-        first, *rest = optree.treespec_paths(self.spec)[number]
-        return self.names[first] + "".join(f"[{each!r}]" for each in rest)
-
-    @property
+    @cached_property
     def leaf_names(self) -> list[str]:
-        return [self.leaf_name(number) for number in range(len(self.leaves))]
+        paths = optree.treespec_paths(self.spec)
+        return [self.names[first] + "".join(f"[{each!r}]" for each in rest) for first, *rest in paths]
 
     def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:
         """Which leaves belong to some of the arguments."""

@@ -73,7 +73,8 @@ class GraphFunction:
         self._has_own_out = takes(self.signature, "out")
         self.static_argnames = self._names(static_argnames, "static_argnames")
         self.donate_argnames = self._names(donate_argnames, "donate_argnames")
-        self._traced: dict[Key, Traced] = {}
+        self._traced: dict[Key, dict[Key, Traced]] = {}
+        """By the structure of the arguments, and then by what is read and by the layouts of leaves, oldest first."""
         self._embedded: dict[Key, Embedding] = {}
         self._dropped: list[Embedding] = []
         """Callers from C may still have their addresses."""
@@ -157,7 +158,7 @@ class GraphFunction:
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
         traced, leaves = self._find(arguments)
-        run, rebuild = self._ready(traced)
+        run, rebuild = self._ready(traced, arguments.key)
         if check_level() > 1:
             assert traced.specialisation is not None
             check_values(traced.specialisation.stages, [*leaves, *traced.captured])
@@ -176,7 +177,7 @@ class GraphFunction:
             )
         traced, arguments.leaves = self._find(arguments)
         targets.check(traced.outputs)
-        run, _ = self._ready(traced)
+        run, _ = self._ready(traced, arguments.key)
         if self.backend == "numba" and check_level() <= 1:
             self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
             if self._writers.write(arguments, targets):
@@ -194,10 +195,10 @@ class GraphFunction:
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
         raise_kept()
-        described = [describe(leaf, arguments.leaf_name(k)) for k, leaf in enumerate(arguments.leaves)]
+        described = [describe(*each) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
         leaves = [leaf for _, leaf in described]
         layouts = tuple(layout for layout, _ in described)
-        traced = self._traced.get(self._key(arguments, layouts, self._reach(arguments)))
+        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts))
         if traced is None:
             with self._lock, collector_at_rest:
                 traced = self._add(arguments, layouts)
@@ -206,17 +207,14 @@ class GraphFunction:
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], attempts: int = MOST_TRACES) -> Traced:
         """A version that was traced while nothing changed that the function reads."""
         reach = self._reach(arguments)
-        key = self._key(arguments, layouts, reach)
-        traced = self._traced.get(key) or self._trace(arguments, layouts, reach)
+        key, layout = arguments.key, (reach, *layouts)
+        traced = self._traced.get(key, {}).get(layout) or self._trace(arguments, layouts, reach)
         if attempts > 1 and not reach.guards.hold():
             return self._add(arguments, layouts, attempts - 1)
         if traced.specialisation is None:
             self._specialise(traced, arguments, reach)
-        self._traced[key] = traced
+        self._traced.setdefault(key, {})[layout] = traced
         return traced
-
-    def _key(self, arguments: Arguments, layouts: Iterable[Leaf], reach: Reach) -> Key:
-        return (*arguments.key, (reach, *layouts))
 
     def _reach(self, arguments: Arguments) -> Reach:
         """What the function reads of the world around it, as that is now."""
@@ -229,19 +227,22 @@ class GraphFunction:
                 return found
             found, gone = self._surroundings.add(arguments.static, arguments.static_arguments(self.static_argnames))
             if gone is not None:
-                self._traced = {key: each for key, each in self._traced.items() if key[-1][0] is not gone}
                 self._writers = Writers()
-                self._refresh_versions()
+                for key, group in list(self._traced.items()):
+                    self._traced[key] = {layout: each for layout, each in group.items() if layout[0] is not gone}
+                    if not self._traced[key]:
+                        del self._traced[key]
+                    self._refresh_versions(key)
             return found
 
-    def _ready(self, traced: Traced) -> Version:
+    def _ready(self, traced: Traced, key: Key) -> Version:
         """The same version, compiled."""
         if traced.version is None:
             with self._lock:
                 if traced.version is None:
                     with collector_at_rest:
                         traced.version = self._compile(traced)
-                    self._refresh_versions()
+                    self._refresh_versions(key)
         return traced.version
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], reach: Reach) -> Traced:
@@ -273,25 +274,29 @@ class GraphFunction:
             call = functools.partial(evaluate, traced.graph)
         return Version(lambda *leaves: call([*leaves, *traced.captured]), rebuild)
 
-    def _refresh_versions(self) -> None:
+    def _refresh_versions(self, key: Key) -> None:
         """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""
         if self.backend != "numba" or check_level() > 1:
             return
-        groups: dict[Key, dict[Any, list[Traced]]] = {}
-        for (*key, _), traced in reversed(list(self._traced.items())):
+        groups: dict[Any, list[Traced]] = {}
+        for traced in reversed(self._traced.get(key, {}).values()):
             if traced.version is not None:
-                group = groups.setdefault(tuple(key), {})
-                group.setdefault(traced.outputs.alike, []).append(traced)
-        self._versions = {key: tuple(map(self._together, group.values())) for key, group in groups.items()}
-        self.flat_versions = tuple(
-            version for key, versions in self._versions.items() if self._is_flat(*key) for version in versions
-        )
+                groups.setdefault(traced.outputs.alike, []).append(traced)
+        self._versions[key] = tuple(map(self._together, groups.values()))
+        if not groups:
+            del self._versions[key]
+        if self._is_flat(*key):
+            self.flat_versions = tuple(
+                version for each, versions in self._versions.items() if self._is_flat(*each) for version in versions
+            )
 
     def _is_flat(self, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]) -> bool:
         """Whether a call with these arguments by position passes their leaves."""
+        if static:
+            return False
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         parameters = tuple(name for name, each in self.signature.parameters.items() if each.kind in positional)
-        return not static and is_flat_call(names, spec, parameters)
+        return is_flat_call(names, spec, parameters)
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""
@@ -339,7 +344,8 @@ class GraphFunction:
 
     def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
-        self._ready(self._find(self._bind(args, kwargs))[0])
+        arguments = self._bind(args, kwargs)
+        self._ready(self._find(arguments)[0], arguments.key)
 
     prefers_constants = False
 
@@ -395,7 +401,7 @@ class GraphFunction:
         """
         arguments = self._bind(args, kwargs)
         layouts = [c_layout(describe(*each)[0]) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
-        key = self._key(arguments, layouts, self._reach(arguments))
+        key = (*arguments.key, (self._reach(arguments), *layouts))
         with self._lock:
             if key not in self._embedded:
                 arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
@@ -416,13 +422,14 @@ class GraphFunction:
             self._traced, self._embedded = {}, {}
             self._surroundings.clear()
             self._writers = Writers()
-            self._refresh_versions()
+            self._versions, self.flat_versions = {}, ()
 
     def cache_info(self) -> CacheInfo:
         """How many versions there are, and how many of them were compiled here or found on disk."""
-        specials = [each.specialisation for each in self._traced.values() if each.version is not None]
+        traced = [each for group in list(self._traced.values()) for each in list(group.values())]
+        specials = [each.specialisation for each in traced if each.version is not None]
         compiled = sum(each is not None and each.compiled for each in specials)
-        return CacheInfo(len(self._traced), compiled, len(specials) - compiled)
+        return CacheInfo(len(traced), compiled, len(specials) - compiled)
 
 
 class CacheInfo(NamedTuple):

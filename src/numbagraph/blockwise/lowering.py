@@ -7,7 +7,7 @@ depth of a graph is no limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -55,10 +55,7 @@ class IndexSum(Struct):
         return IndexSum(terms, self.number * factor)
 
     def plus(self, other: IndexSum) -> IndexSum:
-        terms = dict(self.terms)
-        for term, count in other.terms.items():
-            terms[term] = terms.get(term, 0) + count
-        return IndexSum({term: count for term, count in terms.items() if count}, self.number + other.number)
+        return combined((self, other))
 
     def scalar(self) -> Scalar:
         if not self.terms:
@@ -84,6 +81,17 @@ class IndexSum(Struct):
             else:
                 total = index_operation("subtract", integers.subtract, total, part)
         return total
+
+
+def combined(sums: Iterable[IndexSum]) -> IndexSum:
+    """All of the sums as one; terms that cancel are dropped."""
+    terms: dict[Scalar, int] = {}
+    number = 0
+    for each in sums:
+        number += each.number
+        for term, count in each.terms.items():
+            terms[term] = terms.get(term, 0) + count
+    return IndexSum({term: count for term, count in terms.items() if count}, number)
 
 
 _sums: WeakValueDictionary[Any, Scalar] = WeakValueDictionary()

@@ -8,7 +8,7 @@ dear to compute twice. Roots over the same loops share one nest when none depend
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from numbagraph import shapes
 from numbagraph.blockwise import lowering
@@ -56,6 +56,13 @@ def reads_elsewhere(node: Node) -> bool:
 
 def is_pulled(value: Value) -> bool:
     return isinstance(value, Node) and lowering.is_pulled(value.op.lower)
+
+
+def members(mask: int, roots: Sequence[Value]) -> Iterator[Value]:
+    """Those of the roots whose bits are set."""
+    while mask:
+        yield roots[(mask & -mask).bit_length() - 1]
+        mask &= mask - 1
 
 
 class Plan:
@@ -158,26 +165,30 @@ class Plan:
         """Put each root into the latest nest over the same loops that it can join without a cycle."""
         bit: dict[Value, int] = {}
         self.nests, self.nest_of = [], {}
+        roots: list[Value] = []
         needs: dict[Value, int] = {}
+        nearest: dict[Value, int] = {}
         away: dict[Value, int] = {}
         after: dict[Value, int] = {}
-        domains: list[Domain | None] = []
+        numbers: dict[Domain, list[int]] = defaultdict(list)
         before: list[int] = []
         for value in self.order:
-            mask = moved = done = 0
+            mask = near = moved = done = 0
             if isinstance(value, Node):
                 for source in value.inputs:
                     mask |= needs[source]
+                    near |= nearest[source]
                     moved |= needs[source] if reads_elsewhere(value) else away[source]
                     done |= after[source]
             if self.is_root(value):
-                bit[value] = 1 << len(bit)
-                number = self._place(value, mask, moved, done, bit, domains, before)
-                self.nest_of[value] = number
+                required = {self.nest_of[root] for root in members(near, roots)}
+                bit[value] = near = 1 << len(roots)
+                roots.append(value)
+                self.nest_of[value] = self._place(value, mask, moved, done, bit, required, numbers, before)
                 mask |= bit[value]
             elif not value.ndim:
                 done = mask  # a scalar is computed between two nests: what uses it stands after all that it reads
-            needs[value], away[value], after[value] = mask, moved, done
+            needs[value], nearest[value], away[value], after[value] = mask, near, moved, done
         self.before = before
 
     def _place(
@@ -187,23 +198,23 @@ class Plan:
         apart: int,
         done: int,
         bit: dict[Value, int],
-        domains: list[Domain | None],
+        required: set[int],
+        numbers: dict[Domain, list[int]],
         before: list[int],
     ) -> int:
         domain = domain_of(value)
-        required = {self.nest_of[root] for root in bit if root in self.nest_of and bit[root] & mask}
         required_closure = 0
         for number in required:
             required_closure |= before[number] | (1 << number)
         if domain is not None:
-            for number in reversed(range(len(self.nests))):
-                if domains[number] == domain and self._may_join(number, mask, apart, done, bit, required, before):
+            for number in reversed(numbers[domain]):
+                if self._may_join(number, mask, apart, done, bit, required, before):
                     self.nests[number].append(value)
                     before[number] |= required_closure & ~(1 << number)
                     self._propagate(number, before)
                     return number
+            numbers[domain].append(len(self.nests))
         self.nests.append([value])
-        domains.append(domain)
         before.append(required_closure)
         return len(self.nests) - 1
 

@@ -88,9 +88,11 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
 def with_distinct_outputs(graph: Graph) -> Graph:
     """The graph with a copy of each array that is returned a second time: every result has memory of its own."""
     outputs: list[Value] = []
+    seen: set[Value] = set()
     for number, value in enumerate(graph.outputs):
-        repeated = value.ndim and value in outputs
+        repeated = value.ndim and value in seen
         outputs.append(registry["alias"].bind(value, number=number) if repeated else value)
+        seen.add(value)
     return graph.with_outputs(outputs)
 
 
@@ -285,16 +287,16 @@ def prologue(program: Program) -> list[Compute]:
 
 def estimate_work(steps: list[Step]) -> Scalar:
     """About how many scalar operations the program runs."""
-    total: Scalar = literal(0)
+    works: list[Scalar] = []
     for step in steps:
         if isinstance(step, Kernel):
             trips: Scalar = literal(max(1, sum(1 for _ in step.scalars()) // 8))
             for loop in step.loops:
                 trips = lowering.multiply(trips, loop.extent)
-            total = lowering.add(total, trips)
+            works.append(trips)
         elif isinstance(step, Call) and step.work is not None:
-            total = lowering.add(total, step.work)
+            works.append(step.work)
         elif isinstance(step, Call):
             for buffer in (*step.inputs, *step.outputs):
-                total = lowering.add(total, lowering.multiply(literal(CALL_WORK), element_count(buffer.extents)))
-    return total
+                works.append(lowering.multiply(literal(CALL_WORK), element_count(buffer.extents)))
+    return lowering.combined(map(lowering.parts, works)).scalar()

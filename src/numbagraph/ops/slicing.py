@@ -111,6 +111,11 @@ Site = tuple[tuple[int, ...], Template, tuple[int, ...]]
 """Where a piece goes: axes, the start on each (None where it is an input) and the steps."""
 
 
+MOST_PIECES = 32
+"""Of one assembly. More assignments than these make another one of it: looking at all pieces before each assignment
+would take quadratic time."""
+
+
 def pieces_and_cuts(inputs: Sequence[Any], places: Sequence[Site]) -> list[tuple[Any, dict[int, Cut]]]:
     """Each piece and the slice that it replaces, of the inputs but the first."""
     updates, symbolic = inputs[: len(places)], iter(inputs[len(places) :])
@@ -143,7 +148,11 @@ def put_slice(base: Value, update: Value, cuts: Mapping[int, Cut]) -> Value:
     cuts = {axis: each for axis, each in cuts.items() if not each.whole(base.shape[axis])}
     pieces = []
     if isinstance(base, Node) and base.op is set_slice:
-        base, pieces = taken_apart(base)
+        below, pieces = taken_apart(base)
+        if len(pieces) < MOST_PIECES or same_place(cuts, pieces[-1][1], update.shape):
+            base = below
+        else:
+            pieces = []
     if pieces and same_place(cuts, pieces[-1][1], update.shape):
         pieces.pop()
     return assembled(base, [*pieces, (update, cuts)])
