@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import struct
-import time
 import warnings
 from functools import cache
 from pathlib import Path
@@ -92,10 +91,11 @@ class DiskCache:
             directory, name = resolved(str(self.directory)), name_of(key)
             unfinished = os.path.join(directory, f"{name}.{os.getpid()}-{os.urandom(8).hex()}{_UNFINISHED_SUFFIX}")
             write_file(unfinished, packed)
+            now = os.stat(unfinished).st_mtime
             os.replace(unfinished, os.path.join(directory, name))
             # Names are hashes, so this is one put in sixteen, over all processes, and takes no bookkeeping.
             if name.startswith("0"):
-                self._tidy()
+                self._tidy(now)
         except UnsafeError as error:
             self._warn_unsafe(error)
         except OSError as error:
@@ -121,16 +121,21 @@ class DiskCache:
             self._warned.add(trouble)
             warnings.warn(message, CacheWarning, stacklevel=3)
 
-    def _tidy(self) -> None:
-        """Remove what dead processes left and, if the cache is too large, what was not used for longest."""
-        now = time.time()
+    def _tidy(self, now: float) -> None:
+        """Remove what dead processes left and, if the cache is too large, what was not used for longest.
+
+        The time is that of the disk, which may have a clock of its own. What is from a later time, since a clock was
+        set back, counts as used now, so that it is neither removed for that nor kept for ever.
+        """
         entries: list[tuple[float, int, str]] = []
         with os.scandir(self.directory) as files:
             for file in files:
                 with contextlib.suppress(OSError):
                     status = file.stat(follow_symlinks=False)
+                    if file.name.endswith((_ENTRY_SUFFIX, _UNFINISHED_SUFFIX)) and status.st_mtime > now:
+                        os.utime(file.path, (now, now), follow_symlinks=False)
                     if file.name.endswith(_ENTRY_SUFFIX):
-                        entries.append((status.st_mtime, status.st_size, file.path))
+                        entries.append((min(status.st_mtime, now), status.st_size, file.path))
                     elif file.name.endswith(_UNFINISHED_SUFFIX) and now - status.st_mtime > _ABANDONED_SECONDS:
                         os.unlink(file.path)
         size = sum(entry[1] for entry in entries)
