@@ -124,7 +124,8 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def key(self) -> str:
-        return content_hash(self.graph, self.name, self.layout, __version__, sources(), target_fingerprint())
+        versions = (__version__, np.__version__)  # NumPy computes what depends on constants alone
+        return content_hash(self.graph, self.name, self.layout, *versions, sources(), target_fingerprint())
 
     def object_code(self) -> bytes:
         """The code, compiled here, behind the names of the external symbols that it needs."""
