@@ -7,6 +7,7 @@ import numpy as np
 import optree
 import pytest
 
+from numbagraph.active import tracing
 from numbagraph.graph import Input
 from numbagraph.jit import GraphFunction
 from numbagraph.op import Unsupported, load, registry
@@ -22,7 +23,7 @@ from numbagraph.testing import (
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.checks import REPRESENTATIVE
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
-from numbagraph.tracing import Tracer, input_shape, tracing
+from numbagraph.tracing import Tracer, input_shape
 from numbagraph.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64, ArrayType
 
 INT32 = np.dtype(np.int32)

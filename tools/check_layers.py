@@ -35,6 +35,7 @@ LAYERS = (
     "runtime",
     "captured",
     "locating",
+    "active",
     "unknown",
     "python_numbers",
     "tracing",

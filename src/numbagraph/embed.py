@@ -23,6 +23,7 @@ def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequen
     """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
     layouts = [leaves[place].layout for place in places]
+    own_names = [names[place] for place in places]
     name = f"graph{next(_numbers)}"
 
     def filled(tracers: list[Tracer]) -> Any:
@@ -30,7 +31,7 @@ def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequen
         return call([given.get(place, leaf) for place, leaf in enumerate(leaves)])
 
     def version(one: bool | None) -> Traced:
-        return trace(filled, [with_ones(each, one) for each in layouts], [names[place] for place in places], name)
+        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described)
 
     chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
     versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))

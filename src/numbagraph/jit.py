@@ -151,9 +151,10 @@ class GraphFunction:
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)
-        if any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
-            return self.function(*args, **kwargs)
-        return self._call_slowly(arguments)
+        tracers = [leaf for leaf in arguments.leaves if isinstance(leaf, Tracer)]
+        for each in tracers:
+            each.require_scope()
+        return self.function(*args, **kwargs) if tracers else self._call_slowly(arguments)
 
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
@@ -247,7 +248,8 @@ class GraphFunction:
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], reach: Reach) -> Traced:
         with forbidden(reach.watch()):
-            return trace(arguments.caller(self.function), layouts, arguments.leaf_names, self.__name__)
+            call = arguments.caller(self.function)
+            return trace(call, layouts, arguments.leaf_names, self.__name__, self._surroundings.described)
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)

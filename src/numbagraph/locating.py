@@ -46,13 +46,21 @@ def located(
     return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
 
 
-def kept(*values: Value) -> TraceError:
-    """The error for arrays that a function left somewhere while it was traced."""
-    made = next((each.source for each in values if isinstance(each, Node)), None)
-    where = f"; it was made at {made}" if made is not None else ""
+def kept(value: Value | None, described: str = "another function") -> TraceError:
+    """The error for an array that a function left somewhere while it was traced."""
+    where = f"; it was made at {value.source}" if isinstance(value, Node) else ""
     return TraceError(
-        f"a traced array was kept after the trace that it belongs to{where}. Nobody knows its elements: return it from "
-        f"the function instead\n  at {user_source()}"
+        f"a traced array was kept after the trace that it belongs to, that of {described}{where}. Nobody knows its "
+        f"elements: return it from the function instead\n  at {user_source()}"
+    )
+
+
+def misplaced(described: str, user: str | None) -> TraceError:
+    """The error for an array of a trace that goes on, but elsewhere: around that of ``user``, or on another thread."""
+    where = f"while {user} is traced" if user is not None else "on another thread"
+    return TraceError(
+        f"a traced array of {described} is used {where}, which knows nothing of it: pass it as an argument, or "
+        f"call the function that is not compiled\n  at {user_source()}"
     )
 
 
@@ -64,5 +72,5 @@ def require_own(graph: Graph) -> None:
     for value in graph.order:
         foreign = isinstance(value, Input) and value not in inputs
         if foreign or (isinstance(value, Dim) and value not in lengths and shapes.resolve(value) not in lengths):
-            users = [each for each in graph.order if isinstance(each, Node) and value in each.inputs]
-            raise kept(*users)
+            users = (each for each in graph.order if isinstance(each, Node) and value in each.inputs)
+            raise kept(next(users, None))

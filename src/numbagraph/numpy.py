@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.active import current_trace
 from numbagraph.op import numpy_function, registry
-from numbagraph.tracing import apply, current_trace
+from numbagraph.tracing import apply
 
 _CONSTANTS = ("pi", "e", "inf", "nan", "newaxis", "euler_gamma")
 _DTYPES = (

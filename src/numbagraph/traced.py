@@ -10,6 +10,7 @@ import numpy as np
 import optree
 
 from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.active import tracing
 from numbagraph.graph import Graph, Input, Value
 from numbagraph.locating import require_own
 from numbagraph.rewrite.capture import fold_captured
@@ -17,7 +18,7 @@ from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.static import typed_names
 from numbagraph.structs import Struct, cached_property
-from numbagraph.tracing import Tracer, input_shape, tracing
+from numbagraph.tracing import Tracer, input_shape, to_value
 from numbagraph.types import ArrayType
 
 
@@ -82,9 +83,12 @@ class Traced(Struct, frozen=False):
     specialisation: Specialisation | None = None
 
 
-def trace(call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: Sequence[str], name: str) -> Traced:
-    """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own."""
-    with tracing() as current:
+def trace(
+    call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: Sequence[str], name: str, described: str
+) -> Traced:
+    """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
+    error speaks of the function."""
+    with tracing(described) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]))
         hidden = tuple(current.captured.snapshots)
@@ -110,7 +114,7 @@ def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
     numbers = itertools.count()
     slots = tuple(next(numbers) if isinstance(leaf, Tracer) else None for leaf in leaves)
     static = tuple(None if isinstance(leaf, Tracer) else own_copy(leaf) for leaf in leaves)
-    return tuple(leaf.value for leaf in leaves if isinstance(leaf, Tracer)), Outputs(spec, slots, static)
+    return tuple(to_value(leaf) for leaf in leaves if isinstance(leaf, Tracer)), Outputs(spec, slots, static)
 
 
 def own_copy(leaf: Any) -> Any:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import difflib
 import operator
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
 from numbagraph import ops, shapes
-from numbagraph.captured import Captured
+from numbagraph.active import active, current_trace
 from numbagraph.graph import Dim, Node, Value, at_source
 from numbagraph.locating import TraceError, located, user_source
 from numbagraph.op import Op, new_memory, registry
@@ -21,52 +19,21 @@ from numbagraph.python_numbers import checked
 from numbagraph.types import canonical_dtype
 from numbagraph.unknown import CONTROL, Unknown, refused_attribute
 
-_active = threading.local()
-
-
-class Trace:
-    """One function being traced: the arrays that it captures, and what it requires of its arguments."""
-
-    def __init__(self, guards: shapes.GuardCollector) -> None:
-        self.guards = guards
-        self.captured = Captured()
-        self.aliases = 0
-
-    def alias(self, value: Value) -> Value:
-        """A stand-in for a value that no other use of it shares."""
-        self.aliases += 1
-        return registry["alias"].bind(value, number=self.aliases)
-
 
 def input_shape(name: str, ones: Iterable[bool | None]) -> tuple[Any, ...]:
     """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows."""
     return tuple(1 if one else Dim(f"{name}.shape[{axis}]", may_be_one=one is None) for axis, one in enumerate(ones))
 
 
-def current_trace() -> Trace | None:
-    return getattr(_active, "trace", None)
-
-
-@contextmanager
-def tracing() -> Iterator[Trace]:
-    """Everything inside belongs to one graph."""
-    previous = current_trace()
-    with shapes.collect_guards() as guards:
-        _active.trace = Trace(guards)
-        try:
-            yield _active.trace
-        finally:
-            _active.trace = previous
-
-
 def to_value(operand: Any) -> Any:
     """An argument of an op: tracers as their values, arrays as captured inputs, containers element by element."""
     if isinstance(operand, Tracer):
+        if operand._scope is not active.scope:
+            operand.require_scope()
         return operand.value
     if isinstance(operand, np.ndarray) and operand.ndim:
-        trace = current_trace()
-        assert trace is not None
-        return trace.captured.input_of(operand)
+        trace = current_trace()  # None: there is a tracer beside it which is refused, or needs no trace
+        return operand if trace is None else trace.captured.input_of(operand)
     if isinstance(operand, (tuple, list)):
         return type(operand)(to_value(each) for each in operand) if type(operand) in (tuple, list) else operand
     if isinstance(operand, slice):
@@ -170,7 +137,7 @@ class Stale:
 class Tracer(Unknown):
     """An array whose elements are not known yet. Behaves as a NumPy array does; every operation becomes a node."""
 
-    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_parent", "_views", "value")
+    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_parent", "_scope", "_views", "value")
     __array_priority__ = 1000
 
     def __init__(self, value: Value, parent: Tracer | None = None, *, argument: bool = False) -> None:
@@ -182,11 +149,21 @@ class Tracer(Unknown):
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
         self._parent = parent
+        self._scope = active.scope
         self._views: list[ref[Tracer]] = []
         if parent is not None:
             parent._views.append(ref(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+    def require_scope(self) -> None:
+        """Raise unless this is used where it belongs to: in its trace, and on the thread of that."""
+        if self._scope is not active.scope and self._scope is not None:
+            raise self._scope.refusal(self.value)
+
+    def _refuse(self, message: str) -> TraceError:
+        self.require_scope()
+        return super()._refuse(message)
 
     @property
     def dtype(self) -> np.dtype:
@@ -198,11 +175,13 @@ class Tracer(Unknown):
 
     @property
     def shape(self) -> tuple[Any, ...]:
+        self.require_scope()
         resolved = (shapes.resolve(extent) for extent in self.value.shape)
         return tuple(extent if isinstance(extent, int) else Tracer(extent) for extent in resolved)
 
     @property
     def size(self) -> Any:
+        self.require_scope()
         count = shapes.product(self.value.shape)
         return count if isinstance(count, int) else Tracer(count)
 
@@ -333,10 +312,10 @@ class Tracer(Unknown):
         return f"Tracer({self.value.type})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
-        return Tracer(self.value)
+        return Tracer(to_value(self))
 
     def __copy__(self) -> Tracer:
-        return Tracer(self.value)
+        return Tracer(to_value(self))
 
     copy = __copy__
 

@@ -18,6 +18,7 @@ from pytensor.tensor.shape import Shape_i
 
 from numbagraph import shapes
 from numbagraph.abi import ArrayLeaf
+from numbagraph.active import tracing
 from numbagraph.differentiation import vjp
 from numbagraph.embed import FAILURES
 from numbagraph.graph import Value
@@ -28,7 +29,7 @@ from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.structs import Struct, cached_property
 from numbagraph.traced import Traced, trace
-from numbagraph.tracing import Tracer, tracing
+from numbagraph.tracing import Tracer
 from numbagraph.types import Extent, canonical_dtype
 
 
@@ -146,7 +147,7 @@ class FunctionOp(Op):
             for each in variables
         ]
         names = [each.name or f"argument {number}" for number, each in enumerate(variables)]
-        return trace(lambda tracers: self.function(*tracers), layouts, names, str(self.function))
+        return trace(lambda tracers: self.function(*tracers), layouts, names, str(self.function), str(self.function))
 
     @cached_property
     def compiled(self) -> Callable[..., GraphFunction]:
@@ -229,7 +230,7 @@ def known_length(extent: Extent, known: dict[Extent, int]) -> int | None:
 @imports(FunctionOp)
 def function_of_arrays(importer: Importer, node: Apply, *inputs: Value) -> list[Value]:
     """The graph of the function on what the inputs are here."""
-    with tracing() as current:
+    with tracing(str(node.op.function)) as current:
         leaves = leaves_of(node.op.function(*[Tracer(each, argument=True) for each in inputs]))
     shapes.require_all(current.guards)
     importer.arrays.update(current.captured.snapshots)

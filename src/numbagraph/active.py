@@ -1,0 +1,72 @@
+"""Which function is being traced on a thread, and which traced arrays belong to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from numbagraph import shapes
+from numbagraph.captured import Captured
+from numbagraph.graph import Value
+from numbagraph.locating import TraceError, kept, misplaced
+from numbagraph.op import registry
+
+
+class Scope:
+    """Which trace a tracer belongs to: it is of use there alone. (Not the trace itself, which keeps arrays alive.)"""
+
+    __slots__ = ("described", "ended")
+
+    def __init__(self, described: str) -> None:
+        self.described = described
+        """The function that is traced, with its line."""
+        self.ended = False
+
+    def refusal(self, value: Value | None) -> TraceError:
+        """The error for the use of an array, that has a value, where another trace is active, or none."""
+        if self.ended:
+            return kept(value, self.described)
+        return misplaced(self.described, active.scope.described if active.scope is not None else None)
+
+
+class Trace:
+    """One function being traced: the arrays that it captures, and what it requires of its arguments."""
+
+    def __init__(self, guards: shapes.GuardCollector) -> None:
+        self.guards = guards
+        self.captured = Captured()
+        self.aliases = 0
+
+    def alias(self, value: Value) -> Value:
+        """A stand-in for a value that no other use of it shares."""
+        self.aliases += 1
+        return registry["alias"].bind(value, number=self.aliases)
+
+
+class Active(threading.local):
+    trace: Trace | None = None
+    scope: Scope | None = None
+    """Of `trace`. None, too, for the shape functions of loops, which run outside of traces on tracers of their own."""
+
+
+active = Active()
+
+
+def current_trace() -> Trace | None:
+    return active.trace
+
+
+@contextmanager
+def tracing(described: str = "a function") -> Iterator[Trace]:
+    """Everything inside belongs to one graph."""
+    previous = active.trace, active.scope
+    scope = Scope(described)
+    with shapes.collect_guards() as guards:
+        trace = Trace(guards)
+        active.trace, active.scope = trace, scope
+        try:
+            yield trace
+        finally:
+            scope.ended = True
+            active.trace, active.scope = previous
