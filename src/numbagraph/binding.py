@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import optree
 
 from numbagraph.ops.linalg.errors import CHOICES, chosen
-from numbagraph.outside import nothing_written
+from numbagraph.outside import are_harmless, nothing_written
 from numbagraph.runtime.arguments import flatten, is_source, not_traced
 from numbagraph.static import typed, typed_names
 from numbagraph.structs import Struct, cached_property
@@ -58,13 +58,16 @@ class Arguments(Struct, frozen=False):
                 raise TypeError(not_traced(name))
         return [given[name] for name in names]
 
-    def caller(self, function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-        """A function of arguments, as one of their leaves."""
+    def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
+        """A function of arguments, as one of their leaves. ``may_write``: whether what it reaches by names may write
+        into what outlives the call; what its arguments do is looked at here."""
 
         def call(leaves: list[Any]) -> Any:
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
+            if not may_write and are_harmless(bound.arguments.values()):
+                return function(*bound.args, **bound.kwargs)
             with nothing_written(function, bound.arguments.values()):
                 return function(*bound.args, **bound.kwargs)
 

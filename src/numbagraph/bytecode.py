@@ -3,48 +3,86 @@
 from __future__ import annotations
 
 import dis
+import re
 from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
 from numbagraph.graph import Source
 
-_KINDS = {
-    "STORE_ATTR": "attribute",
-    "DELETE_ATTR": "attribute",
-    "STORE_GLOBAL": "global",
-    "DELETE_GLOBAL": "global",
-    "STORE_DEREF": "cell",
-    "DELETE_DEREF": "cell",
+_STORES = {
+    dis.opmap[name]: kind
+    for name, kind in {
+        "STORE_ATTR": "attribute",
+        "DELETE_ATTR": "attribute",
+        "STORE_GLOBAL": "global",
+        "DELETE_GLOBAL": "global",
+        "STORE_DEREF": "cell",
+        "DELETE_DEREF": "cell",
+    }.items()
 }
-_STORES = {dis.opmap[name] for name in _KINDS}
 _ITEM_STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _BINARY_OP = dis.opmap["BINARY_OP"]
-_IN_PLACE = range(13, 26)
-"""Arguments of BINARY_OP that stand for ``+=`` and its kin."""
+_IN_PLACE = {(_BINARY_OP, argument) for argument in range(13, 26)}
+"""What stands for ``+=`` and its kin."""
+_OPAQUE = {
+    dis.opmap[name] for name in ("IMPORT_NAME", "LOAD_BUILD_CLASS", "MATCH_CLASS", "STORE_NAME") if name in dis.opmap
+}
+"""Imports, definitions of classes, patterns."""
 
 _MUTATORS = frozenset(
-    "add append appendleft clear copyto delitem discard extend extendleft fill fill_diagonal heappop heappush "
+    "add append appendleft at clear copyto delitem discard extend extendleft fill fill_diagonal heappop heappush "
     "heapreplace insert insort itemset partition place pop popitem popleft put put_along_axis putmask remove resize "
     "reverse rotate setdefault setfield setitem sort update".split()
 )
 """Methods and functions that change a container or an array."""
 
 
+_NOTHING: frozenset[tuple[str, str]] = frozenset()
+
+
+class Read(NamedTuple):
+    """What an expression like ``a.b.c`` reads: a name, and attributes of what that is."""
+
+    scope: str
+    """Is "global", "local" (also of an enclosing function), or "" where the attributes are of something computed."""
+    name: str
+    attributes: tuple[str, ...]
+
+
+class Facts(NamedTuple):
+    """What the bytecode of a function says by itself."""
+
+    reads: tuple[Read, ...]
+    """Without those of functions that are defined in it. A local name that the code assigns is not known to be what it
+    was, so what is read of it counts as computed."""
+    inner: tuple[CodeType, ...]
+    """The functions that are defined in it."""
+    names: frozenset[str]
+    """Of globals and attributes, also of functions inside."""
+    stored: frozenset[tuple[str, str]]
+    """Pairs of a kind ("attribute", "global", "cell") and a name, also of functions inside."""
+    changes: bool
+    """Whether it, or a function inside, may change what a container or an array holds."""
+    opaque: bool
+    """Whether it, or a function inside, gets at objects that no name in the code leads to."""
+    writes: bool
+    """Whether something may be written that outlives it, but for what functions do that it calls."""
+
+
 MOST_KNOWN = 4096
-_known: dict[int, tuple[CodeType, Stores]] = {}
+_known: dict[int, tuple[CodeType, Facts]] = {}
 """By identity, since Python computes the hash of a code object from all of it, each time."""
 
 
-class Stores(NamedTuple):
-    """What a function's bytecode names and stores."""
-
-    names: frozenset[str]
-    """Of globals and attributes."""
-    stored: frozenset[tuple[str, str]]
-    """Pairs of a kind ("attribute", "global", "cell") and a name."""
-    changes: bool
-    """Whether it may change what a container or an array holds."""
+def facts_of(code: CodeType) -> Facts:
+    """What the bytecode of a function says by itself, found once."""
+    known = _known.get(id(code))
+    if known is None:
+        if len(_known) > MOST_KNOWN:
+            _known.clear()
+        known = _known[id(code)] = code, _read(code)
+    return known[1]
 
 
 def codes_of(code: CodeType) -> Iterator[CodeType]:
@@ -55,29 +93,102 @@ def codes_of(code: CodeType) -> Iterator[CodeType]:
             yield from codes_of(constant)
 
 
-def stores_of(code: CodeType) -> Stores:
-    """What a function, with those defined in it, names and stores."""
-    known = _known.get(id(code))
-    if known is None:
-        if len(_known) > MOST_KNOWN:
-            _known.clear()
-        known = _known[id(code)] = code, read(code)
-    return known[1]
+_LETTERS = {
+    **dict.fromkeys(("NOP", "RESUME"), "."),
+    **dict.fromkeys(("LOAD_GLOBAL", "LOAD_NAME"), "g"),
+    **dict.fromkeys(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"), "d"),
+    **dict.fromkeys(("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"), "a"),
+    **dict.fromkeys(("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF"), "v"),
+    "LOAD_SUPER_ATTR": "s",
+    "EXTENDED_ARG": "x",
+}
 
 
-def read(code: CodeType) -> Stores:
-    names: set[str] = set()
-    stored: set[tuple[str, str]] = set()
-    changes = False
-    for each in codes_of(code):
-        names.update(each.co_names)
-        opcodes, arguments = each.co_code[::2], each.co_code[1::2]
-        changes |= not _ITEM_STORES.isdisjoint(opcodes)
-        changes |= any(op == _BINARY_OP and arg in _IN_PLACE for op, arg in zip(opcodes, arguments, strict=True))
-        if not _STORES.isdisjoint(opcodes):
-            found = ((_KINDS.get(one.opname), one.argval) for one in dis.get_instructions(each))
-            stored.update((kind, name) for kind, name in found if kind is not None)
-    return Stores(frozenset(names), frozenset(stored), changes or not _MUTATORS.isdisjoint(names))
+def _letter(name: str) -> str:
+    if name.startswith(("LOAD_FAST", "STORE_FAST_LOAD_FAST")):
+        return "t" if name.count("_FAST") == 2 else "l"
+    return _LETTERS.get(name, "-")
+
+
+_TABLE = "".join(_letter(name) for name in dis.opname[:256]).ljust(256, "-").encode()
+"""A letter for each operation, so that a regular expression finds what matters in bytecode, much faster than a loop."""
+_CHAIN = re.compile(rb"x*(?:[gds]|[lt](?=\.*x*a))\.*(?:x*a\.*)*|(?:x*a\.*)+")
+"""A name and attributes of it, or attributes of what was computed."""
+_VARIABLE = re.compile(rb"x*v")
+_IGNORED, _GLOBAL, _ATTRIBUTE, _SUPER, _TWO_LOCALS, _EXTENDED = b".gastx"
+_LOAD_GLOBAL, _LOAD_ATTR = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_ATTR"]
+_ATTRIBUTE_SHIFT = 0 if "LOAD_METHOD" in dis.opmap and "LOAD_SUPER_ATTR" not in dis.opmap else 1
+"""From Python 3.12 on, `LOAD_ATTR` says in a bit whether a method is called."""
+
+
+def _read(code: CodeType) -> Facts:
+    bytecode = code.co_code.replace(b"\0\0", b"")  # without caches, which are half of it
+    operations = bytecode[::2]
+    used = set(operations)
+    names, stored = frozenset(code.co_names), _NOTHING
+    if not used.isdisjoint(_STORES):
+        found = ((_STORES.get(one.opcode), one.argval) for one in dis.get_instructions(code))
+        stored = frozenset((kind, name) for kind, name in found if kind is not None)
+    changes = (
+        not used.isdisjoint(_ITEM_STORES)
+        or (_BINARY_OP in used and not _IN_PLACE.isdisjoint(zip(operations, bytecode[1::2], strict=True)))
+        or not _MUTATORS.isdisjoint(names)
+    )
+    opaque = not used.isdisjoint(_OPAQUE)
+    inner: tuple[CodeType, ...] = ()
+    for each in code.co_consts:
+        if type(each) is tuple:  # may be the names of keywords in a call
+            changes = changes or "out" in each
+        elif type(each) is CodeType:
+            inner += (each,)
+            facts = facts_of(each)
+            names, stored = names | facts.names, stored | facts.stored
+            changes, opaque = changes or facts.changes, opaque or facts.opaque
+    writes = changes or opaque or (bool(stored) and _outlives(code, stored))
+    return Facts(_reads(code, bytecode, operations.translate(_TABLE)), inner, names, stored, changes, opaque, writes)
+
+
+def _outlives(code: CodeType, stored: frozenset[tuple[str, str]]) -> bool:
+    """Whether some of what is stored is not a variable of the function's own."""
+    return any(kind != "cell" or name in code.co_freevars for kind, name in stored)
+
+
+def _reads(code: CodeType, bytecode: bytes, letters: bytes) -> tuple[Read, ...]:
+    locals_: tuple[str, ...] = code.co_varnames + code.co_freevars
+    if code.co_cellvars:
+        cells = tuple(each for each in code.co_cellvars if each not in code.co_varnames)
+        locals_ = code.co_varnames + cells + code.co_freevars
+    parts = {bytecode[2 * each.start() : 2 * each.end()]: None for each in _CHAIN.finditer(letters)}
+    found = [_decoded(each, code.co_names, locals_) for each in parts]
+    if b"v" in letters:
+        stores = (bytecode[2 * each.start() : 2 * each.end()] for each in _VARIABLE.finditer(letters))
+        assigned = {locals_[_argument(each)] for each in stores}
+        found = [Read("", "", each.attributes) if each.name in assigned else each for each in found]
+    return tuple([each for each in found if each.scope or each.attributes])
+
+
+def _argument(units: bytes) -> int:
+    """The argument of an instruction that stands behind its higher bytes."""
+    return int.from_bytes(units[1::2], "big")
+
+
+def _decoded(units: bytes, names: tuple[str, ...], locals_: tuple[str, ...]) -> Read:
+    scope, name, attributes, high = "", "", (), 0
+    for operation, low in zip(units[::2], units[1::2], strict=True):
+        letter = _TABLE[operation]
+        if letter == _IGNORED:
+            continue
+        argument = high | low
+        high = argument << 8 if letter == _EXTENDED else 0
+        if letter == _ATTRIBUTE:
+            attributes += (names[argument >> _ATTRIBUTE_SHIFT if operation == _LOAD_ATTR else argument],)
+        elif letter == _GLOBAL:
+            scope, name = "global", names[argument >> 1 if operation == _LOAD_GLOBAL else argument]
+        elif letter == _SUPER:
+            attributes = (names[argument >> 2],)
+        elif letter != _EXTENDED:
+            scope, name = "local", locals_[argument & 15 if letter == _TWO_LOCALS else argument]
+    return Read(scope, name, attributes)
 
 
 def places_of(code: CodeType, kind: str, name: str) -> Iterator[Source]:
@@ -85,17 +196,24 @@ def places_of(code: CodeType, kind: str, name: str) -> Iterator[Source]:
     for each in codes_of(code):
         for one in dis.get_instructions(each):
             changes = (
-                changes_content(one) if kind == "content" else (_KINDS.get(one.opname), one.argval) == (kind, name)
+                changes_content(one, each)
+                if kind == "content"
+                else (_STORES.get(one.opcode), one.argval) == (kind, name)
             )
             line = one.positions.lineno if one.positions is not None else None
             if changes and line is not None:
                 yield Source(each.co_filename, line)
 
 
-def changes_content(instruction: dis.Instruction) -> bool:
-    """Whether an instruction may change what a container holds: ``d[k] = v``, ``l += [v]``, ``l.append``."""
+def changes_content(instruction: dis.Instruction, code: CodeType) -> bool:
+    """Whether it may change what a container holds: ``d[k] = v``, ``l += [v]``, ``l.append``, ``f(x, out=l)``."""
     if instruction.opcode in _ITEM_STORES:
         return True
     if instruction.opcode == _BINARY_OP:
-        return instruction.arg in _IN_PLACE
+        return (_BINARY_OP, instruction.arg) in _IN_PLACE
+    value = instruction.argval if instruction.opname == "LOAD_CONST" else None
+    if instruction.opname == "KW_NAMES":  # of Python 3.11 and 3.12, whose `dis` does not tell them
+        value = code.co_consts[instruction.arg or 0]
+    if isinstance(value, tuple):
+        return "out" in value
     return instruction.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and instruction.argval in _MUTATORS

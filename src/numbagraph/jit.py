@@ -247,8 +247,9 @@ class GraphFunction:
         return traced.version
 
     def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], reach: Reach) -> Traced:
-        with forbidden(reach.watch()):
-            call = arguments.caller(self.function)
+        walk = reach.walk()
+        with forbidden(walk.watch()):
+            call = arguments.caller(self.function, walk.may_write)
             return trace(call, layouts, arguments.leaf_names, self.__name__, self._surroundings.described)
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
@@ -366,8 +367,10 @@ class GraphFunction:
             return self._embed(self._bind(args, kwargs))
 
     def _embed(self, arguments: Arguments) -> Embedding:
-        with forbidden(self._reach(arguments).watch()):
-            return embed(arguments.caller(self.function), arguments.leaves, arguments.leaf_names, self._described)
+        walk = self._reach(arguments).walk()
+        with forbidden(walk.watch()):
+            call = arguments.caller(self.function, walk.may_write)
+            return embed(call, arguments.leaves, arguments.leaf_names, self._described)
 
     def address(self, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.bytecode import places_of, stores_of
+from numbagraph.bytecode import facts_of, places_of
 from numbagraph.graph import Node
 from numbagraph.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.locating import TraceError
@@ -29,6 +29,7 @@ ROOM_FOR_ARRAYS = 1 << 23
 _ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), Tracer, np.ufunc, range, slice, type(...)))
 _CALLED = (FunctionType, MethodType, functools.partial)
 _CONTAINERS = (dict, list, set, deque, tuple, frozenset)
+_BY_TEXT = frozenset(("globals", "eval", "exec"))
 _FOLDERS = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -61,9 +62,9 @@ class Outside:
         self.stack: list[tuple[Any, str]] = [(function, ""), *((each, "an argument") for each in arguments)]
         self.walk()
 
-    def is_own(self, module: str | None) -> bool:
-        """Whether a module is the user's rather than a library's."""
-        if not module or (top := module.partition(".")[0]) == "numbagraph":
+    def is_own(self, module: Any) -> bool:
+        """Whether a module is the user's rather than a library's; of some classes in C the name is no text."""
+        if not module or type(module) is not str or (top := module.partition(".")[0]) == "numbagraph":
             return False
         return top == self.package or not is_library(module)
 
@@ -73,7 +74,7 @@ class Outside:
                 self.visit(*self.stack.pop())
             for owner, title in self.members:
                 for name, member in list(vars(owner).items()):
-                    used = name in self.names or (type(member) is FunctionType and name.startswith("__"))
+                    used = name in self.names or (type(member) in _CALLED and name.startswith("__"))
                     if used and type(member) not in _ATOMS and id(member) not in self.seen:
                         self.stack.append((member, f"{title}.{name}"))
         names = {name for kind, name in self.stored() if kind == "attribute"}
@@ -81,7 +82,7 @@ class Outside:
             self.held += [Namespace(vars(each), "attribute", f"{each.__name__}.{{}}", names) for each in self.modules]
             owners = [owner for owner, _ in self.members if isinstance(owner, type)]
             self.held += [Attributes(each, names, f"{each.__name__}.{{}}") for each in owners]
-        self.changes_content = any(stores_of(code).changes for code in self.codes.values())
+        self.changes_content = any(facts_of(code).changes for code in self.codes.values())
         if self.changes_content:
             room = ROOM_FOR_ARRAYS
             for array, title in self.arrays:
@@ -91,7 +92,7 @@ class Outside:
 
     def stored(self) -> set[tuple[str, str]]:
         """Kinds and names of what the functions store."""
-        return {pair for code in self.codes.values() for pair in stores_of(code).stored}
+        return {pair for code in self.codes.values() for pair in facts_of(code).stored}
 
     def visit(self, thing: Any, title: str) -> None:
         kind = type(thing)  # isinstance would ask proxies for what they stand for
@@ -118,8 +119,11 @@ class Outside:
                 self.members.append((thing, thing.__name__))
         elif issubclass(kind, type):
             self.members.extend((each, each.__name__) for each in thing.__mro__ if self.is_own(each.__module__))
+            self.stack += [(kind, kind.__name__)] if kind is not type else []
         elif issubclass(kind, np.ndarray):
-            if thing.flags.writeable and not thing.dtype.hasobject:
+            if thing.dtype.hasobject:
+                self.stack += [(each, title) for each in islice(thing.flat, MOST_OBJECTS)]
+            elif thing.flags.writeable:
                 self.arrays.append((thing, title))
         elif issubclass(kind, _CONTAINERS) and not is_numbagraph(kind):
             if not issubclass(kind, (tuple, frozenset)):
@@ -140,16 +144,17 @@ class Outside:
         if not own:
             return
         self.codes[id(code)] = code
-        stores, known = stores_of(code), function.__globals__
-        self.names |= stores.names
+        facts, known = facts_of(code), function.__globals__
+        self.names |= facts.names
         self.held.append(Namespace(function.__dict__, "attribute", f"{function.__name__}.{{}}"))
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         self.stack += [(each, "a default argument") for each in defaults]
-        named = [(name, known[name]) for name in stores.names if name in known]
+        named = [(name, known[name]) for name in facts.names if name in known]
         self.stack += [(each, name) for name, each in named if type(each) not in _ATOMS and id(each) not in self.seen]
-        if "globals" in stores.names:  # which are then written by any name
+        if not _BY_TEXT.isdisjoint(facts.names):  # globals are then read and written by any name
             self.held.append(Namespace(known, "global", "the global {!r}"))
-        elif stored := [name for kind, name in stores.stored if kind == "global"]:
+            self.stack += [(each, name) for name, each in list(known.items()) if type(each) is not ModuleType]
+        elif stored := [name for kind, name in facts.stored if kind == "global"]:
             self.held.append(Namespace(known, "global", "the global {!r}", stored))
 
     def visit_instance(self, thing: Any, title: str) -> None:
@@ -206,6 +211,18 @@ def slots_of(cls: type) -> tuple[str, ...]:
     names = cls.__dict__.get("__slots__", ())
     names = (names,) if isinstance(names, str) else tuple(names)
     return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+def are_harmless(arguments: Iterable[Any]) -> bool:
+    """Whether arguments are arrays, numbers, and plain containers of them: nothing that could write by itself."""
+    for each in arguments:
+        kind = type(each)
+        if kind in (tuple, list, dict):
+            if not are_harmless(each.values() if kind is dict else each):
+                return False
+        elif kind not in _ATOMS:
+            return False
+    return True
 
 
 @contextmanager

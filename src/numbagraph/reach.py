@@ -3,6 +3,9 @@
 Names are resolved without running anything: globals, closure cells, and attributes that lie in a dict or a slot. Where
 a name leads to a function of the user's, that is followed; methods of objects that are found on the way are followed
 where the code has their name.
+
+The same walk tells whether anything may be written into what outlives a trace. Nothing is, where none of the code
+stores anything and all that it may call is known; otherwise `outside.py` notes what there is before the trace.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.bytecode import Facts, Read, facts_of
+from numbagraph.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
 from numbagraph.impure import Watch, spelled, suspicious_names
 from numbagraph.runtime.arguments import is_source
 from numbagraph.runtime.guards import MISSING, Guard, Guards, read
 from numbagraph.runtime.objects import slot_offset
-from numbagraph.user_code import OWN, Read, entries_of, library_of, reads
+from numbagraph.user_code import HARMLESS, OWN, entries_of, library_of
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
 _CONTAINERS = (list, tuple, set, frozenset)
@@ -28,9 +33,10 @@ _IMMUTABLE_TYPE = 1 << 8
 _MOST_ELEMENTS = 64
 """Of a container, that are looked at."""
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
-_INNER = ("function", "core", "vjp", "forward", "backward", "core_shape")
+_INNER = ("__wrapped__", "function", "core", "vjp", "forward", "backward", "core_shape")
 """Where objects of numbagraph hold functions of the user's."""
 
 Scope = dict[str, Any]
@@ -48,27 +54,32 @@ class Reach:
     """What one compiled function reaches."""
 
     def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
-        walk = _Walk(function, arguments)
-        self.guards = Guards(walk.guards.values())
-        self._codes = tuple(walk.codes) if walk.draws else None
-        self._home = walk.home
+        self._function = function
+        self._arguments = tuple(arguments)
+        self._walk: Walk | None = Walk(function, self._arguments)
+        self.guards = Guards(self._walk.guards.values())
 
-    def watch(self) -> Watch | None:
-        """What must be watched while the function is traced."""
-        return None if self._codes is None else Watch(self._codes, self._home)
+    def walk(self) -> Walk:
+        """What the function may run now, for one trace: contents and code may change, which no guard sees."""
+        found, self._walk = self._walk, None
+        return found or Walk(self._function, self._arguments)
 
 
-class _Walk:
+class Walk:
     """One way through all that a function reaches."""
 
     def __init__(self, function: Any, arguments: Iterable[Any]) -> None:
         self.guards: dict[tuple[int, Any], Guard] = {}
-        self.codes: dict[types.CodeType, None] = {}
+        self.codes: dict[int, types.CodeType] = {}
         self.draws = False
         """Whether a name may lead to what answers otherwise each time."""
+        self.may_write = False
+        """Whether something may be written into what outlives a trace."""
         self.home: str | None = ""
         """The library that the function itself is part of, if any: its code counts as the user's. Not known yet: ""."""
         self._names: set[str] = set()
+        self._computed: set[str] = set()
+        """Attributes of what the code has computed."""
         self._seen: dict[int, Any] = {}
         self._queue: list[tuple[types.FunctionType, Any]] = []
         self._entered: dict[tuple[int, int], tuple[Any, Any]] = {}
@@ -87,19 +98,31 @@ class _Walk:
                 self._enter(*self._queue.pop())
             for kind, instance in list(self._instances):
                 self._follow_methods(kind, instance)
+        self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
+
+    def watch(self) -> Watch | None:
+        """What must be watched while the function is traced."""
+        return Watch(self.codes.values(), self.home) if self.draws else None
 
     # ---- objects ----
+
+    def _is_odd(self, found: tuple[type, Any]) -> bool:
+        """Whether an object of the user's may do more than what names say."""
+        kind, instance = found
+        entries = {} if instance is MISSING else entries_of(instance) or {}
+        return type(kind) is not type or may_write_unasked(kind) or not self._computed.isdisjoint(entries)
 
     def _follow(self, thing: Any) -> None:
         """Go on from an object that the code can get hold of."""
         kind = type(thing)
         if kind in _PLAIN or kind is types.ModuleType or id(thing) in self._seen:
+            self.may_write = self.may_write or (kind is np.ndarray and thing.dtype.hasobject)
             return
         self._seen[id(thing)] = thing
-        if spelled(thing) is not None:
-            self.draws = True
-        elif kind is types.FunctionType:
+        if kind is types.FunctionType:
             self._enqueue(thing, MISSING)
+        elif spelled(thing) is not None:
+            self.draws = self.may_write = True
         elif kind is types.MethodType:
             self._follow_bound(thing.__func__, thing.__self__)
         elif kind is functools.partial:
@@ -109,17 +132,29 @@ class _Walk:
         elif issubclass(type(thing), type) and not thing.__flags__ & _IMMUTABLE_TYPE:
             self._instances.append((thing, MISSING))
         elif _is_own(kind):
-            self._follow_all(vars(thing).get(name) for name in _INNER if hasattr(thing, "__dict__"))
+            self._follow_inner(thing)
         elif kind is functools._lru_cache_wrapper:
+            self.may_write = True
             self._follow(thing.__wrapped__)
         elif is_source(thing):
-            self.draws = True
-        elif not kind.__flags__ & _IMMUTABLE_TYPE:
+            self.draws = self.may_write = True
+        elif not kind.__flags__ & _IMMUTABLE_TYPE or kind is types.SimpleNamespace:
             self._instances.append((kind, thing))
+        elif not is_harmless(thing):
+            self.may_write = True
 
     def _follow_all(self, things: Iterable[Any]) -> None:
-        for _, each in zip(range(_MOST_ELEMENTS), list(things), strict=False):
-            self._follow(each)
+        found = list(things)
+        self.may_write = self.may_write or len(found) > _MOST_ELEMENTS
+        for each in found[:_MOST_ELEMENTS]:
+            if type(each) not in _PLAIN or type(each) is np.ndarray:
+                self._follow(each)
+
+    def _follow_inner(self, thing: Any) -> None:
+        """The functions of the user's in an object of numbagraph."""
+        own = entries_of(thing) or {}
+        self._follow_all(own[name] for name in _INNER if name in own)
+        self.may_write = self.may_write or any(type(own[name]) in _FUNCTIONS for name in own if name not in _INNER)
 
     def _follow_bound(self, function: Any, instance: Any) -> None:
         """A function that is called with ``instance`` before its arguments."""
@@ -129,6 +164,8 @@ class _Walk:
             self._enqueue(function, instance)
         elif _is_own(type(function)):  # a compiled method
             self._follow_bound(vars(function).get("function"), instance)
+        else:
+            self.may_write = True
 
     def _follow_methods(self, kind: type, instance: Any) -> None:
         """The methods of a class of the user's that the code may call."""
@@ -136,11 +173,14 @@ class _Walk:
             if each.__flags__ & _IMMUTABLE_TYPE:
                 continue
             for name, method in list(vars(each).items()):
-                if type(method) in _PLAIN:
-                    continue
+                is_named = name in self._names
                 special = name.startswith("__") and (instance is MISSING or name not in _NEVER_RUN)
-                if (special and type(method) is types.FunctionType) or name in self._names:
+                if not (is_named or special) or type(method) in _PLAIN:
+                    continue
+                if is_named or type(method) is types.FunctionType:
                     self._follow_method(method, kind, instance)
+                elif callable(method):
+                    self.may_write = True
 
     def _follow_method(self, method: Any, kind: type, instance: Any) -> None:
         if issubclass(type(method), types.FunctionType):
@@ -152,9 +192,12 @@ class _Walk:
         elif issubclass(type(method), property) and issubclass(type(method.fget), types.FunctionType):
             self._enqueue(method.fget, instance)
         elif issubclass(type(method), functools.cached_property):
+            self.may_write = True
             self._follow_bound(method.func, instance)
         elif _is_own(type(method)) and instance is not MISSING:
             self._follow_bound(method, instance)
+        else:
+            self.may_write = True
 
     # ---- code ----
 
@@ -170,6 +213,8 @@ class _Walk:
         if library != OWN and self.home == "":
             self.home = library if "-packages" in (library or "") else None
         if library not in (None, self.home) or library == OWN:
+            self.draws = self.draws or spelled(function) is not None
+            self.may_write = self.may_write or library not in HARMLESS
             for cell in cells:
                 self._follow(read(cell, None))
             return
@@ -177,20 +222,21 @@ class _Walk:
         if instance is not MISSING and code.co_argcount:
             scope[code.co_varnames[0]] = Known(instance)
         self._follow_all((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()))
-        self._scan(code, function.__globals__, scope)
+        facts = facts_of(code)
+        self.may_write = self.may_write or facts.writes
+        self._names |= facts.names
+        self._scan(code, facts, function.__globals__, scope)
 
-    def _scan(self, code: types.CodeType, names: dict[str, Any], scope: Scope) -> None:
-        self.codes[code] = None
-        self._names.update(code.co_names)
-        for each in reads(code):
+    def _scan(self, code: types.CodeType, facts: Facts, names: dict[str, Any], scope: Scope) -> None:
+        self.codes[id(code)] = code
+        for each in facts.reads:
             self._resolve(each, names, scope)
-        if "super" in code.co_names:
+        if "super" in facts.names:
             self._follow_super(code, scope)
-        for each in code.co_consts:
-            if isinstance(each, types.CodeType):
-                self._scan(each, names, {name: scope[name] for name in each.co_freevars if name in scope})
-            elif isinstance(each, str) and each in self._suspicious and "getattr" in code.co_names:
-                self.draws = True
+        for each in facts.inner:
+            self._scan(each, facts_of(each), names, {name: scope[name] for name in each.co_freevars if name in scope})
+        if "getattr" in facts.names and any(type(each) is str and each in self._suspicious for each in code.co_consts):
+            self.draws = True
 
     def _follow_super(self, code: types.CodeType, scope: Scope) -> None:
         """Methods of base classes, which ``super()`` finds."""
@@ -205,27 +251,33 @@ class _Walk:
                     self._follow_method(vars(kind)[name], type(instance.value), instance.value)
 
     def _resolve(self, each: Read, names: dict[str, Any], scope: Scope) -> None:
-        spelling, value = each.name, MISSING
+        spelling, value, rest = each.name, MISSING, each.attributes
         if each.scope == "global":
             value = names.get(each.name, MISSING)
-            if value is not MISSING and not each.name.startswith("__"):
+            if value is MISSING:
+                self.may_write = self.may_write or not is_harmless(of_builtins(each.name, names))
+            elif not each.name.startswith("__"):
                 self._guard(names, each.name, value, spelling)
         elif each.scope == "local":
             found = scope.get(each.name)
-            if issubclass(type(found), types.CellType):
+            if type(found) is types.CellType:
                 value = read(found, None)
                 if each.name != "__class__":
                     self._guard(found, None, value, spelling)
             elif found is not None:
                 value = found.value
-        rest = list(each.attributes)
         while value is not MISSING:
-            self._follow(value)
+            if type(value) not in _PLAIN or type(value) is np.ndarray:
+                self._follow(value)
             if not rest:
-                return
+                break
             spelling = f"{spelling}.{rest[0]}"
-            value = self._attribute(value, rest.pop(0), spelling)
-        self.draws |= not self._suspicious.isdisjoint(each.attributes)
+            value, rest = self._attribute(value, rest[0], spelling), rest[1:]
+        else:
+            self._computed.update(rest)
+        if issubclass(type(value), types.ModuleType) and not is_harmless_module(value):
+            self.may_write = True
+        self.draws = self.draws or not self._suspicious.isdisjoint(each.attributes)
 
     # ---- attributes ----
 
@@ -238,12 +290,18 @@ class _Walk:
         kind = type(owner)
         if issubclass(type(owner), types.ModuleType):
             value = vars(owner).get(name, MISSING)
-            if value is not MISSING and self._is_users(owner):
+            if value is MISSING:
+                self.may_write = True
+            elif self._is_users(owner):
                 self._guard(vars(owner), name, value, spelling)
             return value
         if issubclass(type(owner), type):
             return self._bound(self._in_classes(owner, name, spelling), MISSING, owner)
-        if kind in _PLAIN or kind.__getattribute__ not in _ORDINARY or is_source(owner):
+        if kind in _PLAIN:
+            self._computed.add(name)
+            return MISSING
+        if kind.__getattribute__ not in _ORDINARY or is_source(owner):
+            self.may_write = True
             return MISSING
         on_class = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), MISSING)
         if isinstance(on_class, types.MemberDescriptorType):
