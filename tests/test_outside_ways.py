@@ -68,7 +68,13 @@ class Iterated:
         return iter((1.0, 2.0))
 
 
+class Going:
+    go = None
+
+
 STORE = Store()
+GOING = Going()
+GOING.go = STORE.keep
 HOLDER = Holder(STORE)
 COMPARING, DESCRIBED, CALLED, ITERATED = Comparing(), Described(), Called(), Iterated()
 MANY = [*range(100), STORE.keep]
@@ -128,6 +134,16 @@ def matched(x):
             return found.keep(x)
 
 
+def matched_call(x):
+    match GOING:
+        case Going(go=found):
+            return found(x)
+
+
+def get_function():
+    return get_store
+
+
 WAYS = {
     "method": lambda x: STORE.keep(x),
     "result": lambda x: get_store().keep(x),
@@ -141,6 +157,8 @@ WAYS = {
     "class": lambda x: type(STORE).keep(STORE, x),
     "its class": lambda x: STORE.__class__.keep(STORE, x),
     "globals": lambda x: globals()["STORE"].keep(x),
+    "globals of a function": lambda x: get_store.__globals__["wrapped"](x),
+    "globals of a result": lambda x: get_function().__globals__["wrapped"](x),
     "eval": lambda x: eval("STORE.keep")(x),
     "long list": lambda x: MANY[100](x),
     "containers": lambda x: TABLE["deeper"][0]["a"][0](x),
@@ -166,6 +184,7 @@ WAYS = {
     "import": imported,
     "class inside": class_inside,
     "match": matched,
+    "match and call": matched_call,
     "grad": numbagraph.grad(lambda x: STORE.keep(x).sum()),
     "vmap": numbagraph.vmap(lambda x: STORE.keep(x)),
     "compiled": lambda x: graph_jit(STORE.keep)(x),
@@ -176,12 +195,17 @@ def state():
     return STORE.kept, STORE.total, STORE.buffer.tolist()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_ways_to_code_that_writes(way):
+def check_way(way):
+    """A write must be an error however the code comes to it, and nothing be left."""
     before = state()
     with pytest.raises(TypeError, match="was changed while"):
         graph_jit(WAYS[way], backend="numpy")(X)
     assert state() == before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_to_code_that_writes(way):
+    check_way(way)
 
 
 def test_code_that_was_replaced_and_lists_that_were_changed_between_two_traces():

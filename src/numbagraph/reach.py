@@ -306,6 +306,7 @@ class Walk:
         on_class = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), MISSING)
         if isinstance(on_class, types.MemberDescriptorType):
             if slot_offset(on_class) is None:
+                self.may_write = True
                 return MISSING
             value = read(owner, on_class)
             self._guard(owner, on_class, value, spelling)
