@@ -22,9 +22,11 @@ def main() -> int:
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     print(f"{options.name}, seed {seed}", flush=True)
     numbers = itertools.count() if options.case is None else [options.case]
-    report = run_cases(fuzzer.case, seed, numbers, seconds=60 * options.minutes)
-    for number, difference in report.differences:
-        print(f"--- case {number}\n{difference}")
+
+    def found(number: int, difference: str) -> None:
+        print(f"--- case {number}\n{difference}", flush=True)
+
+    report = run_cases(fuzzer.case, seed, numbers, seconds=60 * options.minutes, found=found)
     print(report.text(fuzzer.names()))
     return bool(report.differences)
 

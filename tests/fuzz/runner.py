@@ -42,12 +42,22 @@ Case = Callable[[np.random.Generator, Report], None]
 """Makes a program of random numbers, compares, and raises `Difference`."""
 
 
-def run_cases(case: Case, seed: int, numbers: Iterable[int], *, seconds: float = np.inf, most: int = 10) -> Report:
-    """Run cases by their numbers. Each has random numbers of its own, so that one can be run again alone."""
+def run_cases(
+    case: Case,
+    seed: int,
+    numbers: Iterable[int],
+    *,
+    seconds: float = np.inf,
+    most: int = 10,
+    found: Callable[[int, str], object] | None = None,
+) -> Report:
+    """Run cases by their numbers. Each has random numbers of its own, so that one can be run again alone. ``found``
+    is called with each difference at once."""
     report, end = Report(seed), time.monotonic() + seconds
     for number in numbers:
         if time.monotonic() > end or len(report.differences) >= most:
             break
+        before = len(report.differences)
         try:
             case(np.random.default_rng([seed, number]), report)
         except Difference as difference:
@@ -55,4 +65,6 @@ def run_cases(case: Case, seed: int, numbers: Iterable[int], *, seconds: float =
         except Exception:  # noqa: BLE001  whatever a program provokes is a finding
             report.differences.append((number, traceback.format_exc()))
         report.cases += 1
+        if found is not None and len(report.differences) > before:
+            found(*report.differences[-1])
     return report
