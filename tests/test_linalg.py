@@ -337,3 +337,17 @@ def test_lapack_prints_nothing(capfd):
     with pytest.raises(np.linalg.LinAlgError):
         graph_jit(np.linalg.eigvals)(matrix)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_determinants_with_zeros_beside_what_is_not_finite(dtype):
+    """LAPACK finds a pivot that is zero, and then NumPy does not multiply."""
+    f = graph_jit(lambda a: (np.linalg.det(a), *np.linalg.slogdet(a)))
+    for shape in ((3, 3), (2, 4, 4), (20, 20)):
+        for others in (np.nan, np.inf, 1.0):
+            a = np.zeros(shape, dtype) + np.eye(shape[-1])
+            a[..., 0, 0], a[..., 1, 1] = 0, others
+            with np.errstate(all="ignore"):
+                expected = (np.linalg.det(a), *np.linalg.slogdet(a))
+            for found, wanted in zip(f(a), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted)

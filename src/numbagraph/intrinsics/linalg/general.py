@@ -68,9 +68,11 @@ def lu_loops(element: Element) -> None:
 
 
 def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
-    """The product of the diagonal, whose sign every exchange of rows turns."""
+    """The product of the diagonal, whose sign every exchange of rows turns. It is 0 where one of its elements is, also
+    beside NaN and infinities."""
     code = element.code
     product = Variable(code.emitter, code.emitter.constant(1, code.dtype))
+    singular = Variable(code.emitter, code.false)
 
     def take(k: Index) -> None:
         diagonal = unwrap(code.emitter, factors[k, k])
@@ -78,9 +80,12 @@ def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
         turned = scalar.negative(code.emitter, Operand(value, code.dtype))
         stays = pivots.number(k).compare("==", as_number(element, k))
         product.value = element.builder.select(stays.value, value, turned)
+        nonzero = code.emitter.is_true(Operand(diagonal, code.dtype))
+        singular.value = element.builder.or_(singular.value, element.builder.not_(nonzero))
 
     code.loop(0, element["m"], take)
-    element.result(2)[code.index(0), code.index(0)] = number_of(code.emitter, product.value, code.dtype)
+    found = element.builder.select(singular.value, code.emitter.constant(0, code.dtype), product.value)
+    element.result(2)[code.index(0), code.index(0)] = number_of(code.emitter, found, code.dtype)
 
 
 def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:

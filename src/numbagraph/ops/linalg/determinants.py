@@ -33,10 +33,9 @@ from numbagraph.ops.linalg.common import computed, factored_solution, number, pr
 from numbagraph.ops.linalg.factorisations import one_square, square_lu
 from numbagraph.ops.linalg.spectra import on_diagonal, svd
 from numbagraph.ops.product import transposed_matrix
-from numbagraph.ops.reduction import max, prod, sum
+from numbagraph.ops.reduction import any, max, prod, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims
-from numbagraph.types import real_dtype
 
 SlogdetResult = namedtuple("SlogdetResult", ("sign", "logabsdet"))
 
@@ -157,15 +156,15 @@ def det(a: Any) -> Value:
 def slogdet(a: Any) -> SlogdetResult:
     elements, (matrix, factors, pivots) = factored(a)
     size = absolute(elements)
-    logarithm = sum(log(size), -1)
+    singular = any(equal(size, number(0, size)), -1)  # then NaN and infinities beside the zero do not count
+    logarithm = where(singular, number(-np.inf, size), sum(log(size), -1))
     if elements.dtype.kind != "c":
         sign = sign_of_product(elements) * parity(pivots, elements)
         sign = determinant_of.bind(sign, matrix, factors, pivots, part="sign")
         logarithm = determinant_of.bind(logarithm, matrix, factors, pivots, part="logarithm")
     else:
-        one, zero = number(1, elements), number(0, elements)
-        nothing = equal(size, np.asarray(0, real_dtype(elements.dtype))[()])
-        sign = prod(where(nothing, zero, elements / where(nothing, one, size)), -1) * parity(pivots, elements)
+        sign = prod(elements / where(equal(size, number(0, size)), number(1, size), size), -1)
+        sign = where(singular, number(0, elements), sign) * parity(pivots, elements)
         # the logarithm of how the determinant changes: its size, and by which angle it turns
         change = complex_of(logarithm, zeros_like(logarithm))
         change = determinant_of.bind(change, matrix, factors, pivots, part="logarithm")

@@ -136,7 +136,9 @@ cholesky_pullback = core_op(
 def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     getrf = load("scipy.linalg.lapack:get_lapack_funcs")("getrf", (a,))
     factors, pivots, _ = getrf(a)
-    determinant = np.prod(np.diagonal(factors)) * (-1) ** np.sum(pivots != np.arange(len(pivots)))
+    diagonal = np.diagonal(factors)
+    determinant = 0 if (diagonal == 0).any() else np.prod(diagonal)
+    determinant = determinant * (-1) ** np.sum(pivots != np.arange(len(pivots)))
     return np.ascontiguousarray(factors.T), pivots.astype(np.int32), np.asarray(determinant, factors.dtype)
 
 
