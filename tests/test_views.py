@@ -333,6 +333,23 @@ def test_outputs_are_written_or_refused(name):
         np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=1e-12, atol=1e-12)
 
 
+def test_results_are_repeated_to_the_array_that_they_are_written_into():
+    def program(x, row):
+        target = x * 1
+        np.multiply(row, 2, out=target)
+        xp.add(row[0], 1, target[..., 0])
+        return target
+
+    f = graph_jit(program)
+    for row in (np.arange(4.0), np.arange(1.0)):
+        np.testing.assert_array_equal(f(np.ones((3, 4)), row), program(np.ones((3, 4)), row))
+    for wrong, shown in ((np.ones(3), r"\(3,\) to \(3, 4\)"), (np.ones((2, 3, 4)), "could not broadcast")):
+        with pytest.raises(ValueError, match=shown):
+            f(np.ones((3, 4)), wrong)
+        with pytest.raises(ValueError, match="broadcast"):
+            program(np.ones((3, 4)), wrong)
+
+
 # ---- arrays of enclosing scopes, and transformations ----
 
 

@@ -200,6 +200,12 @@ def numpy_function(op: Op) -> Callable[..., Any] | None:
     return load(first) if isinstance(first, str) else first
 
 
+def is_elementwise(function: Any) -> bool:
+    """Whether NumPy or SciPy broadcast the operands to the array that the result is written into."""
+    function = numpy_function(function) if isinstance(function, Op) else function
+    return isinstance(function, np.ufunc) and function.signature is None
+
+
 def lazy(path: str) -> Callable[..., Any]:
     """A function that imports "module:name" when it is first called."""
 

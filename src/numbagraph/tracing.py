@@ -14,7 +14,8 @@ from numbagraph import ops, shapes
 from numbagraph.active import active, current_trace
 from numbagraph.graph import Dim, Node, Value, at_source
 from numbagraph.locating import TraceError, located, user_source
-from numbagraph.op import Op, new_memory, registry
+from numbagraph.op import Op, is_elementwise, new_memory, registry
+from numbagraph.ops.shape import broadcast_value
 from numbagraph.python_numbers import checked
 from numbagraph.types import canonical_dtype
 from numbagraph.unknown import CONTROL, Unknown, refused_attribute
@@ -108,11 +109,17 @@ def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None)
 def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tracer:
     """What ``out=`` asks for: the result of a call becomes what another array holds."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    name = getattr(function, "name", getattr(function, "__name__", str(function)))
     if not isinstance(target, Tracer):
-        name = getattr(function, "name", getattr(function, "__name__", str(function)))
         raise TraceError(f"out= of {name} must be one traced array\n  at {user_source()}")
     options = {name: to_value(each) for name, each in kwargs.items()}
-    return target._rebind(lambda _, *values: function(*values, **options), *args)
+    broadcasts = is_elementwise(getattr(function, "stands_for", function))
+
+    def written(own: Value, *values: Any) -> Any:
+        result = function(*values, **options)
+        return broadcast_value(result, own.shape) if broadcasts else result
+
+    return target._rebind(_Named(name, written), *args)
 
 
 def gives_view(key: Any) -> bool:
@@ -398,15 +405,18 @@ _install_operators()
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy or SciPy ufunc on tracers."""
     out = kwargs.pop("out", None)
-    return apply(_Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs)), *inputs, out=out)
+    stands_for = ufunc if method == "__call__" else None
+    function = _Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs), stands_for)
+    return apply(function, *inputs, out=out)
 
 
 class _Named:
-    """A function with the name under which an error should speak of it."""
+    """A function with the name under which an error should speak of it, and what it stands for."""
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], stands_for: Any = None) -> None:
         self.name = name
         self.function = function
+        self.stands_for = stands_for
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
