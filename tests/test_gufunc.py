@@ -397,6 +397,26 @@ def test_labelled_and_lazy_arrays_are_refused(argument, message):
         graph_jit(lambda tree: tree["x"] + 1)({"x": argument})
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, other: x + other,
+        lambda x, other: other + x,
+        lambda x, other: np.add(other, x),
+        lambda x, other: np.concatenate([x, other]),
+        lambda x, other: np.where(x > 0, x, other),
+        lambda x, other: {"result": x, "other": other},
+    ],
+)
+@pytest.mark.parametrize(
+    ("captured", "message"),
+    [(xarray.DataArray(A), "labels would be lost"), (uncomputable(), "computed as a whole")],
+)
+def test_captured_labelled_and_lazy_arrays_are_refused(captured, message, use):
+    with pytest.raises(TypeError, match=message):
+        graph_jit(lambda x: use(x, captured))(A)
+
+
 def test_what_is_to_be_called_instead():
     f = graph_jit(lambda x: x * 2 + 1)
     labelled, lazy = xarray.DataArray(A, dims=("batch", "row", "column")), da.from_array(A, chunks=(2, 3, 5))

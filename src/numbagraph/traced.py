@@ -14,7 +14,7 @@ from numbagraph.active import tracing
 from numbagraph.graph import Graph, Input, Value
 from numbagraph.locating import require_own
 from numbagraph.rewrite.capture import fold_captured
-from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.static import typed_names
 from numbagraph.structs import Struct, cached_property
@@ -118,5 +118,6 @@ def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
 
 
 def own_copy(leaf: Any) -> Any:
-    """A leaf that nobody else writes to."""
+    """A leaf that nobody else writes to, and that holds nothing traced."""
+    refuse_labelled_and_lazy(leaf, "what a traced function returns")
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf

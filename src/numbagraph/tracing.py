@@ -17,6 +17,7 @@ from numbagraph.locating import TraceError, located, user_source
 from numbagraph.op import Op, is_elementwise, new_memory, registry
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.python_numbers import checked
+from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 from numbagraph.types import canonical_dtype
 from numbagraph.unknown import CONTROL, Unknown, refused_attribute
 
@@ -39,6 +40,8 @@ def to_value(operand: Any) -> Any:
         return type(operand)(to_value(each) for each in operand) if type(operand) in (tuple, list) else operand
     if isinstance(operand, slice):
         return slice(to_value(operand.start), to_value(operand.stop), to_value(operand.step))
+    if hasattr(type(operand), "__array__"):
+        refuse_labelled_and_lazy(operand, "an operand from outside of the traced function")
     return operand
 
 

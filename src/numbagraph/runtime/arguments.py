@@ -135,7 +135,7 @@ def as_array(leaf: Any, name: str) -> np.ndarray:
     if is_source(leaf):
         raise TypeError(not_traced(name))
     if not isinstance(leaf, (np.ndarray, np.generic)):
-        refuse_labelled_and_lazy(leaf, name)
+        refuse_labelled_and_lazy(leaf, f"argument {name}")
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
@@ -158,9 +158,9 @@ _INSTEAD = {
 }
 
 
-def refuse_labelled_and_lazy(leaf: Any, name: str) -> None:
-    """Raise for an argument of a library whose arrays are more than arrays. It is not imported to find out."""
+def refuse_labelled_and_lazy(leaf: Any, subject: str) -> None:
+    """Raise for what comes from a library whose arrays are more than arrays. It is not imported to find out."""
     for each in type(leaf).__mro__:
         library = each.__module__.partition(".")[0]
         if library in _INSTEAD:
-            raise TypeError(f"argument {name} is a {type(leaf).__name__} of {library}, {_INSTEAD[library]}")
+            raise TypeError(f"{subject} is a {type(leaf).__name__} of {library}, {_INSTEAD[library]}")
