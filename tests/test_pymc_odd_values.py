@@ -132,6 +132,15 @@ def test_updates_of_one_element_are_repeated(change):
     compare([x, y, n], change(x[n : n + 2], y), [(data, y, np.int64(place)) for data, y, place in UPDATES])
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+def test_lengths_of_shared_variables_that_do_not_fit():
+    """PyTensor decides on these lengths as well, and none of its functions takes a shared variable as an argument."""
+    shared = pytensor.shared(X)
+    outputs = [pt.set_subtensor(shared[:2], y), shared[:2] + y]
+    compare([y], outputs, [(each,) for each in (X[:2], X[:1], X[:3])])
+    compare([y], outputs[:1], [(each,) for each in (X[:2], X[:1], X[:3])])
+
+
 def test_what_pytensor_repeats_is_said_once_a_function():
     ours = pytensor.function([x, y], pt.set_subtensor(x[:2], y), mode="NUMBAGRAPH")
     ours(X, X[:2])

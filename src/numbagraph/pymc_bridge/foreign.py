@@ -8,8 +8,7 @@ from typing import Any
 
 import pytensor
 from pytensor.compile.mode import Mode
-from pytensor.graph.basic import Apply, Variable
-from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.basic import Apply, Variable, clone_get_equiv
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
 
@@ -71,6 +70,9 @@ class ByPytensor:
 
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
-        graph = FunctionGraph(list(self.segment.inputs), list(self.segment.outputs), clone=True)
+        inputs, outputs = self.segment.inputs, self.segment.outputs
+        given = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
+        copies = clone_get_equiv(inputs, outputs, memo=dict(given))
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
-        return pytensor.function(graph.inputs, graph.outputs, mode=mode, on_unused_input="ignore")
+        results = [copies[each] for each in outputs]
+        return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore")
