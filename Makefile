@@ -59,11 +59,13 @@ test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 5 minutes on two
 
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
 nightly: export HYPOTHESIS_PROFILE = thorough
-nightly: $(test)  ## random programs, 1500 of each kind: hours
+nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
 	$(pytest) --timeout=0 tests/test_random_graphs.py $(ARGS)
 	.venv/bin/python -m tests.fuzz statements --minutes 60
 	.venv/bin/python -m tests.fuzz gradients --minutes 60
+	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
+	$(pymc)/bin/python -m tests.fuzz models --minutes 60
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.

@@ -8,7 +8,7 @@ import sys
 
 from tests.fuzz.runner import run_cases
 
-FUZZERS = ("statements", "gradients")
+FUZZERS = ("statements", "gradients", "pytensor_graphs", "models")
 
 
 def main() -> int:

@@ -1,0 +1,180 @@
+"""PyTensor's graphs, run op by op by PyTensor's own Python code: nothing is rewritten, and nothing is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import ancestors, toposort
+from pytensor.link.c.op import COp
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.math import ProdWithoutZeros
+
+from numbagraph.pymc_bridge.compatibility import conditional, linalg
+from numbagraph.pymc_bridge.linalg import TABLE, core_of
+from tests.fuzz.near import perturbed
+
+EXACT = frozenset(
+    """
+    AdvancedSubtensor AdvancedSubtensor1 Alloc AllocDiag Assert CheckAndRaise CpuContiguous DeepCopyOp DimShuffle
+    ExtractDiag IfElse Join JoinDims MakeVector Reshape ScalarFromTensor SortOp SpecifyShape Split SplitDims Subtensor
+    TensorFromScalar
+    """.split()
+)
+"""Ops that round nothing: they move elements."""
+HUGE = 1e15
+"""Where the elements of a matrix are larger, or no numbers, LAPACK says nothing about its functions."""
+
+
+class Failed:
+    """What is there in place of a value that could not be computed."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        self.errors = list(errors)
+
+
+class Failures(Exception):
+    """All errors of a graph, which one function would raise one of."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        super().__init__("; ".join(map(repr, errors)))
+        self.errors = list(errors)
+
+
+Values = dict[Variable, Any]
+
+
+class Evaluation:
+    """Some variables, ready to be computed of others again and again."""
+
+    def __init__(self, outputs: Sequence[Variable], inputs: Sequence[Variable]) -> None:
+        self.outputs = list(outputs)
+        self.order = list(toposort(outputs, blockers=list(inputs)))
+        found = {each for each in ancestors(outputs, blockers=list(inputs)) if each.owner is None}
+        self.constants = {each: each.data for each in found if isinstance(each, Constant)}
+        self.shared = [each for each in found - set(inputs) if isinstance(each, SharedVariable)]
+        self.runs: dict[Apply, Callable[..., list[Any]]] = {}
+
+    def __call__(self, given: Mapping[Variable, Any], rounding: np.random.Generator | None = None) -> list[Any]:
+        """The values, in memory of their own; with ``rounding``, each result has another error."""
+        values = self.compute(given, rounding)
+        failed = [values[each] for each in self.outputs if isinstance(values[each], Failed)]
+        if failed:
+            raise Failures([error for each in failed for error in each.errors])
+        return [np.array(values[each]) for each in self.outputs]
+
+    def compute(self, given: Mapping[Variable, Any], rounding: np.random.Generator | None = None) -> Values:
+        """The values of all variables on the way."""
+        values = {**self.constants, **{each: each.get_value() for each in self.shared}, **given}
+        for node in self.order:
+            if any(each not in values for each in node.outputs):
+                results = self.results_of(node, [values[each] for each in node.inputs], rounding)
+                values.update(zip(node.outputs, results, strict=True))
+        return values
+
+    def results_of(self, node: Apply, inputs: list[Any], rounding: np.random.Generator | None) -> list[Any]:
+        if isinstance(node.op, conditional.IfElse):
+            return branch_of(node, inputs)
+        errors = [error for each in inputs if isinstance(each, Failed) for error in each.errors]
+        if errors:
+            return [Failed(errors)] * len(node.outputs)
+        try:
+            with np.errstate(all="ignore"):
+                if node not in self.runs:
+                    self.runs[node] = run_of(node)
+                results = self.runs[node](inputs, rounding)
+        except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
+            return [Failed([error])] * len(node.outputs)
+        if rounding is None or type(core_of(node.op)).__name__ in EXACT:
+            return results
+        return rounded(node, inputs, results, rounding)
+
+
+def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.random.Generator) -> list[Any]:
+    """An op's results with other rounding errors, where it has any."""
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
+        return [converted(inputs[0], results[0], rounding)]
+    if type(core_of(node.op)) in TABLE and any(map(is_huge, inputs)):
+        noise = rounding.choice([np.nan, rounding.normal()])
+        return [np.full(np.shape(each), noise).astype(each.dtype) for each in results]
+    return [with_errors(each, inputs, rounding) for each in results]
+
+
+def is_huge(value: Any) -> bool:
+    with np.errstate(all="ignore"):
+        sizes = np.abs(np.asarray(value).astype(complex))
+    return not np.all(sizes <= HUGE)
+
+
+def with_errors(result: Any, inputs: list[Any], rng: np.random.Generator) -> Any:
+    """A result with rounding errors: those of its operands' dtype, where NumPy computes in that one."""
+    kinds = {np.asarray(each).dtype for each in inputs if np.asarray(each).dtype.kind in "fc"}
+    if kinds == {np.dtype(np.float32)} and np.asarray(result).dtype == np.float64:
+        return perturbed(np.asarray(result, np.float32), rng).astype(np.float64)
+    return perturbed(result, rng)
+
+
+def branch_of(node: Apply, inputs: list[Any]) -> list[Any]:
+    """The results of the branch that is taken; what is in the other one does not matter."""
+    condition, *branches = inputs
+    count = node.op.n_outs
+    if isinstance(condition, Failed):
+        return [condition] * count
+    return branches[:count] if condition else branches[count:]
+
+
+def run_of(node: Apply) -> Callable[..., list[Any]]:
+    """What runs an op's Python code."""
+    if isinstance(node.op, OpFromGraph):
+        inner = node.op.fgraph
+        inside = Evaluation(inner.outputs, inner.inputs)
+
+        def run_graph(inputs: list[Any], rounding: Any) -> list[Any]:
+            values = inside.compute(dict(zip(inner.inputs, inputs, strict=True)), rounding)
+            return [values[each] for each in inner.outputs]
+
+        return run_graph
+    if isinstance(node.op, ProdWithoutZeros):  # PyTensor's Python code lacks the identity that its C code begins with
+        dtype = node.outputs[0].type.dtype
+        return lambda inputs, _: [np.prod(np.where(inputs[0] == 0, 1, inputs[0]), axis=node.op.axis).astype(dtype)]
+    storage: dict[Variable, list[Any]] = {each: [None] for each in (*node.inputs, *node.outputs)}
+    done = {each: [True] for each in storage}
+    thunk = node.op.make_thunk(node, storage, done, [], "py" if isinstance(node.op, COp) else None)
+
+    may_hang = isinstance(core_of(node.op), (linalg.SVD, linalg.MatrixPinv))
+
+    def run(inputs: list[Any], _: Any) -> list[Any]:
+        if node.op.destroy_map:
+            inputs = [each.copy() if isinstance(each, np.ndarray) else each for each in inputs]
+        if may_hang and not np.all(np.isfinite(inputs[0])):
+            raise np.linalg.LinAlgError("SVD did not converge")  # after hours, if at all
+        for variable, value in zip(node.inputs, inputs, strict=True):
+            storage[variable][0] = value
+        for variable in node.outputs:
+            storage[variable][0] = None
+        thunk()
+        return [as_declared(storage[each][0], each) for each in node.outputs]
+
+    return run
+
+
+def as_declared(value: Any, variable: Variable) -> Any:
+    """The value in the dtype that its type has: a few of PyTensor's ops give another one."""
+    dtype = getattr(variable.type, "dtype", None)
+    return value.astype(dtype) if isinstance(value, np.ndarray) and dtype not in (None, str(value.dtype)) else value
+
+
+def converted(given: Any, result: Any, rng: np.random.Generator) -> Any:
+    """A conversion to integers: of what they do not hold, anything may come out."""
+    given, result = np.asarray(given), np.array(result)
+    if given.dtype.kind not in "fc" or result.dtype.kind not in "iu":
+        return result
+    limits = np.iinfo(result.dtype)
+    outside = ~((given.real > float(limits.min) - 1) & (given.real < float(limits.max)))
+    result[outside] = rng.integers(0, 100, outside.sum())
+    return result
