@@ -65,9 +65,6 @@ class ArrayType:
     def with_shape(self, shape: tuple[Extent, ...]) -> ArrayType:
         return ArrayType(self.dtype, shape)
 
-    def with_dtype(self, dtype: np.dtype) -> ArrayType:
-        return ArrayType(dtype, self.shape)
-
     def __str__(self) -> str:
         extents = ", ".join(str(extent) for extent in self.shape)
         return f"{'weak ' if self.weak else ''}{self.dtype}[{extents}]"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -210,12 +210,6 @@ def broadcast_index(source: tuple[Extent, ...], target: tuple[Extent, ...], inde
     return tuple(result)
 
 
-class Pulled(Protocol):
-    """A lowering whose elements can be computed one by one, inside any loop nest."""
-
-    def element(self, node: Node, index: Index) -> Element: ...
-
-
 class Map(Struct):
     """Elementwise: one emitter on the broadcast operands, which is told the node's attributes."""
 
@@ -258,18 +252,6 @@ class View(Struct):
 
     def element(self, node: Node, index: Index) -> Element:
         return (yield node.inputs[0], self.source_index(node, index))
-
-
-class Generate(Struct):
-    """Elements follow from the index and rank-0 inputs: ``emit(emitter, *index, *inputs)``."""
-
-    emit: Emit
-
-    def element(self, node: Node, index: Index) -> Element:
-        arguments: list[Scalar] = list(index)
-        for source in node.inputs:
-            arguments.append((yield source, ()))
-        return Apply(node.op.name, self.emit, tuple(arguments), node.dtype)
 
 
 class Gather(Struct):

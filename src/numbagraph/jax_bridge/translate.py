@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.dtypes import canonicalize_dtype
 
+from numbagraph.abi import PYTHON_SCALARS
 from numbagraph.graph import Graph, Node, Value, toposort
 from numbagraph.transforms.interpret import (
     Environment,
@@ -24,8 +25,6 @@ from numbagraph.transforms.interpret import (
     length_of,
     located,
 )
-
-PYTHON_SCALARS = (bool, int, float, complex)
 
 
 def to_jax(graph: Graph) -> Callable[..., tuple[Any, ...]]:
@@ -98,7 +97,7 @@ class Translation:
         return tuple(interpret(self.graph.outputs, self.environment, leaf, self.apply))
 
     def apply(self, node: Node, operands: list[Any]) -> Any:
-        if node.type.weak and all(isinstance(operand, PYTHON_SCALARS) for operand in operands):
+        if node.type.weak and all(isinstance(operand, tuple(PYTHON_SCALARS)) for operand in operands):
             return apply_reference(node, operands)
         self.check_bounds(node, operands)
         try:

@@ -15,7 +15,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, toposort
 from numbagraph.loops.nests import Domain, domain_of
 
-DEAR = 8.0
+RECOMPUTE_THRESHOLD = 8.0
 """Cost an element (in additions) above which a value is stored rather than computed again in a second nest."""
 
 BARRIERS = (lowering.Reduce, lowering.Running, lowering.ScatterInto, lowering.Assemble, lowering.Opaque)
@@ -102,7 +102,7 @@ class Plan:
             if isinstance(value, Node) and value.ndim and not is_barrier(value):
                 below = sum(self.cost.get(source, 0.0) for source in set(value.inputs))
                 self.cost[value] = value.op.cost + below
-                if self.cost[value] >= DEAR and self._read_apart(value):
+                if self.cost[value] >= RECOMPUTE_THRESHOLD and self._read_apart(value):
                     self._make_root(value, "dear, and read at several places for one element", firm=True)
 
     def _read_apart(self, value: Value) -> bool:
@@ -129,7 +129,7 @@ class Plan:
                         self._make_root(source, f"an operand of {value.op.name}, which works on whole arrays")
             if isinstance(lower, lowering.Gather):
                 source = value.inputs[0]
-                if self.cost.get(source, 0.0) >= DEAR:
+                if self.cost.get(source, 0.0) >= RECOMPUTE_THRESHOLD:
                     self._make_root(source, "gathered from, and dear to compute for each position", firm=True)
             for source in value.inputs:
                 if self._lacks_dimensions(source, value):
@@ -141,7 +141,7 @@ class Plan:
         It would be computed anew for each step of an outer loop, or before an inner one: then it would be one number at
         a time and no vector.
         """
-        if not isinstance(consumer.op.lower, lowering.Map) or self.cost.get(source, 0.0) < DEAR:
+        if not isinstance(consumer.op.lower, lowering.Map) or self.cost.get(source, 0.0) < RECOMPUTE_THRESHOLD:
             return False
         own = [axis for axis, extent in enumerate(source.shape) if shapes.resolve(extent) != 1]
         if not own or len(own) == consumer.ndim:
@@ -269,7 +269,7 @@ class Plan:
                 nests_of[value].add(number)
         shared = []
         for value, numbers in nests_of.items():
-            if len(numbers) < 2 or self.is_root(value) or self.cost.get(value, 0.0) < DEAR:
+            if len(numbers) < 2 or self.is_root(value) or self.cost.get(value, 0.0) < RECOMPUTE_THRESHOLD:
                 continue
             outer = [each for each in self.consumers[value] if nests_of.get(each, set()) >= numbers]
             if not outer and isinstance(value.op.lower, (lowering.Map, lowering.Gather)):  # type: ignore[attr-defined]

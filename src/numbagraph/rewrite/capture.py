@@ -15,7 +15,7 @@ from numbagraph.structs import replace
 from numbagraph.transforms.interpret import evaluate
 from numbagraph.types import ArrayType, Extent
 
-DEAR = 16.0
+LEAST_WORK = 16.0
 """Cost an element (in additions) above which a value is computed once though it is larger than what it depends on."""
 
 LARGEST = 2**22
@@ -134,7 +134,7 @@ def _worth_folding(node: Node, sizes: Mapping[Extent, int], largest: int) -> boo
     count = _size(node, sizes)
     if node.op.kind == "view" or node.type.weak or count is None:
         return False
-    return count <= largest or (count * node.dtype.itemsize <= LARGEST and _work(node, sizes) >= DEAR * count)
+    return count <= largest or (count * node.dtype.itemsize <= LARGEST and _work(node, sizes) >= LEAST_WORK * count)
 
 
 def _size(value: Value, sizes: Mapping[Extent, int]) -> int | None:

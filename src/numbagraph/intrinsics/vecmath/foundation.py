@@ -235,13 +235,6 @@ def opposite(count: Bits, least: int) -> Bits:
     return bounded.constant(2 * (layout.magic_bits + 2 * layout.bias)) - bounded
 
 
-def two_sum(x: Number, y: Number) -> tuple[Number, Number]:
-    """The sum and its rounding error."""
-    total = x + y
-    shadow = total - x
-    return total, (x - (total - shadow)) + (y - shadow)
-
-
 def fast_two_sum(x: Number, y: Number) -> tuple[Number, Number]:
     """The sum and its rounding error, of an x that is not smaller than y in size."""
     total = x + y
