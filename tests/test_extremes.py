@@ -1,4 +1,4 @@
-"""Integers at the ends of their types, as numbers, lengths and positions, against NumPy and Python's `range`."""
+"""Integers at the ends of their types, as numbers, lengths and positions; what is not finite at the ends of arrays."""
 
 import numpy as np
 import pytest
@@ -135,3 +135,11 @@ def test_what_is_the_identity_near_zero_is_the_identity_of_subnormal_numbers(dty
     x = np.concatenate([x, -x])
     for found in graph_jit(lambda x: [function(x) for function in functions])(x):
         np.testing.assert_array_equal(found.view(f"u{x.itemsize}"), x.view(f"u{x.itemsize}"))
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_end_where_the_operands_do(mode):
+    """Numbers that are not finite spoil those results alone whose sums they are terms of."""
+    f = graph_jit(lambda a, v: np.convolve(a, v, mode=mode))
+    for a, v in (([0.0, np.nan, 0.0, 0.1, 2.0], [0.0, np.nan, 3.0]), ([1.0, 2.0], [np.inf, 1.0, 2.0, np.nan, 1.0])):
+        np.testing.assert_array_equal(f(np.array(a), np.array(v)), np.convolve(a, v, mode=mode))

@@ -10,10 +10,12 @@ from numbagraph import shapes
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
 from numbagraph.graph import Value
-from numbagraph.ops.creation import iota
+from numbagraph.ops.comparison import greater_equal, less, logical_and
+from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.joining import pad_evenly
 from numbagraph.ops.reduction import sum
+from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, ravel
 from numbagraph.ops.slicing import flip
 from numbagraph.types import Extent
@@ -43,7 +45,11 @@ def convolved(a: Value, v: Value, mode: str) -> Value:
     begin, length = part(n, m, mode)
     places = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
     windows = gather_value(padded, [places], -1, checked=False)
-    return sum(windows * expand_at(flip(v, -1), (v.ndim - 1,)), -1, dtype=a.dtype)
+    products = windows * expand_at(flip(v, -1), (v.ndim - 1,))
+    first = shapes.as_value(margin)
+    inside = logical_and(greater_equal(places, first), less(places, first + shapes.as_value(n)))
+    # beyond the ends there is no product: one with the margin's zeros is NaN where v is not finite
+    return sum(where(inside, products, zeros_like(products)), -1, dtype=a.dtype)
 
 
 @composite(
