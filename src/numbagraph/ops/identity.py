@@ -16,23 +16,25 @@ from numbagraph.structs import Struct
 from numbagraph.types import ArrayType, canonical_dtype
 
 
-def same_type(value: Value, **attrs: Any) -> ArrayType:
-    return value.type
+def first(value: Any, *rest: Any, **attrs: Any) -> Any:
+    return value
 
 
-def identity(name: str, vjp: Any, jnp: Any = lambda a, **attrs: a, zero_dim: str = "array", **facets: Any) -> Op:
-    """Declare an op that returns its operand."""
+def identity(
+    name: str, vjp: Any, jnp: Any = first, batch: Any = batch_elementwise, zero_dim: str = "array", **facets: Any
+) -> Op:
+    """Declare an op that returns its first operand."""
+    facets.setdefault("samples", lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
     return registry.register(
         Op(
             name=name,
             kind="identity",
-            reference=lambda a, **attrs: a,
-            infer=same_type,
+            reference=first,
+            infer=lambda value, *rest, **attrs: value.type,
             lower=View(lambda node, index: index),
             vjp=vjp,
-            batch=batch_elementwise,
+            batch=batch,
             jnp=jnp,
-            samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)],
             zero_dim=zero_dim,
             cost=0.0,
             **facets,
@@ -79,28 +81,18 @@ asarray = identity(
 )
 
 
-def with_derivative(name: str, vjp: Vjp) -> Op:
+def repeat_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    return op.bind(*give_batch(inputs, batched), **attrs)
+
+
+def with_derivative(name: str, vjp: Vjp, jnp: Any = first, batch: Any = repeat_batch) -> Op:
     """Declare an op that gives its first operand, and has a derivative of its own by the others.
 
     What was computed in a way that is right at special points, with masks, has the derivatives of the function that it
     stands for: a mask's own derivative is 0 where it protects something.
     """
-    return registry.register(
-        Op(
-            name=name,
-            kind="identity",
-            reference=lambda value, *rest, **attrs: value,
-            infer=lambda value, *rest, **attrs: value.type,
-            frontend=Unsupported("it is part of other functions"),
-            lower=View(lambda node, index: index),
-            vjp=broadcasting_vjp(vjp),
-            batch=lambda op, inputs, batched, **attrs: op.bind(*give_batch(inputs, batched), **attrs),
-            jnp=lambda value, *rest, **attrs: value,
-            samples=lambda rng, dtype: [],
-            zero_dim="array",
-            cost=0.0,
-        )
-    )
+    hidden = Unsupported("it is part of other functions")
+    return identity(name, broadcasting_vjp(vjp), jnp, batch, frontend=hidden, samples=lambda rng, dtype: [])
 
 
 _differentiated_as = with_derivative("differentiated_as", lambda g, y, value, form: (None, g))

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.core import align
-from numbagraph.blockwise.lowering import View
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.graph import Value
-from numbagraph.op import Op, Unsupported, quiet, registry
+from numbagraph.op import Op, quiet, registry
 from numbagraph.ops.arithmetic import conjugate, multiply
 from numbagraph.ops.creation import eye, tri
+from numbagraph.ops.identity import with_derivative
 from numbagraph.ops.product import matrix_product, transposed_matrix
 from numbagraph.ops.selection import where
 
@@ -84,21 +83,7 @@ def computed(name: str, signature: str, vjp: Callable[..., Any], jnp: Callable[.
     def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
         return op.bind(*align(inputs, batched, parsed), **attrs)
 
-    return registry.register(
-        Op(
-            name=name,
-            kind="identity",
-            reference=lambda value, *rest, **attrs: value,
-            infer=lambda value, *rest, **attrs: value.type,
-            frontend=Unsupported("it is part of other functions"),
-            lower=View(lambda node, index: index),
-            vjp=broadcasting_vjp(vjp),
-            batch=batch,
-            jnp=jnp,
-            samples=lambda rng, dtype: [],
-            zero_dim="array",
-        )
-    )
+    return with_derivative(name, vjp, jnp, batch)
 
 
 def reference(
