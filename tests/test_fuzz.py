@@ -1,14 +1,15 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
 import numpy as np
+import optree
 import pytest
 
-from numbagraph import structs, traced
+from numbagraph import binding, structs, traced, tracing
 from numbagraph.loops import buffers
 from numbagraph.op import new_memory, registry
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments
-from tests.fuzz import gradients, statements
+from tests.fuzz import gradients, programs, statements
 from tests.fuzz.runner import run_cases
 
 CASES = 25
@@ -37,6 +38,11 @@ def found(fuzzer, names, monkeypatch, cases=CASES):
     return report.differences[0][1] if report.differences else ""
 
 
+def draw_only(monkeypatch, *kinds):
+    """Programs of some kinds of statement alone."""
+    monkeypatch.setattr(programs.Draw, "statement", lambda draw: getattr(draw, draw.choose(kinds))())
+
+
 # ---- statements ----
 
 STATEMENTS = ["multiply", "transpose", "sum"]
@@ -53,6 +59,7 @@ def test_a_wrong_value_is_found(monkeypatch):
 
 def test_a_lost_write_through_a_view_is_found(monkeypatch):
     change("transpose", view_of=new_memory)
+    draw_only(monkeypatch, "op_call", "assignment")
     assert "expected, found" in found(statements, ["transpose"], monkeypatch)
 
 
@@ -71,6 +78,7 @@ def test_equal_results_in_one_array_are_found(monkeypatch):
 
 def test_a_donated_argument_that_a_failed_call_destroys_is_found(monkeypatch):
     monkeypatch.setattr(buffers, "fails_late", lambda program: False)
+    draw_only(monkeypatch, "op_call")
     assert "donated: an argument was changed" in found(statements, ["take", "negative"], monkeypatch)
 
 
@@ -83,6 +91,34 @@ def test_a_wrong_layout_is_found(monkeypatch):
 
     monkeypatch.setattr("numbagraph.jit.describe", confused)
     assert found(statements, STATEMENTS, monkeypatch)
+
+
+@pytest.mark.parametrize("fault", ["order", "kind"])
+def test_results_in_wrong_containers_are_found(fault, monkeypatch):
+    collect = traced.collect_outputs
+
+    def confused(value):
+        if isinstance(value, dict):
+            value = {key: confused(value[key]) for key in (sorted(value) if fault == "order" else value)}
+        if isinstance(value, (tuple, list)):
+            value = type(value)(map(confused, value))
+        return tuple(value) if fault == "kind" and isinstance(value, list) else value
+
+    draw_only(monkeypatch, "tree")
+    monkeypatch.setattr(traced, "collect_outputs", lambda returned: collect(confused(returned)))
+    assert "expected, found" in found(statements, ["add"], monkeypatch)
+
+
+def test_dicts_that_share_a_version_whatever_their_order_are_found(monkeypatch):
+    draw_only(monkeypatch, "tree")
+    monkeypatch.setattr(binding, "flatten", optree.tree_flatten)
+    assert "another order" in found(statements, ["add"], monkeypatch)
+
+
+def test_what_a_ufunc_writes_and_is_lost_is_found(monkeypatch):
+    draw_only(monkeypatch, "method", "into")
+    monkeypatch.setattr(tracing, "write_into", lambda out, function, args, kwargs: out[0])
+    assert "expected, found" in found(statements, ["add"], monkeypatch)
 
 
 # ---- gradients ----

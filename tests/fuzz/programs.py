@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,24 +14,34 @@ from numbagraph.op import numpy_function, registry
 from numbagraph.testing.arrays import aligned
 from numbagraph.testing.calls import Call, is_supported, samples
 from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
+from tests.fuzz.arguments import arrays_of, leaves, mapped
+from tests.fuzz.indices import index_of
 from tests.fuzz.near import perturbed
 
-DTYPES = (FLOAT64, FLOAT64, FLOAT64, FLOAT32, INT64, COMPLEX128, np.dtype(np.uint8), np.dtype(np.bool_))
+OTHERS = tuple(map(np.dtype, ("uint8", "bool", "int8", "uint64", "complex64")))
+DTYPES = (FLOAT64,) * 5 + (FLOAT32, INT64, COMPLEX128, *OTHERS)
+SHAPES = ((3, 4), (4,), (3, 4), (4,), (3, 1), (1, 4), (1,), (0,), (0, 4), (3, 0), (2, 3, 4))
 LARGEST = 4000
 
-UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing")
-"""What they make of rounding errors, and of the sign of a NaN, is not specified."""
+UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing", "searchsorted")
+"""What they make of rounding errors, of the sign of a NaN, and of what is not sorted, is not specified."""
+UNCHECKED = ("lstsq", "lu_solve")
+"""NumPy's may not return where a matrix has NaN; SciPy's writes wherever pivots say that are no rows."""
 
-INDICES = "0 -1 1: :-1 ::2 ::-1 ...,0 None ...,None 0:0 np.array([0,-1]) np.array([-1,0,0])".split()
 OPERATORS = "+ - * / // % ** < <= == != & |".split()
+COMPARISONS = "< <= == != >=".split()
 IN_PLACE = "+= -= *=".split()
 METHODS = ".T .copy() .reshape(-1) .ravel() .real .sum() .sum(axis=0) .mean() .max() .astype(float)".split()
-NUMBERS = ("1", "2", "-3", "0.5", "-1.5", "True", "np.float32(2)", "np.int64(3)")
+INTO = ("np.add", "np.multiply", "np.maximum", "np.subtract")
+NUMBERS = ("1", "2", "-3", "0.5", "-1.5", "True", "2j", "np.float32(2)", "np.int64(3)", "np.uint8(200)", "np.True_")
+SCALARS = (2, -1.5, True, 0, 1j, np.float32(0.5), np.int64(3), np.uint8(200), np.True_)
 
 
 def names() -> list[str]:
     """The ops that programs are made of: those that NumPy or SciPy has a function for."""
-    return sorted(op.name for op in registry if numpy_function(op) is not None and op.name not in UNSPECIFIED)
+    return sorted(
+        op.name for op in registry if numpy_function(op) is not None and op.name not in UNSPECIFIED + UNCHECKED
+    )
 
 
 @dataclass
@@ -47,6 +58,11 @@ class Program:
     ops: list[str] = field(default_factory=list)
 
     @property
+    def uses_all(self) -> bool:
+        """Whether nothing of what is computed is overwritten."""
+        return self.returns_all and not any("] =" in line or "out=" in line for line in self.lines)
+
+    @property
     def source(self) -> str:
         parameters = ", ".join(f"a{number}" for number in range(len(self.arguments)))
         body = "\n".join([*self.lines, f"return ({', '.join(self.returned)},)"])
@@ -56,13 +72,14 @@ class Program:
         """The function; with ``rounding``, each result that is rounded has another error."""
         same = lambda value: value  # noqa: E731
         noisy = same if rounding is None else lambda value: perturbed(value, rounding)
-        space = {"np": np, "rounded": noisy, **self.names}
+        space = {"np": np, "rounded": noisy, **{name: use.with_errors(noisy) for name, use in self.names.items()}}
         exec(compile(self.source, "<program>", "exec"), space)
         return space["program"]
 
     def __str__(self) -> str:
         ops = "\n".join(f"# {name}: {each}" for name, each in self.names.items())
-        given = "\n".join(f"a{number} = {each!r}" for number, each in enumerate(self.arguments))
+        with np.printoptions(threshold=50):
+            given = "\n".join(f"a{number} = {each!r}" for number, each in enumerate(self.arguments))
         return f"{given}\n{ops}\n{self.source}"
 
 
@@ -75,6 +92,11 @@ class Use:
 
     def __call__(self, *arrays: Any) -> Any:
         return self.determined(self.call.function(*[aligned(each) for each in arrays]))
+
+    def with_errors(self, noisy: Callable[[Any], Any]) -> Callable[..., Any]:
+        """The same with errors of its operands, where a matrix can make much of them."""
+        homes = [f"{each} {getattr(each, '__module__', '')}" for each in self.call.op.implements]
+        return (lambda *arrays: self(*map(noisy, arrays))) if any("linalg" in each for each in homes) else self
 
     def __repr__(self) -> str:
         return str(self.call)
@@ -99,7 +121,7 @@ class Draw:
     def new_argument(self, value: Any) -> str:
         name = f"a{len(self.program.arguments)}"
         self.program.arguments.append(value)
-        self.values[name] = value.copy() if isinstance(value, np.ndarray) else value
+        self.values[name] = mapped(np.copy, value)
         return name
 
     def new_name(self) -> str:
@@ -128,11 +150,14 @@ class Draw:
     def arrays(self, *, own: bool = False) -> list[str]:
         """Names of arrays; with ``own``, of those that share nothing with an argument."""
         found = [name for name, value in self.values.items() if isinstance(value, np.ndarray) and value.ndim]
-        given = [value for name, value in self.values.items() if name.startswith("a") and isinstance(value, np.ndarray)]
+        given = [each for name, value in self.values.items() if name.startswith("a") for each in arrays_of(value)]
         return [name for name in found if not own or self.is_own(self.values[name], given)]
 
     def is_own(self, value: np.ndarray, given: list[np.ndarray]) -> bool:
-        return value.flags.writeable and not any(np.may_share_memory(value, each) for each in given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some arrays are about to become read-only
+            writeable = value.flags.writeable
+        return writeable and not any(np.may_share_memory(value, each) for each in given)
 
     def operand(self, wanted: np.ndarray) -> str:
         """A value of a shape and dtype, or a new argument that is one."""
@@ -152,8 +177,9 @@ class Draw:
         return name
 
     def statement(self) -> None:
-        kinds = (self.op_call,) * 6 + (self.operation, self.operation, self.method, self.part, self.alias)
-        self.choose((*kinds, self.assignment, self.assignment, self.in_place, self.loop))()
+        kinds = (self.op_call,) * 6 + (self.operation, self.operation, self.method, self.part, self.part, self.alias)
+        changes = (self.assignment, self.assignment, self.in_place, self.loop, self.into)
+        self.choose((*kinds, *changes, self.choice, self.tree))()
 
     def op_call(self) -> None:
         op = registry[self.choose(self.ops)]
@@ -183,8 +209,11 @@ class Draw:
                 self.values[part := f"{name}_{number}"] = value[number]
                 self.program.lines.append(f"{part} = {name}[{number}]")
 
+    def operands(self) -> list[str]:
+        return [name for name, value in self.values.items() if not isinstance(value, (dict, list, tuple))]
+
     def operation(self) -> None:
-        if arrays := list(self.values):
+        if arrays := self.operands():
             right = self.choose(NUMBERS) if self.chance(0.4) else self.choose(arrays)
             sides = [self.choose(arrays), right]
             self.rng.shuffle(sides)
@@ -194,9 +223,42 @@ class Draw:
         if arrays := self.arrays():
             self.run(f"{self.new_name()} = {self.choose(arrays)}{self.choose(METHODS)}")
 
+    def index(self, name: str, *, write: bool) -> str:
+        positions = [other for other in self.arrays() if self.values[other].dtype == INT64]
+        if self.chance(0.2):
+            positions = [self.new_argument(self.rng.integers(-3, 3, int(self.rng.integers(4))))]
+        return index_of(self.values[name].shape, self.rng, positions, write=write)
+
     def part(self) -> None:
         if arrays := self.arrays():
-            self.run(f"{self.new_name()} = {self.choose(arrays)}[{self.choose(INDICES)}]")
+            name = self.choose(arrays)
+            self.run(f"{self.new_name()} = {name}[{self.index(name, write=False)}]")
+
+    def choice(self) -> None:
+        """An element of one of two arrays, also where they are equal."""
+        if arrays := self.arrays():
+            left, right = self.choose(arrays), self.choose(arrays)
+            test = f"{left} {self.choose(COMPARISONS)} {right}"
+            self.run(f"{self.new_name()} = np.where({test}, {right}, {left})")
+
+    def into(self) -> None:
+        """A function whose result is written into an array."""
+        if arrays := self.arrays(own=True):
+            values = self.operands()
+            operands = f"{self.choose(values)}, {self.choose(values)}"
+            self.run(f"{self.choose(INTO)}({operands}, out={self.choose(arrays)})")
+
+    def tree(self) -> None:
+        """An argument that is a tree, the values of a dict in their order, or a tree that is returned."""
+        trees = [name for name, value in self.values.items() if isinstance(value, dict) and name.startswith("a")]
+        made = self.arrays()
+        if trees and self.chance(0.6):
+            self.run(f"{self.new_name()} = list({self.choose(trees)}.values())[{self.choose((0, 1))}]")
+        elif not made or self.chance(0.6):
+            self.new_argument({"b": self.rng.uniform(-3, 3, 4), "a": self.rng.uniform(-3, 3, 4)})
+        else:
+            one, two = self.choose(made), self.choose(made)
+            self.run(f"{self.new_name()} = {{'b': [{one}], 'a': ({two}, {{'c': {one}}})}}")
 
     def alias(self) -> None:
         if arrays := self.arrays():
@@ -204,13 +266,14 @@ class Draw:
 
     def assignment(self) -> None:
         if arrays := self.arrays(own=True):
-            value = self.choose(NUMBERS) if self.chance(0.3) else self.choose(list(self.values))
+            value = self.choose(NUMBERS) if self.chance(0.3) else self.choose(self.operands())
             sign = self.choose(("=", *IN_PLACE))
-            self.run(f"{self.choose(arrays)}[{self.choose(INDICES)}] {sign} {value}")
+            name = self.choose(arrays)
+            self.run(f"{name}[{self.index(name, write=True)}] {sign} {value}")
 
     def in_place(self) -> None:
         if arrays := self.arrays(own=True):
-            value = self.choose(NUMBERS) if self.chance(0.3) else self.choose(list(self.values))
+            value = self.choose(NUMBERS) if self.chance(0.3) else self.choose(self.operands())
             self.run(f"{self.choose(arrays)} {self.choose(IN_PLACE)} {value}")
 
     def loop(self) -> None:
@@ -222,18 +285,18 @@ class Draw:
 
 def _is_small(value: Any) -> bool:
     """Whether results are supported, of few elements and dimensions."""
-    if isinstance(value, (tuple, list)):
-        return all(map(_is_small, value))
+    if isinstance(value, (tuple, list, dict)):
+        return all(map(_is_small, leaves(value)))
     return is_supported(value) and np.size(value) <= LARGEST and np.ndim(value) <= 4
 
 
 def draw(rng: np.random.Generator, names: list[str]) -> Program:
     """A program of a few statements that returns some of its values."""
     found = Draw(rng, names)
-    found.new_argument(rng.uniform(-3, 3, (3, 4)))
-    found.new_argument(rng.uniform(-3, 3, 4))
-    if rng.random() < 0.3:
-        found.new_argument(found.choose((2, -1.5, True, np.float32(0.5), np.int64(3))))
+    for _ in range(2):
+        found.new_argument(rng.uniform(-3, 3, found.choose(SHAPES)).astype(found.choose(DTYPES)))
+    if rng.random() < 0.4:
+        found.new_argument(found.choose(SCALARS))
     for _ in range(int(rng.integers(1, 12))):
         found.statement()
     made = [name for name in found.values if name.startswith("v")]
