@@ -21,12 +21,13 @@ _BY_VALUE = (int, bool, str, bytes, type(None))
 
 
 class GuardRecord(ctypes.Structure):
-    """What the entry must know of a guard: the address of a reference, or a dict and a key; and the object there."""
+    """What the entry must know: the address of a reference, or a dict and a key with its hash; and the object there."""
 
     _fields_ = (
         ("word", ctypes.c_void_p),
         ("dict", ctypes.c_void_p),
         ("key", ctypes.c_void_p),
+        ("hash", ctypes.c_ssize_t),
         ("expected", ctypes.c_void_p),
     )
 
@@ -107,4 +108,4 @@ def _record(guard: Guard) -> GuardRecord:
         return GuardRecord(word=id(guard.owner) + HEADER_SIZE, expected=expected)
     if isinstance(guard.key, MemberDescriptorType):
         return GuardRecord(word=id(guard.owner) + (slot_offset(guard.key) or 0), expected=expected)
-    return GuardRecord(dict=id(guard.owner), key=id(guard.key), expected=expected)
+    return GuardRecord(dict=id(guard.owner), key=id(guard.key), hash=hash(guard.key), expected=expected)

@@ -77,7 +77,7 @@ METH_FASTCALL = 0x80
 
 _PYTHON_FUNCTIONS = (
     "PyComplex_FromDoubles",
-    "PyDict_GetItemWithError",
+    "_PyDict_GetItem_KnownHash",
     "PyErr_NoMemory",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",

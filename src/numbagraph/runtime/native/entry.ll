@@ -19,7 +19,7 @@ declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
 declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
 declare ptr @PyDataMem_SetHandler(ptr) nounwind
 declare ptr @PyComplex_FromDoubles(double, double) nounwind
-declare ptr @PyDict_GetItemWithError(ptr, ptr) nounwind
+declare ptr @_PyDict_GetItem_KnownHash(ptr, ptr, i64) nounwind
 declare ptr @PyErr_NoMemory() nounwind
 declare void @PyEval_RestoreThread(ptr) nounwind
 declare ptr @PyEval_SaveThread() nounwind

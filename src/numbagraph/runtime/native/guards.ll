@@ -23,7 +23,8 @@ find:
   ; A borrowed reference, which is only compared. The keys are strings: nothing can fail.
   %dict = field Guard.dict of %guard
   %key = field Guard.key of %guard
-  %in_dict = call ptr @PyDict_GetItemWithError(ptr %dict, ptr %key)
+  %hash = field Guard.hash of %guard
+  %in_dict = call ptr @_PyDict_GetItem_KnownHash(ptr %dict, ptr %key, i64 %hash)
   br label %compare
 compare:
   %found = phi ptr [ %at_word, %read ], [ %in_dict, %find ]
