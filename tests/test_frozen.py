@@ -151,10 +151,67 @@ def test_what_answers_otherwise_each_time_is_refused(name: str) -> None:
     check_refused(name)
 
 
-@pytest.mark.skipif(sys.version_info[:2] == (3, 12), reason="Python 3.12 tells nobody of such calls of methods")
-def test_calls_with_unpacked_arguments_are_refused() -> None:
-    with pytest.raises(TraceError, match=r"np\.random\.rand answers otherwise"):
-        graph_jit(lambda x: x + np.random.rand(*x.shape[1:]))(X)
+SHAPE, OPTIONS = (2,), {"size": 2}
+
+
+def drawing(x: Any, *shape: Any, **options: Any) -> Any:
+    return x + np.random.normal(*shape, **options).sum()
+
+
+def with_cells(x: Any, y: Any, *shape: Any) -> Any:
+    def inner() -> Any:
+        return x + y + np.random.rand(*shape)[0]
+
+    return inner() + sum(y for _ in shape)
+
+
+def in_blocks(x: Any) -> Any:
+    total = x
+    for shape in (SHAPE, SHAPE):
+        try:
+            with np.errstate(all="ignore"):
+                total = total + (np.random.rand(*shape)[0] if len(shape) else 0) * sum(*[[1, 2]])
+        except ValueError:
+            total = total + np.max(*[shape])
+    return total
+
+
+def in_a_handler(x: Any) -> Any:
+    try:
+        raise KeyError(*SHAPE)
+    except KeyError:
+        return x + np.random.rand(*SHAPE)[0]
+
+
+UNPACKED: dict[str, Any] = {
+    "function": lambda x: x + np.random.rand(*x.shape[1:]),
+    "keywords": lambda x: x + np.random.normal(**OPTIONS)[0],
+    "both": lambda x: x + np.add(1, (np.random.normal(*[0.0], **OPTIONS)))[0],
+    "method": lambda x: x + RNG.normal(*[0.0, 1.0]),
+    "deep on the stack": lambda x: [1, 2, (x, x + max(3, np.random.rand(*SHAPE)[0]))][2][1],
+    "Python function": lambda x: drawing(x, *[0.0, 1.0, 2]),
+    "variables": lambda x: with_cells(x, 1, *SHAPE),
+    "generator": lambda x: x + sum(np.random.rand(*each)[0] for each in (SHAPE,)),
+    "blocks": in_blocks,
+    "handler": in_a_handler,
+    "clock": lambda x: x + time.time(*()),
+}
+
+
+@pytest.mark.parametrize("name", UNPACKED)
+def test_calls_with_unpacked_arguments_are_refused(name: str) -> None:
+    with pytest.raises(TraceError, match=r"^(np\.random|time)\.[\w.]+ answers otherwise"):
+        graph_jit(UNPACKED[name])(X)
+
+
+def test_calls_with_unpacked_arguments_that_are_pure() -> None:
+    def function(x: Any) -> Any:
+        options = {"axis": 0}
+        stacked = np.stack(*[[x, x]], **options)
+        named = [np.multiply(*pair) for pair in zip(x, [1.0, 2.0, 3.0], strict=True)] if time is None else [x]
+        return np.sum(*[stacked], **options) + named[0] + len(str(RNG and "")) + max(*[1, 2])
+
+    np.testing.assert_array_equal(graph_jit(function)(X), 3 * X + 2)
 
 
 def test_the_name_and_the_line_are_those_of_the_user() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.call_stack import called, called_unpacked, unpacking_calls
 from numbagraph.runtime.arguments import is_source, source_kinds
 from numbagraph.tracing import TraceError, user_source
 from numbagraph.user_code import library_of
@@ -133,7 +134,8 @@ def forbidden(watch: Watch | None) -> Iterator[None]:
 class Monitor:
     """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is.
 
-    Python 3.12 keeps calls of methods with unpacked arguments (``np.random.rand(*shape)``) to itself, 3.13 does not.
+    Python 3.12 keeps calls of methods with unpacked arguments (``np.random.rand(*shape)``) to itself, 3.13 does not:
+    there, the instructions that make them are looked at.
     """
 
     def __init__(self) -> None:
@@ -150,6 +152,7 @@ class Monitor:
             if self.tool is not None:
                 self.system.use_tool_id(self.tool, "numbagraph")
                 self.system.register_callback(self.tool, self.system.events.CALL, self.see)
+                self.system.register_callback(self.tool, self.system.events.INSTRUCTION, self.step)
         return self.tool is not None
 
     def see(self, _code: types.CodeType, _offset: int, function: Any, first: Any) -> None:
@@ -159,13 +162,25 @@ class Monitor:
             if isinstance(function, types.FunctionType):
                 self.add(watches[-1], function.__code__)
 
+    def step(self, code: types.CodeType, offset: int) -> Any:
+        """Before an instruction, in Python 3.12."""
+        if offset not in unpacking_calls(code):
+            return self.system.DISABLE
+        found = called_unpacked(sys._getframe(1), offset)
+        if found is not None:
+            self.see(code, offset, *found)
+        return None
+
     def add(self, watch: Watch, code: types.CodeType) -> None:
         """Watch a function and those that it defines."""
         if code in watch.seen or not watch.is_users(code):
             return
         watch.seen.add(code)
         self.watched[code] += 1
-        self.system.set_local_events(self.tool, code, self.system.events.CALL)
+        events = self.system.events.CALL
+        if sys.version_info < (3, 13) and unpacking_calls(code):
+            events |= self.system.events.INSTRUCTION
+        self.system.set_local_events(self.tool, code, events)
         for each in code.co_consts:
             if isinstance(each, types.CodeType):
                 self.add(watch, each)
@@ -203,7 +218,6 @@ def _monitored(watch: Watch) -> Iterator[None]:
 @contextmanager
 def _stepped(watch: Watch) -> Iterator[None]:
     """By `sys.settrace`: Python 3.11 tells nobody of calls of functions that Cython has compiled, such as NumPy's."""
-    from numbagraph.call_stack import called  # noqa: PLC0415  it knows Python 3.11 only
 
     def enter(frame: types.FrameType, _event: str, _argument: Any) -> Any:
         if not watch.is_users(frame.f_code):
