@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit, jit
+from numbagraph.kernel import Kernel, walk
+from numbagraph.rewrite.fuse import MOST_IN_A_ROW
 from numbagraph.runtime.entry import make_callable
 from tests.tally import Tally
 
@@ -110,6 +112,34 @@ def test_many_leaves_take_linear_time(different):
         return lines_run(lambda tree: {name: each * 2 for name, each in tree.items()}, tree)
 
     check_linear(run, 40)
+
+
+@pytest.mark.parametrize("program", [chain, choices, wide_sum])
+def test_long_rows_of_operations_are_cut(program):
+    """LLVM's vectoriser takes quadratic time for what stands in one loop."""
+
+    def function(x):
+        y = program(x, 450)
+        return y, np.max(y)
+
+    compiled = graph_jit(function)
+    for x in (X, np.arange(12.0).reshape(3, 4)):
+        for result, expected in zip(compiled(x), function(x), strict=True):
+            np.testing.assert_array_equal(result, expected)
+        special, _ = compiled._inspect((x,), {})
+        kernels = [step for step in special.program.steps if isinstance(step, Kernel)]
+        assert len(kernels) > 2
+        assert max(sum(1 for _ in walk(step.scalars())) for step in kernels) < 6 * MOST_IN_A_ROW
+
+
+def test_derivatives_of_long_rows_of_operations():
+    def function(x):
+        for _ in range(250):
+            x = np.sin(x) + x
+        return np.sum(x)
+
+    x, expected = X[:2] * 1e-100, 2.0**250
+    np.testing.assert_allclose(graph_jit(grad(function))(x), expected, rtol=1e-12)
 
 
 def test_a_new_version_leaves_those_for_other_static_values(monkeypatch):

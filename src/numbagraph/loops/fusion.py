@@ -18,6 +18,10 @@ from numbagraph.loops.nests import Domain, domain_of
 RECOMPUTE_THRESHOLD = 8.0
 """Cost an element (in additions) above which a value is stored rather than computed again in a second nest."""
 
+MOST_IN_A_ROW = 200
+"""Operations that follow each other in one loop nest. LLVM's vectoriser takes quadratic time for more, beside which
+memory costs nothing."""
+
 BARRIERS = (lowering.Reduce, lowering.Running, lowering.ScatterInto, lowering.Assemble, lowering.Opaque)
 
 
@@ -80,8 +84,11 @@ class Plan:
         self.reasons: dict[Value, str] = {}
         self.firm: set[Value] = set()
         """Roots that are not computed again for the nest that computes them where it reads them at another index."""
+        self.cuts: set[Value] = set()
+        """Roots at which long nests end: what reads them is computed by other ones."""
         self.cost: dict[Value, float] = {}
         self._weigh()
+        self._cut()
         self._choose_roots()
         self.nests: list[list[Value]] = []
         self._group()
@@ -104,6 +111,17 @@ class Plan:
                 self.cost[value] = value.op.cost + below
                 if self.cost[value] >= RECOMPUTE_THRESHOLD and self._read_apart(value):
                     self._make_root(value, "dear, and read at several places for one element", firm=True)
+
+    def _cut(self) -> None:
+        """Store values at which too many operations would follow each other in one nest."""
+        length: dict[Value, int] = {}
+        for value in self.order:
+            if isinstance(value, Node) and value.ndim and is_pulled(value) and not self.is_root(value):
+                length[value] = 1 + max((length.get(source, 0) for source in value.inputs), default=0)
+                if length[value] >= MOST_IN_A_ROW and isinstance(value.op.lower, lowering.Map):
+                    self._make_root(value, "the end of a long row of operations")
+                    self.cuts.add(value)
+                    length[value] = 0
 
     def _read_apart(self, value: Value) -> bool:
         """Whether one element of what is computed from a value needs several of its own. Without memory, a chain of
@@ -231,7 +249,7 @@ class Plan:
         for member in self.nests[number]:
             if bit[member] & done:
                 return False
-            if bit[member] & mask and (is_barrier(member) or not is_pulled(member)):
+            if bit[member] & mask and (is_barrier(member) or not is_pulled(member) or member in self.cuts):
                 return False
             if bit[member] & apart and member in self.firm:
                 return False
