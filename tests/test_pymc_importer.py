@@ -17,6 +17,7 @@ from pytensor.graph.replace import vectorize_graph
 from pytensor.raise_op import Assert
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
+from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 
 from numbagraph.op import registry
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
@@ -205,6 +206,12 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expression(name):
     check(EXPRESSIONS[name](), DATA)
+
+
+@pytest.mark.parametrize("kind", [make_interp_spline, InterpolatedUnivariateSpline], ids=lambda kind: kind.__name__)
+def test_splines_of_both_kinds(kind):
+    curve = dist_math.SplineWrapper(kind(np.arange(-2.0, 4.0), np.array([0.0, 1.0, -1.0, 2.0, 0.5, 1.0]), k=3))
+    check(curve(v), DATA)
 
 
 UNARY = sorted(

@@ -100,7 +100,8 @@ def spline(importer: Importer, node: Apply, x: Value) -> Value:
     """The polynomial of the interval that each element is in; those at the ends go on."""
     from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
 
-    pieces = PPoly.from_spline(node.op.spline._eval_args)
+    curve = node.op.spline  # FITPACK's or SciPy's newer kind
+    pieces = PPoly.from_spline(getattr(curve, "_eval_args", curve))
     inner = pieces.x[np.flatnonzero(np.diff(pieces.x)) + 1][:-1]
     coefficients = pieces.c[:, np.diff(pieces.x) > 0]
     begins = pieces.x[:-1][np.diff(pieces.x) > 0]
