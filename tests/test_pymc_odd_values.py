@@ -233,6 +233,18 @@ def test_matrices_that_are_not_usual(name):
     compare([m], OF_REAL[name](m), [(each,) for each in matrices], Mode(linker="py", optimizer="fast_run"))
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.filterwarnings("ignore:An ill-conditioned matrix detected")
+def test_equations_of_matrices_that_are_no_numbers():
+    """PyTensor's answer is NaN, where SciPy's functions raise an error: a chain must not end there."""
+    outputs = [
+        pt.linalg.solve_sylvester(m, m, m),
+        pt.linalg.solve_discrete_lyapunov(m, m @ m.T, method="bilinear"),
+    ]
+    for each in outputs:
+        compare([m], each, [(np.eye(3) / 2 + 0.1,), (NOT_A_NUMBER * np.nan,), (NOT_A_NUMBER + np.nan,)])
+
+
 # ---- branches and loops ----
 
 

@@ -154,7 +154,14 @@ TABLE: dict[type, tuple[str, Call]] = {
 """For each op its name here, and how that is called, given PyTensor's op and the operands."""
 
 
-NAN_WITHOUT_SOLUTION = ("cho_solve", "cholesky", "solve", "solve_triangular")
+NAN_WITHOUT_SOLUTION = (
+    "cho_solve",
+    "cholesky",
+    "solve",
+    "solve_discrete_lyapunov",
+    "solve_sylvester",
+    "solve_triangular",
+)
 """Functions that give NaN where there is no solution; others raise, as NumPy does."""
 
 
