@@ -71,8 +71,8 @@ class ByPytensor:
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
         inputs, outputs = self.segment.inputs, self.segment.outputs
-        given = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
-        copies = clone_get_equiv(inputs, outputs, memo=dict(given))
+        given: Any = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
+        copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
         results = [copies[each] for each in outputs]
         return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore")
