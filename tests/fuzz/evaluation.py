@@ -12,6 +12,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.scalar.basic import Cast
+from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.math import ProdWithoutZeros
 
@@ -19,6 +20,9 @@ from numbagraph.pymc_bridge.compatibility import conditional, linalg
 from numbagraph.pymc_bridge.linalg import TABLE, core_of
 from tests.fuzz.near import perturbed
 
+IfElse = conditional.IfElse
+LONGEST = 1e9
+"""Elements of an array: one that is longer is an error."""
 EXACT = frozenset(
     """
     AdvancedSubtensor AdvancedSubtensor1 Alloc AllocDiag Assert CheckAndRaise CpuContiguous DeepCopyOp DimShuffle
@@ -78,7 +82,7 @@ class Evaluation:
         return values
 
     def results_of(self, node: Apply, inputs: list[Any], rounding: np.random.Generator | None) -> list[Any]:
-        if isinstance(node.op, conditional.IfElse):
+        if isinstance(node.op, IfElse):
             return branch_of(node, inputs)
         errors = [error for each in inputs if isinstance(each, Failed) for error in each.errors]
         if errors:
@@ -142,6 +146,8 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
     if isinstance(node.op, ProdWithoutZeros):  # PyTensor's Python code lacks the identity that its C code begins with
         dtype = node.outputs[0].type.dtype
         return lambda inputs, _: [np.prod(np.where(inputs[0] == 0, 1, inputs[0]), axis=node.op.axis).astype(dtype)]
+    if isinstance(node.op, ARange):
+        return lambda inputs, _: [arange(node, inputs)]
     storage: dict[Variable, list[Any]] = {each: [None] for each in (*node.inputs, *node.outputs)}
     done = {each: [True] for each in storage}
     thunk = node.op.make_thunk(node, storage, done, [], "py" if isinstance(node.op, COp) else None)
@@ -163,10 +169,23 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
     return run
 
 
+def arange(node: Apply, ends: list[Any]) -> np.ndarray:
+    """NumPy's, whose numbers of integers overflow without a word."""
+    start, stop, step = (np.asarray(each).item() for each in ends)
+    if step and (stop - start) / step > LONGEST:
+        raise ValueError("Maximum allowed size exceeded")
+    return np.arange(start, stop, step, dtype=node.outputs[0].type.dtype)
+
+
 def as_declared(value: Any, variable: Variable) -> Any:
-    """The value in the dtype that its type has: a few of PyTensor's ops give another one."""
+    """The value in the dtype that its type has: a few of PyTensor's ops give another one.
+
+    Where one of them is complex, and the other is not, the value's counts.
+    """
     dtype = getattr(variable.type, "dtype", None)
-    return value.astype(dtype) if isinstance(value, np.ndarray) and dtype not in (None, str(value.dtype)) else value
+    if not isinstance(value, np.ndarray) or dtype is None or "c" in (np.dtype(dtype).kind, value.dtype.kind):
+        return value
+    return value.astype(dtype, copy=False)
 
 
 def converted(given: Any, result: Any, rng: np.random.Generator) -> Any:

@@ -5,6 +5,7 @@ Values, errors, calls in sequence with other lengths, numbers and layouts, updat
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from tests.fuzz.runner import Difference, Report
 
 __all__ = ["case", "names"]
 
+logging.getLogger("pytensor.graph.rewriting.basic").setLevel(logging.CRITICAL)  # it prints its rewrites' own errors
 MODE = "NUMBAGRAPH"
 PLAIN = Mode(linker="py", optimizer="fast_run")
 DTYPES = ("float64",) * 4 + ("float32", "int64", "int8", "uint8", "int32", "bool", "complex128")
