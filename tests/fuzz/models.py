@@ -70,7 +70,7 @@ class Reference:
         continuous = [each for each in model.value_vars if np.dtype(each.type.dtype).kind == "f"]
         self.has_gradient = len(continuous) == len(model.value_vars)
         slopes = pytensor.grad(density, continuous, disconnected_inputs="ignore") if self.has_gradient else []
-        self.names = [each.name for each in continuous]
+        self.names = [each.name for each in continuous] if self.has_gradient else []
         self.outputs: list[Variable] = [density, *slopes]
         self.shared = [each for each in ancestors(self.outputs) if isinstance(each, SharedVariable)]
         self.evaluations: dict[bool, FromInputs] = {}
