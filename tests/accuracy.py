@@ -9,11 +9,11 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.graph import Dim, Graph, Input, constant
+from numbagraph.ir.graph import Dim, Graph, Input, constant
+from numbagraph.ir.types import FLOAT64, ArrayType
 from numbagraph.rewrite.engine import PatternRule
 from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import FLOAT64, ArrayType
 from tests.rule_checks import build, fired, variables
 
 DIGITS = 380

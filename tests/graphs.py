@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.graph import Dim, Graph, Input
-from numbagraph.shapes import collect_guards
+from numbagraph.ir.graph import Dim, Graph, Input
+from numbagraph.ir.shapes import collect_guards
+from numbagraph.ir.types import ArrayType, canonical_dtype
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import ArrayType, canonical_dtype
 
 PYTHON_SCALARS = (bool, int, float, complex)
 

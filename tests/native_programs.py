@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from numbagraph.abi import ArrayLeaf, Result, Signature
+from numbagraph.ir.abi import ArrayLeaf, Result, Signature
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.entry import Plan, make_callable
 

@@ -7,12 +7,12 @@ from itertools import chain, product
 
 import numpy as np
 
-from numbagraph.graph import Dim, Graph, Input, Value, constant
+from numbagraph.ir.graph import Dim, Graph, Input, Value, constant
+from numbagraph.ir.types import BOOL, DTYPES, WEAK_TYPES, ArrayType
 from numbagraph.rewrite.checks import verify_types
 from numbagraph.rewrite.engine import PatternRule, RuleSet, rewrite
 from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import BOOL, DTYPES, WEAK_TYPES, ArrayType
 
 NOT_FOR_THESE_OPERANDS = (TypeError, ValueError, OverflowError, NotImplementedError)
 CONSTANTS = (2, 3, -1.5, 0.25, -4)

@@ -5,16 +5,16 @@ import importlib.util
 import numpy as np
 import pytest
 
-from numbagraph.graph import Graph, Input, Node, Source, at_source, constant, toposort
-from numbagraph.op import Unsupported, registry
+from numbagraph.ir.graph import Graph, Input, Node, Source, at_source, constant, toposort
+from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.structs import replace
+from numbagraph.ir.types import FLOAT64, ArrayType
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.ops.identity import alias, stop_gradient
-from numbagraph.shapes import ShapeError
-from numbagraph.structs import replace
 from numbagraph.transforms.autodiff import cotangents, tangents
 from numbagraph.transforms.batching import batch
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import FLOAT64, ArrayType
 from tests.graphs import like, make_input, pairing, run, trace
 
 op = registry.__getitem__

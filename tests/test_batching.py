@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from numbagraph.graph import Input, Source, at_source
-from numbagraph.op import registry
-from numbagraph.shapes import ShapeError
+from numbagraph.ir.graph import Input, Source, at_source
+from numbagraph.ir.op import registry
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.types import FLOAT64, ArrayType
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.batching import batch, spread
-from numbagraph.types import FLOAT64, ArrayType
 from tests.graphs import run
 
 op = registry.__getitem__

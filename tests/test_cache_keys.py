@@ -8,8 +8,8 @@ import pytest
 
 from numbagraph import graph_jit
 from numbagraph.intrinsics.target import emitting_for, host, llvm
+from numbagraph.ir.structs import replace
 from numbagraph.runtime import entry, math_library, specialise
-from numbagraph.structs import replace
 
 X = np.arange(1.0, 4.0)
 

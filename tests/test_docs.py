@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 import numbagraph
-import numbagraph.differentiation
-import numbagraph.jit
 import numbagraph.runtime.threads
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +26,9 @@ def test_the_table_of_ops_is_up_to_date() -> None:
     assert subprocess.run(command, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("module", [numbagraph.jit, numbagraph.differentiation, numbagraph.runtime.threads])
+@pytest.mark.parametrize(
+    "module", [numbagraph.frontend.jit, numbagraph.frontend.differentiation, numbagraph.runtime.threads]
+)
 def test_examples_of_docstrings(module: object) -> None:
     results = doctest.testmod(module, optionflags=OPTIONS)  # type: ignore[arg-type]
     assert results.attempted > 1

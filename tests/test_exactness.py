@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.active import tracing
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.graph import Input, constant
-from numbagraph.op import numpy_function, registry
+from numbagraph.frontend.active import tracing
+from numbagraph.ir.graph import Input, constant
+from numbagraph.ir.op import numpy_function, registry
+from numbagraph.ir.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64, ArrayType
 from numbagraph.testing import LAYOUTS, assert_same, special_values
 from numbagraph.testing.calls import outcome
-from numbagraph.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64, ArrayType
 
 UFUNCS = sorted(op.name for op in registry if op.kind == "elementwise" and isinstance(numpy_function(op), np.ufunc))
 BINARY = [name for name in UFUNCS if numpy_function(registry[name]).nin == 2]

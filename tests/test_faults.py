@@ -6,17 +6,20 @@ The faults are in ops of our own making, registered for one test, or in the comp
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit, structs, traced
+from numbagraph import graph_jit
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import broadcasting_vjp
 from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.emit import program as program_emitter
+from numbagraph.frontend import traced
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.ir import literal
 from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.ir import structs
+from numbagraph.ir.op import Unsupported, new_memory, nowhere, registry
+from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.loops import schedule
-from numbagraph.op import Unsupported, new_memory, nowhere, registry
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import expit
@@ -33,7 +36,6 @@ from numbagraph.testing import (
 )
 from numbagraph.testing.checks import check_lengths_of_one
 from numbagraph.testing.special_points import check_special_points
-from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 DISCRETE = Unsupported("planted")
 
@@ -218,7 +220,7 @@ def test_wrong_strides_are_caught(monkeypatch):
             return structs.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
         return layout, array
 
-    monkeypatch.setattr("numbagraph.jit.describe", confused)
+    monkeypatch.setattr("numbagraph.frontend.jit.describe", confused)
     caught(check_op, registry["add"], FLOAT64, match="strided|Fortran order|negative strides")
 
 

@@ -4,7 +4,7 @@ import operator
 
 import pytest
 
-from numbagraph import bytecode, held, impure, outside, reach
+from numbagraph.frontend import bytecode, held, impure, outside, reach
 from numbagraph.runtime import guards
 from tests import test_frozen, test_outside, test_outside_ways
 from tests.rebinding import PLACES, check_rebinding

@@ -23,7 +23,7 @@ from numpy.random import normal as imported
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.tracing import TraceError
+from numbagraph.frontend.tracing import TraceError
 
 RNG = np.random.default_rng(0)
 LEGACY = np.random.RandomState(0)
@@ -143,7 +143,7 @@ def check_refused(name: str) -> None:
     """A function that draws must be an error that names its line, and the process as it was."""
     with pytest.raises(TraceError, match=r"(?s)pass what it returns as an argument\n.*test_frozen\.py:\d+"):
         graph_jit(REFUSED[name])(X)
-    assert sys.gettrace() is None or sys.gettrace().__module__ != "numbagraph.impure"
+    assert sys.gettrace() is None or sys.gettrace().__module__ != "numbagraph.frontend.impure"
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -4,9 +4,10 @@ import numpy as np
 import optree
 import pytest
 
-from numbagraph import binding, structs, traced, tracing
+from numbagraph.frontend import binding, traced, tracing
+from numbagraph.ir import structs
+from numbagraph.ir.op import new_memory, registry
 from numbagraph.loops import buffers
-from numbagraph.op import new_memory, registry
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments
 from tests.fuzz import gradients, programs, statements
@@ -89,7 +90,7 @@ def test_a_wrong_layout_is_found(monkeypatch):
         layout, array = describe(leaf, name)
         return (structs.replace(layout, contiguous=True, fortran=False) if hasattr(layout, "ones") else layout), array
 
-    monkeypatch.setattr("numbagraph.jit.describe", confused)
+    monkeypatch.setattr("numbagraph.frontend.jit.describe", confused)
     assert found(statements, STATEMENTS, monkeypatch)
 
 

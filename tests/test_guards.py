@@ -19,9 +19,9 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.surroundings import MOST_STATES
 from numbagraph.runtime.guards import same
-from numbagraph.surroundings import MOST_STATES
 from tests.tally import Tally
 
 X = np.array([1.0, 2.0, 3.0])

@@ -5,13 +5,13 @@ import weakref
 import numpy as np
 import pytest
 
-from numbagraph.graph import Graph, Input, Source, at_source, constant
-from numbagraph.op import Unsupported, registry
-from numbagraph.shapes import ShapeError, require
+from numbagraph.ir.graph import Graph, Input, Source, at_source, constant
+from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.shapes import ShapeError, require
+from numbagraph.ir.types import DTYPES, FLOAT64, ArrayType
 from numbagraph.testing import samples
 from numbagraph.testing.calls import applied
 from numbagraph.transforms.interpret import evaluate, interpret
-from numbagraph.types import DTYPES, FLOAT64, ArrayType
 from tests.graphs import run, trace
 
 HERE = Source("model.py", 7)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numbagraph.op import registry
+from numbagraph.ir.op import registry
 from tests.graphs import trace
 
 jax = pytest.importorskip("jax")

@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from numbagraph import grad, graph_jit, jit
+from numbagraph import grad, graph_jit
+from numbagraph.frontend import jit
 from numbagraph.kernel import Kernel, walk
 from numbagraph.rewrite.fuse import MOST_IN_A_ROW
 from numbagraph.runtime.entry import make_callable

@@ -10,12 +10,13 @@ import pytest
 from numba import njit
 from scipy import special
 
-from numbagraph import graph_jit, gufunc
+from numbagraph import graph_jit
 from numbagraph.emit import nest
+from numbagraph.frontend import gufunc
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.op import numpy_function, registry
+from numbagraph.ir.op import numpy_function, registry
 from numbagraph.runtime import math_library
 from numbagraph.runtime.interruption import keeping
 from numbagraph.testing import samples

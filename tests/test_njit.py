@@ -20,9 +20,9 @@ from scipy import special
 import numbagraph
 from numbagraph import intrinsics
 from numbagraph.intrinsics.target import Target, emitting_for
-from numbagraph.op import Unsupported, registry
+from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.types import DTYPES
 from numbagraph.testing import LAYOUTS, assert_same
-from numbagraph.types import DTYPES
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported))
 

@@ -13,11 +13,11 @@ from numba import njit
 
 from numbagraph import intrinsics
 from numbagraph.blockwise.kinds import Keywords
-from numbagraph.op import Unsupported, registry
+from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.types import DTYPES, FLOAT64
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
 from numbagraph.testing.checks import Checker
-from numbagraph.types import DTYPES, FLOAT64
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported))
 

@@ -7,10 +7,12 @@ import numpy as np
 import optree
 import pytest
 
-from numbagraph.active import tracing
-from numbagraph.graph import Input
-from numbagraph.jit import GraphFunction
-from numbagraph.op import Unsupported, load, registry
+from numbagraph.frontend.active import tracing
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.tracing import Tracer, input_shape
+from numbagraph.ir.graph import Input
+from numbagraph.ir.op import Unsupported, load, registry
+from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64, ArrayType
 from numbagraph.testing import (
     check_batching,
     check_donations,
@@ -23,8 +25,6 @@ from numbagraph.testing import (
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.checks import REPRESENTATIVE
 from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
-from numbagraph.tracing import Tracer, input_shape
-from numbagraph.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64, ArrayType
 
 INT32 = np.dtype(np.int32)
 WITHOUT_JAX = importlib.util.find_spec("jax") is None

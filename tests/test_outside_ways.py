@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import numbagraph
-from numbagraph import graph_jit, outside
+from numbagraph import graph_jit
+from numbagraph.frontend import outside
 
 X = np.arange(3.0) + 1
 

@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("pymc")
 
-from numbagraph.op import registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import replace
 from numbagraph.pymc_bridge import importer, indexing, linker, structure
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.logp import CompiledLogp
-from numbagraph.structs import replace
 from tests.fuzz import models, pytensor_graphs, pytensor_matrices, pytensor_ops
 from tests.fuzz.runner import run_cases
 

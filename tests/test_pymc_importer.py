@@ -19,13 +19,13 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 
-from numbagraph.op import registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import DTYPES
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.compatibility import Names, conditional, linalg
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
 from numbagraph.rewrite.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import DTYPES
 from tests.imported import PLAIN, check
 
 v, w, m, t = pt.dvector("v"), pt.dvector("w"), pt.dmatrix("m"), pt.dtensor3("t")

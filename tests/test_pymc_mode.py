@@ -25,12 +25,12 @@ from pytensor.graph.basic import Apply  # noqa: E402
 from pytensor.graph.op import Op  # noqa: E402
 from pytensor.raise_op import Assert  # noqa: E402
 
+from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, compile_logp  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import linalg  # noqa: E402
 from numbagraph.pymc_bridge.importer import from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.segments import Segment, divide, is_random  # noqa: E402
-from numbagraph.shapes import ShapeError  # noqa: E402
 from tests.pymc_models import MODELS  # noqa: E402
 
 NAME = "NUMBAGRAPH"

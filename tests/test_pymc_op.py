@@ -15,9 +15,9 @@ from pytensor.compile.mode import Mode  # noqa: E402
 from pytensor.graph.replace import vectorize_graph  # noqa: E402
 
 from numbagraph import custom_vjp, graph_jit  # noqa: E402
+from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import compile_logp, compile_model, from_pytensor, function_op, to_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.function_op import FunctionOp  # noqa: E402
-from numbagraph.shapes import ShapeError  # noqa: E402
 
 PLAIN = Mode(linker="py", optimizer="fast_compile")
 """PyTensor's Python code: the op's own `perform` runs."""

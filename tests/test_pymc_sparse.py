@@ -13,9 +13,9 @@ from pytensor.compile.mode import Mode  # noqa: E402
 from pytensor.sparse.basic import CSM, col_scale, csm_properties, csr_from_dense, dense_from_sparse, row_scale  # noqa: E402
 from pytensor.sparse.math import _dot, sp_sum, structured_dot, structured_exp, usmm  # noqa: E402
 
+from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.segments import Segment, divide  # noqa: E402
-from numbagraph.shapes import ShapeError  # noqa: E402
 from tests.imported import check, imported_value  # noqa: E402
 
 REWRITTEN = Mode(linker="py", optimizer="fast_run")

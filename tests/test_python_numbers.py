@@ -7,7 +7,8 @@ import operator
 import numpy as np
 import pytest
 
-from numbagraph import Abstract, graph_jit, python_numbers, value_and_grad
+from numbagraph import Abstract, graph_jit, value_and_grad
+from numbagraph.frontend import python_numbers
 
 NUMBERS = {
     bool: (False, True),

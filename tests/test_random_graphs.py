@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import numbagraph.numpy as xp
 from numbagraph import grad, graph_jit
-from numbagraph.graph import Node
-from numbagraph.op import Unsupported, numpy_function, registry
+from numbagraph.frontend.tracing import op_function
+from numbagraph.ir.graph import Node
+from numbagraph.ir.op import Unsupported, numpy_function, registry
+from numbagraph.ir.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
-from numbagraph.tracing import op_function
-from numbagraph.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
 from tests.graphs import make_input
 
 scatter_add = op_function(registry["scatter_add"])

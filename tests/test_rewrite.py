@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Dim, Graph, Guard, Input, Node, Source, at_source, constant
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Guard, Input, Node, Source, at_source, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import replace
+from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64, ArrayType
 from numbagraph.rewrite import pipeline
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.checks import check_values, verify_types
 from numbagraph.rewrite.engine import RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.patterns import Symbol, exp, log, sqrt, square
 from numbagraph.rewrite.pipeline import MATRIX_PASSES, PASSES, Stage, optimise, prepare
-from numbagraph.structs import replace
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import BOOL, FLOAT32, FLOAT64, INT64, ArrayType
 from tests.graphs import trace
 
 GOLDENS = Path(__file__).parent / "goldens"

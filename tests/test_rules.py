@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
-from numbagraph.graph import Dim, Graph, Input, Node
-from numbagraph.op import registry
+from numbagraph.ir.graph import Dim, Graph, Input, Node
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import FLOAT64, ArrayType
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.engine import PatternRule, RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.facts import floating, is_op
@@ -16,7 +17,6 @@ from numbagraph.rewrite.pipeline import optimise
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import FLOAT64, ArrayType
 from tests.accuracy import check_accuracy
 from tests.graphs import trace
 from tests.rule_checks import check, compare, fired, instances, is_elementwise, special_values

@@ -20,8 +20,8 @@ import pytest
 import numbagraph
 import numbagraph.numpy as xp
 from numbagraph import graph_jit
-from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.forking import new_lock
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.runtime import objects
 from numbagraph.runtime.collection import CollectorAtRest, collector_at_rest
 from numbagraph.runtime.compile import Library, compile_module

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
 from numbagraph.runtime.entry import make_callable
 from tests.native_programs import (
     ADD_ONE,

@@ -3,7 +3,7 @@
 import pytest
 
 from numbagraph.blockwise.signature import SignatureError, parse
-from numbagraph.shapes import ShapeError
+from numbagraph.ir.shapes import ShapeError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 import scipy.special
 
 from numbagraph import grad, graph_jit, hessian, jacfwd, jacrev
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.ir.op import Unsupported, registry
 from numbagraph.numpy import logsumexp
-from numbagraph.op import Unsupported, registry
 from numbagraph.testing.special_points import check_special_points, has_points
 
 ELEMENTWISE = [op.name for op in registry if op.kind == "elementwise" and has_points(op)]

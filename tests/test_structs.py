@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from numbagraph import structs
-from numbagraph.structs import Struct
+from numbagraph.ir import structs
+from numbagraph.ir.structs import Struct
 
 
 class Point(Struct):

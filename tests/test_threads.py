@@ -9,7 +9,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph import grad, graph_jit, value_and_grad
-from numbagraph.op import registry
+from numbagraph.ir.op import registry
 from numbagraph.runtime import math_library
 from numbagraph.testing import assert_same, check_op, small_chunks
 from tests.parallel_functions import LONG, THREADS, at_most, chain, cut, model, numbers, positive, summary

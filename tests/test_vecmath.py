@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numbagraph import structs
+from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics.target import Target, emitting_for, host
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.jit import GraphFunction
+from numbagraph.ir import structs
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import FLOAT32, FLOAT64, FLOATS
 from numbagraph.numpy import public_function
-from numbagraph.op import registry
 from numbagraph.testing import accuracy, assert_same, special_values
 from numbagraph.testing.arrays import combinations
-from numbagraph.types import FLOAT32, FLOAT64, FLOATS
 
 ROOT = Path(__file__).parents[1]
 HASWELL = Target("x86_64-unknown-linux-gnu", "haswell", "+avx,+avx2,+fma")

@@ -8,12 +8,12 @@ import pytest
 import numbagraph
 from numbagraph import graph_jit
 from numbagraph import numpy as xp
-from numbagraph.op import Unsupported, numpy_function, registry
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.op import Unsupported, numpy_function, registry
+from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
 from numbagraph.testing import check_writes, samples
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.views import check_function, leaves_of
-from numbagraph.tracing import Tracer
-from numbagraph.types import COMPLEX128, FLOAT64, INT64
 from tests.test_ops import first_calls
 
 PUBLIC = sorted(

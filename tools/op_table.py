@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from numbagraph import ops
-from numbagraph.op import Op, Unsupported, registry
+from numbagraph.ir.op import Op, Unsupported, registry
 
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 HEADER = """# Ops

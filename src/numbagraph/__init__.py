@@ -1,27 +1,24 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
 from numbagraph import linalg, numpy, ops, special
-from numbagraph.api import (
-    Abstract,
-    GraphFunction,
-    GUFunc,
+from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
-    graph_jit,
-    gufunc,
     hessian,
     jacfwd,
     jacrev,
     jvp,
-    on_linalg_error,
-    release_memory,
     stop_gradient,
-    threads,
     value_and_grad,
-    vectorize,
     vjp,
-    vmap,
 )
+from numbagraph.frontend.mapping import vectorize, vmap
+from numbagraph.gufunc import GUFunc, gufunc
+from numbagraph.jit import GraphFunction, graph_jit
+from numbagraph.ops.linalg.errors import on_linalg_error
+from numbagraph.runtime.arguments import Abstract
+from numbagraph.runtime.memory import release_memory
+from numbagraph.runtime.threads import threads
 from numbagraph.version import __version__
 
 __all__ = [

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.active import current_trace
-from numbagraph.op import numpy_function, registry
-from numbagraph.tracing import apply
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import numpy_function, registry
 
 _CONSTANTS = ("pi", "e", "inf", "nan", "newaxis", "euler_gamma")
 _DTYPES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
 from numbagraph.numpy import public_function
 
 

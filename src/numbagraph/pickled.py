@@ -1,31 +1,5 @@
-"""Functions that are pickled by name, under which stands what a decorator made of them."""
+"""A name that pickles of before know; it stands in `numbagraph.frontend.pickled`."""
 
-from __future__ import annotations
+from numbagraph.frontend.pickled import Pickled
 
-import importlib
-import sys
-from collections.abc import Callable
-from typing import Any
-
-
-class Pickled:
-    """The plain function under a decorated name, which `pickle` would otherwise find to be the decorated one."""
-
-    def __init__(self, function: Callable[..., Any], kind: type) -> None:
-        self.module, self.qualname, self.kind = function.__module__, function.__qualname__, kind
-        self.function = None if self._find() is not None else function
-
-    def _find(self) -> Any:
-        found: Any = sys.modules.get(self.module)
-        for part in self.qualname.split("."):
-            found = getattr(found, part, None)
-        return found if isinstance(found, self.kind) else None
-
-    def decorated(self, decorate: Callable[[Callable[..., Any]], Any]) -> Any:
-        """What stands under the name; ``decorate`` makes it of a function that has none."""
-        if self.function is not None:
-            return decorate(self.function)
-        importlib.import_module(self.module)
-        found = self._find()
-        assert found is not None
-        return found
+__all__ = ["Pickled"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.op import numpy_function, registry
+from numbagraph.ir.op import numpy_function, registry
+from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.testing.arrays import aligned
 from numbagraph.testing.calls import Call, is_supported, samples
-from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 from tests.fuzz.arguments import arrays_of, leaves, mapped
 from tests.fuzz.indices import index_of
 from tests.fuzz.near import perturbed

@@ -22,9 +22,9 @@ from pytensor.tensor import special as rows
 from pytensor.tensor.blockwise import Blockwise
 from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 
+from numbagraph.ir.types import DTYPES
 from numbagraph.pymc_bridge import control, elementwise, importer, linalg
 from numbagraph.pymc_bridge.compatibility import conditional
-from numbagraph.types import DTYPES
 
 Draw = Any
 """`tests.fuzz.pytensor_graphs.Draw`: gives operands."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph import graph_jit
+from numbagraph.frontend.tracing import TraceError
 from numbagraph.testing.arrays import LAYOUTS
 from numbagraph.testing.calls import outcome
-from numbagraph.tracing import TraceError
 from tests.fuzz.arguments import (
     arrays_of,
     form,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Value
-from numbagraph.op import Op, Unsupported, boxing, lazy, load, quiet, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, boxing, lazy, load, quiet, registry
 
 Vjp = Callable[..., Sequence[Any]] | Unsupported
 

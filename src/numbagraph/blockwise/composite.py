@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.blockwise.common import first_argument, reference_of, scalar_result
-from numbagraph.op import Op, Unsupported, new_memory, registry
+from numbagraph.ir.op import Op, Unsupported, new_memory, registry
 
 
 def composite(

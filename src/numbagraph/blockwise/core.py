@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, broadcasting_vjp, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature, parse
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
 from numbagraph.intrinsics.fortran import LONGEST
-from numbagraph.op import Op, Unsupported, as_it_is, registry
-from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, Unsupported, as_it_is, registry
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType
 
 SINGLE = (FLOAT32, COMPLEX64)
 Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[Any]]]]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.op import Op, load, new_memory, nowhere, registry
-from numbagraph.types import BOOL, INT64, ArrayType
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, load, new_memory, nowhere, registry
+from numbagraph.ir.types import BOOL, INT64, ArrayType
 
 Interval = tuple[float, float]
 Domain = Interval | tuple[Interval, ...]

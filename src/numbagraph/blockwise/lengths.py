@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import BatchElement, Constant, Dim, Node, Value, constant
-from numbagraph.op import registry
-from numbagraph.structs import Struct
-from numbagraph.types import BOOL, INT64, UINT64, Extent
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import BatchElement, Constant, Dim, Node, Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import BOOL, INT64, UINT64, Extent
 
 
 def as_extent(size: Any, what: str = "a length") -> Extent:

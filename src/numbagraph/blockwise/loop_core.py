@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import align
 from numbagraph.blockwise.signature import Lengths, Signature
-from numbagraph.graph import Value
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
-from numbagraph.op import Op, Unsupported, quiet
-from numbagraph.structs import Struct, cached_property
-from numbagraph.types import ArrayType
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, quiet
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import ArrayType
 
 LOOPS = "numbagraph.loops."
 """The prefix of external symbols that are such functions, compiled by Numba."""

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import (
     Apply,
@@ -29,9 +28,10 @@ from numbagraph.intrinsics.ir import (
     walk,
 )
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.shapes import resolve, same
-from numbagraph.structs import Struct
-from numbagraph.types import INT64, ArrayType, Extent
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.shapes import resolve, same
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64, ArrayType, Extent
 
 Index = tuple[Scalar, ...]
 Request = tuple[Value, Index]

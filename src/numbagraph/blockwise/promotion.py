@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Value, constant
-from numbagraph.op import registry
-from numbagraph.types import BOOL, INT64, WEAK_TYPES, canonical_dtype
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES, canonical_dtype
 
 Kind = Any
 """A dtype, or a Python scalar type where the operand is weak."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_unary, draw, reference_of, scalar_result, without_axes
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Value, constant
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.op import Op, Unsupported, lazy, registry
-from numbagraph.types import BOOL, INT64, ArrayType, canonical_dtype
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value, constant
+from numbagraph.ir.op import Op, Unsupported, lazy, registry
+from numbagraph.ir.types import BOOL, INT64, ArrayType, canonical_dtype
 
 Function = Callable[..., Any]
 

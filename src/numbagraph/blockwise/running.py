@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
-from numbagraph.graph import Value
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.op import Op, lazy, quiet, registry
-from numbagraph.types import ArrayType, canonical_dtype
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, lazy, quiet, registry
+from numbagraph.ir.types import ArrayType, canonical_dtype
 
 
 def running_op(

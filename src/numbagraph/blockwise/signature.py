@@ -15,10 +15,10 @@ from dataclasses import field
 from functools import cache
 from typing import NoReturn
 
-from numbagraph import shapes
-from numbagraph.shapes import Shape, ShapeError
-from numbagraph.structs import Struct
-from numbagraph.types import Extent
+from numbagraph.ir import shapes
+from numbagraph.ir.shapes import Shape, ShapeError
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import Extent
 
 Lengths = dict[str, Extent]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_unary, first_argument, reference_of
-from numbagraph.graph import Value
-from numbagraph.op import Op, new_memory, registry
-from numbagraph.types import ArrayType
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, new_memory, registry
+from numbagraph.ir.types import ArrayType
 
 
 def as_array(operand: Any) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from llvmlite import ir
 
-from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
 from numbagraph.emit.call import ProgramCall
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, memory_type
-from numbagraph.types import BOOL, real_dtype
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf
+from numbagraph.ir.types import BOOL, real_dtype
 
 REFUSED, CHECK_FAILED = 1, 2
 """What the function returns when its arguments do not fit each other, and when an index was out of bounds."""

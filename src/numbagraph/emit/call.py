@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.abi import ArrayLeaf, Signature
 from numbagraph.emit.memory import define_with_malloc
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
 from numbagraph.intrinsics.vecmath.library import define_all
-from numbagraph.structs import Struct
+from numbagraph.ir.abi import ArrayLeaf, Signature
+from numbagraph.ir.structs import Struct
 
 EXTERNAL = "numbagraph."
 """External symbols with this prefix are bound by us; all others are the process's own."""

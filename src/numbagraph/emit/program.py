@@ -1,4 +1,4 @@
-"""The LLVM of a whole program: its ``shapes`` and ``program`` functions (see `numbagraph.abi`)."""
+"""The LLVM of a whole program: its ``shapes`` and ``program`` functions (see `numbagraph.ir.abi`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from llvmlite import ir
 
-from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
 from numbagraph.emit.chunks import RowsEmitter, work_of
 from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.nest import KernelEmitter
@@ -15,9 +14,10 @@ from numbagraph.emit.regions import Region, shared_buffer
 from numbagraph.emit.rows import row_bytes, rows_of_tile, run_rows
 from numbagraph.emit.scalars import StraightEmitter
 from numbagraph.emit.sizes import too_big
-from numbagraph.graph import Dim, Input
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
+from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
+from numbagraph.ir.graph import Dim, Input
 from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 CHECK_FAILED = 1

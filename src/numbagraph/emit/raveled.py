@@ -12,10 +12,10 @@ from math import prod
 
 from llvmlite import ir
 
-from numbagraph.abi import OUT_OF_MEMORY, Signature
 from numbagraph.emit.call import ProgramCall, Version
 from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
-from numbagraph.structs import Struct
+from numbagraph.ir.abi import OUT_OF_MEMORY, Signature
+from numbagraph.ir.structs import Struct
 
 VECTOR = F64.as_pointer()
 TABLE = POINTER.as_pointer()
@@ -219,7 +219,7 @@ def all_finite(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
 
 
 def emit_entry(module: ir.Module, name: str, run: ir.Function, layout: Layout) -> None:
-    """Emit ``name.vector.shapes`` and ``name.vector.program``: the same, as `numbagraph.abi` has it.
+    """Emit ``name.vector.shapes`` and ``name.vector.program``: the same, as `numbagraph.ir.abi` has it.
 
     The only argument is the vector. The first result is a number, and the others are vectors.
     """

@@ -7,13 +7,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.abi import OUT_OF_MEMORY
 from numbagraph.emit.chunks import MOST_CHUNKS, RowsEmitter, cut, smaller
 from numbagraph.emit.memory import memory_function
 from numbagraph.emit.ranges import RangeEmitter, member
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.intrinsics.reducers import State
+from numbagraph.ir.abi import OUT_OF_MEMORY
 from numbagraph.loops.ir import Reduction
 
 THREADS = "numbagraph.threads."

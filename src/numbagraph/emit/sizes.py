@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph import shapes
-from numbagraph.graph import Input, Node, Value
 from numbagraph.intrinsics.emitter import I1, I64
 from numbagraph.intrinsics.ir import Apply, Literal, Register, Scalar, register, walk
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Input, Node, Value
+from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Compute, Kernel, Program
-from numbagraph.structs import Struct
 
 if TYPE_CHECKING:
     from numbagraph.emit.program import StraightLine

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, id_of, python_type, toposort
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, id_of, python_type, toposort
+from numbagraph.ir.types import WEAK_TYPES, Extent
 from numbagraph.rewrite.engine import is_length
-from numbagraph.types import WEAK_TYPES, Extent
 
 SYMBOLS = {
     "add": "+",

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from numbagraph.abi import ScalarLeaf
-from numbagraph.graph import Dim, Graph, Input, Node, Value, toposort
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
+from numbagraph.ir.abi import ScalarLeaf
+from numbagraph.ir.graph import Dim, Graph, Input, Node, Value, toposort
+from numbagraph.ir.shapes import resolve
+from numbagraph.ir.types import INT64
 from numbagraph.loops.ir import Call, Compute, Kernel, Output, Program, Reduction, Scan, Scatter, Store, TiledLoop
-from numbagraph.shapes import resolve
-from numbagraph.types import INT64
 
 INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numbagraph.op import registry
+from numbagraph.ir.op import registry
 
 
 def __getattr__(name: str) -> Any:

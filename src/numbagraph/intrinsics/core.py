@@ -23,8 +23,8 @@ from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
 from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
-from numbagraph.structs import Struct
-from numbagraph.types import BOOL
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import BOOL
 
 Names = tuple[str, ...]
 """Of the core dimensions of an operand or result."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F32, F64 = ir.FloatType(), ir.DoubleType()

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import Emitter, Operand, llvm_type
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.types import BOOL, FLOAT64, real_dtype
+from numbagraph.ir.types import BOOL, FLOAT64, real_dtype
 
 INT32 = np.dtype(np.int32)
 

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.emitter import F64, I1, I8, I32, I64, POINTER, Emitter, llvm_constant
 from numbagraph.intrinsics.external import BLAS, LAPACK
 from numbagraph.intrinsics.matrices import Index
-from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 
 LETTERS = {FLOAT32: "s", FLOAT64: "d", COMPLEX64: "c", COMPLEX128: "z"}
 LONGEST = 2**31 - 1

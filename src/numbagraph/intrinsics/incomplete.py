@@ -20,7 +20,7 @@ from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Number, lifted
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.types import FLOAT64
+from numbagraph.ir.types import FLOAT64
 
 TOLERANCE = 4 * sys.float_info.epsilon
 """Relative: what rounding changes from term to term is less."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand
-from numbagraph.types import INT64
+from numbagraph.ir.types import INT64
 
 NO_WRAP = ("nsw",)
 

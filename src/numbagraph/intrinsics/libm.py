@@ -11,7 +11,7 @@ from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand
 from numbagraph.intrinsics.external import SCIPY
 from numbagraph.intrinsics.formula import wrap
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.types import COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64
 
 
 def real(name: str) -> Emit:

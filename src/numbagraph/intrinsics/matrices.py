@@ -13,7 +13,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_type
 from numbagraph.intrinsics.formula import Bits, Number, unwrap, wrap
-from numbagraph.types import BOOL
+from numbagraph.ir.types import BOOL
 
 
 class Index:

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, Operand
 from numbagraph.intrinsics.formula import Number, absolute, copysign, floor, formula, instruction, intrinsic, lifted
-from numbagraph.types import FLOAT32
+from numbagraph.ir.types import FLOAT32
 
 INFINITY, NAN = math.inf, math.nan
 

@@ -11,8 +11,8 @@ from llvmlite import ir
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_constant
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.structs import Struct
-from numbagraph.types import COMPLEX128, FLOAT64, INT64
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
 
 State = tuple[ir.Value, ...]
 

@@ -13,8 +13,8 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.matrices import Index, Matrix
-from numbagraph.structs import Struct
-from numbagraph.types import INT64
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
 
 RUN = 8
 """Elements that are sorted by insertion, before runs of them are merged."""

@@ -13,7 +13,7 @@ from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Number, formula, in_double, intrinsic, lifted, unwrap, wrap
 from numbagraph.intrinsics.vecmath.gamma import cotangent_of_turns
-from numbagraph.types import FLOAT64
+from numbagraph.ir.types import FLOAT64
 
 _log, _log1p = lifted(vecmath.log), lifted(vecmath.log1p)
 _round = lifted(intrinsic("rint"))

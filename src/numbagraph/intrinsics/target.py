@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from numbagraph.forking import hold_across_fork, importing
-from numbagraph.structs import Struct
+from numbagraph.ir.structs import Struct
 
 
 class Target(Struct):

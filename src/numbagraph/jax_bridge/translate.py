@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.dtypes import canonicalize_dtype
 
-from numbagraph.abi import PYTHON_SCALARS
-from numbagraph.graph import Graph, Node, Value, toposort
+from numbagraph.ir.abi import PYTHON_SCALARS
+from numbagraph.ir.graph import Graph, Node, Value, toposort
 from numbagraph.transforms.interpret import (
     Environment,
     apply_reference,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
+from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import (
     Call,
     Kernel,
@@ -23,7 +24,6 @@ from numbagraph.loops.ir import (
 )
 from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
-from numbagraph.structs import Struct
 
 
 class Lives(Struct, frozen=False):

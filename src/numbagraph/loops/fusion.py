@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
-from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, toposort
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, toposort
 from numbagraph.loops.nests import Domain, domain_of
 
 RECOMPUTE_THRESHOLD = 8.0

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
-from numbagraph.graph import Source, Value
 from numbagraph.intrinsics.ir import (
     Buffer,
     CheckedIndex,
@@ -24,7 +23,8 @@ from numbagraph.intrinsics.ir import (
     Scalar,
     walk,
 )
-from numbagraph.structs import Struct
+from numbagraph.ir.graph import Source, Value
+from numbagraph.ir.structs import Struct
 
 
 class Store(Struct, frozen=False):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from numbagraph import shapes
-from numbagraph.graph import Dim, Graph, Node, Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Dim, Graph, Node, Value
 from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
 

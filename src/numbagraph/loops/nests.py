@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import Index, extent_scalar
-from numbagraph.graph import Constant, Dim, Node, Value
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, register
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Node, Value
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import Extent
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 from numbagraph.loops.order import along_memory
-from numbagraph.structs import Struct
 from numbagraph.transforms.autodiff import call_of
-from numbagraph.types import Extent
 
 Domain = tuple[Any, ...]
 """The loops of a nest, outermost first (extents other than 1), and a mark that keeps unlike nests apart."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from numbagraph.blockwise.lowering import add, multiply, parts
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, literal, walk
+from numbagraph.ir.op import registry
 from numbagraph.loops.ir import Call, Kernel, Output, Reduction, Scan, Scatter, Split, Step
 from numbagraph.loops.nests import element_count
 from numbagraph.loops.order import needs_fill
-from numbagraph.op import registry
 
 LEAST_ROWS = 64
 """Iterations for which a chunk may have a copy of the elements that all chunks add to."""

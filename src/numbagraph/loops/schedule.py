@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import Any
 
-from numbagraph import shapes
-from numbagraph.abi import ArrayLeaf, Leaf
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import extent_scalar
-from numbagraph.graph import Graph, Node, Value, toposort
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar, literal, walk
+from numbagraph.ir import shapes
+from numbagraph.ir.abi import ArrayLeaf, Leaf
+from numbagraph.ir.graph import Graph, Node, Value, toposort
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import ArrayType
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
 from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
@@ -19,8 +21,6 @@ from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import Memory, Puller, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
-from numbagraph.op import registry
-from numbagraph.types import ArrayType
 
 Action = tuple[Step, ...]
 CALL_WORK = 8

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from numbagraph.graph import Value
 from numbagraph.intrinsics.ir import Buffer, Load, Scalar
+from numbagraph.ir.graph import Value
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.loops.ir import (
     Block,
     Call,
@@ -24,7 +25,6 @@ from numbagraph.loops.ir import (
     TiledLoop,
     targets,
 )
-from numbagraph.structs import Struct, replace
 
 MOST_MEMBERS = 16
 """Nests and calls that run together. More of them would read and write more than the caches' ways can hold."""

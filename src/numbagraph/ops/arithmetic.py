@@ -9,17 +9,17 @@ import numpy as np
 from numbagraph.blockwise.elementwise import as_integers
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
-from numbagraph.graph import Constant, Node, Value
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.op import Op, load
+from numbagraph.ir.graph import Constant, Node, Value
+from numbagraph.ir.op import Op, load
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.exponential import log
 from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.rounding import rint, trunc
 from numbagraph.ops.selection import where
-from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 
 add = elementwise(np.add, emit=scalar.add, vjp=lambda g, y, a, b: (g, g), operator="add", commutative=True)
 subtract = elementwise(np.subtract, emit=scalar.subtract, vjp=lambda g, y, a, b: (g, -g), operator="sub")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.graph import Value
 from numbagraph.intrinsics import libm
-from numbagraph.op import Op, Unsupported, nowhere
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, nowhere
 from numbagraph.ops.arithmetic import at_zero, sign
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.identity import differentiated_as

@@ -8,10 +8,10 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind, as_value, convert
-from numbagraph.graph import Value
 from numbagraph.intrinsics import scalar
-from numbagraph.op import Op
-from numbagraph.types import BOOL
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op
+from numbagraph.ir.types import BOOL
 
 MESSAGE = "a condition does not hold"
 

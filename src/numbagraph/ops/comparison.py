@@ -9,11 +9,11 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, is_large, promote, ufunc_rule
-from numbagraph.graph import Value
 from numbagraph.intrinsics import reals, scalar
-from numbagraph.op import Op
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op
+from numbagraph.ir.types import FLOAT32, INT64, UINT64
 from numbagraph.ops.selection import DISCRETE, where
-from numbagraph.types import FLOAT32, INT64, UINT64
 
 
 def by_value(ufunc: np.ufunc) -> DtypeRule:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
-from numbagraph.graph import Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import canonical_dtype
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.product import matrix_product, total
 from numbagraph.ops.shape import copy, expand_dims, permute, ravel, reshape_value, squeeze
-from numbagraph.structs import Struct
-from numbagraph.types import canonical_dtype
 
 Label = Any
 Labels = tuple[Label, ...]

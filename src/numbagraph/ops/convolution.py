@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
-from numbagraph.graph import Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.types import Extent
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.gathering import gather_value
@@ -18,7 +19,6 @@ from numbagraph.ops.reduction import sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, ravel
 from numbagraph.ops.slicing import flip
-from numbagraph.types import Extent
 
 MODES = ("full", "same", "valid")
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import batch_unary, composite, draw, view
 from numbagraph.blockwise.lengths import as_extent, as_length, as_shape, ceil_divide, is_nonnegative
 from numbagraph.blockwise.lowering import Index
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, is_large, kind_of, number_of
-from numbagraph.graph import Constant, Node, Value, constant
-from numbagraph.op import Op, Unsupported, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value, constant
+from numbagraph.ir.op import Op, Unsupported, load, registry
+from numbagraph.ir.types import FLOAT64, INT64, UINT64, ArrayType, Extent, canonical_dtype
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
-from numbagraph.types import FLOAT64, INT64, UINT64, ArrayType, Extent, canonical_dtype
 
 
 def iota_type(*sizes: Value, size: int | None) -> ArrayType:

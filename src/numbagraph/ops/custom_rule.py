@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from numbagraph.graph import Input, Value
-from numbagraph.op import registry
+from numbagraph.ir.graph import Input, Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
 from numbagraph.ops.identity import GradientRule
-from numbagraph.structs import Struct
 from numbagraph.transforms.batching import batch, spread
 
 Backward = Callable[[Sequence[Value], Sequence[Value]], Sequence[Value | None]]

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.graph import Value
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import ArrayType, Extent
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, number_as
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_dims, move
-from numbagraph.types import ArrayType, Extent
 
 
 def main_diagonal_type(value: Value) -> ArrayType:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from numbagraph.blockwise.kinds import elementwise
-from numbagraph.graph import Value
 from numbagraph.intrinsics import complexes, vecmath
 from numbagraph.intrinsics.formula import by_kind, formula
-from numbagraph.op import registry
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.selection import where

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Constant, Node, Value, constant
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value, constant
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import BOOL, INT64, UINT64, ArrayType, Extent, canonical_dtype
 from numbagraph.ops.creation import along, filled, iota, number_as, zeros_as
 from numbagraph.ops.shape import broadcast_value, move, ravel, reshape_value
 from numbagraph.ops.slicing import pick_value
-from numbagraph.types import BOOL, INT64, UINT64, ArrayType, Extent, canonical_dtype
 
 Template = tuple[int | None, ...]
 ADD = Reducer("add", scalar.add, 0)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import draw
-from numbagraph.graph import Value
 from numbagraph.intrinsics import incomplete, libm
-from numbagraph.op import Op, Unsupported, lazy, load
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, lazy, load
+from numbagraph.ir.types import FLOAT64
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, log, log1p
 from numbagraph.ops.identity import with_derivative
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import digamma, gammaln, own, special, xlog1py, xlogy
-from numbagraph.types import FLOAT64
 
 TWICE = Unsupported("there is no second derivative by the parameters")
 

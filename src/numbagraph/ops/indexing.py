@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Node, Value
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import Extent
 from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 from numbagraph.ops.slicing import put_slice, set_slice, take_slice
-from numbagraph.structs import Struct
-from numbagraph.types import Extent
 
 INVALID = (
     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "

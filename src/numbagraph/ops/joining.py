@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.lengths import Cut, as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
-from numbagraph.graph import Node, Value
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import ArrayType, Extent, canonical_dtype
 from numbagraph.ops.creation import along, filled, number_as, tri
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import (
@@ -29,7 +30,6 @@ from numbagraph.ops.shape import (
     reshape_value,
 )
 from numbagraph.ops.slicing import narrow, put_slice, roll_value
-from numbagraph.types import ArrayType, Extent, canonical_dtype
 
 
 def concatenate_type(*values: Value, axis: int) -> ArrayType:

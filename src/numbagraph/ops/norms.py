@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Value
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import FLOAT64, real_dtype
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import not_equal
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.shape import expand_dims, move, squeeze
 from numbagraph.ops.statistics import flat_at_zero, squared_size
-from numbagraph.types import FLOAT64, real_dtype
 
 
 def trace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -11,9 +11,9 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
 from numbagraph.intrinsics import integer_ops
-from numbagraph.op import Op, Unsupported
+from numbagraph.ir.op import Op, Unsupported
+from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ops.selection import DISCRETE
-from numbagraph.types import BOOL, INT64
 
 LIMITS = np.iinfo(np.int64)
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, scalar_result
 from numbagraph.blockwise.elementwise import install_operator
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lowering import Opaque
 from numbagraph.blockwise.promotion import promote, ufunc_rule
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import blas, fortran
-from numbagraph.op import Op, lazy, quiet, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, lazy, quiet, registry
+from numbagraph.ir.types import BOOL, ArrayType, Extent
 from numbagraph.ops import reduction
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.shape import expand_dims, permute, squeeze, transpose
-from numbagraph.types import BOOL, ArrayType, Extent
 
 Flags = tuple[bool, bool]
 """Of each operand, whether its last two dimensions stand in reverse."""

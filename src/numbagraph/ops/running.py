@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import draw, running, running_op
 from numbagraph.blockwise.promotion import common_rule, convert, promote
-from numbagraph.graph import Value
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer
-from numbagraph.op import Op, load
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load
 from numbagraph.ops.comparison import greater, less
 from numbagraph.ops.reduction import accumulator_dtype, highest, lowest
 from numbagraph.ops.selection import where

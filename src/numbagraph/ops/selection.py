@@ -10,10 +10,10 @@ import numpy as np
 from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, kind_of, promote
-from numbagraph.graph import Value
 from numbagraph.intrinsics import scalar
-from numbagraph.op import Op, Unsupported, load, quiet, registry
-from numbagraph.types import BOOL, DTYPES, ArrayType, canonical_dtype
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, load, quiet, registry
+from numbagraph.ir.types import BOOL, DTYPES, ArrayType, canonical_dtype
 
 DISCRETE = Unsupported("the result is discrete: it has no derivative")
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw, sum_to, view, without_axes
 from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics.ir import Scalar, literal
-from numbagraph.op import Op, load, registry
-from numbagraph.types import ArrayType, Extent
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import ArrayType, Extent
 
 
 def expand_dims_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:

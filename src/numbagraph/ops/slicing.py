@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import batch_unary, composite, draw, view, without_axes
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
-from numbagraph.graph import Node, Value
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import Scalar, index_operation
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import INT64, ArrayType, Extent
 from numbagraph.ops.creation import iota, zeros_as
 from numbagraph.ops.shape import expand_at, expand_dims
-from numbagraph.types import INT64, ArrayType, Extent
 
 Template = tuple[int | None, ...]
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import Keywords, composite, core_op
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
-from numbagraph.graph import Value
 from numbagraph.intrinsics import sorting
-from numbagraph.op import Op, load
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load
+from numbagraph.ir.types import INT64
 from numbagraph.ops.gathering import gather_along, take
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.shape import move, ravel, reshape_value
-from numbagraph.types import INT64
 
 KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 

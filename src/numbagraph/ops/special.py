@@ -12,15 +12,15 @@ import numpy as np
 from numbagraph.blockwise.elementwise import Domain, elementwise_samples
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
-from numbagraph.graph import Value
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
-from numbagraph.op import Op, Unsupported, lazy, load
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, lazy, load
+from numbagraph.ir.types import FLOAT64, FLOATS
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import exp, expm1, log, log1p
 from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.selection import where
-from numbagraph.types import FLOAT64, FLOATS
 
 SQRT_PI, SQRT_2 = math.sqrt(math.pi), math.sqrt(2.0)
 SQRT_2_PI = SQRT_PI * SQRT_2

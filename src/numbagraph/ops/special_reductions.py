@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, promote, ufunc_rule
 from numbagraph.blockwise.reduction import reduced_axes
-from numbagraph.graph import Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ops.arithmetic import absolute, real, sign
 from numbagraph.ops.comparison import equal, isfinite, maximum
 from numbagraph.ops.exponential import exp, log, log1p
@@ -21,7 +22,6 @@ from numbagraph.ops.identity import differentiated_as, stop_gradient
 from numbagraph.ops.reduction import max, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, squeeze
-from numbagraph.types import FLOAT64, canonical_dtype
 
 
 def floating_rule(kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:

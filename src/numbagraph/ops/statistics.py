@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, convert, promote
 from numbagraph.blockwise.reduction import reduction_samples
-from numbagraph.graph import Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ops.arithmetic import imag, real, sqrt
 from numbagraph.ops.comparison import equal, maximum, not_equal
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_to, expand_at
-from numbagraph.types import FLOAT64, INT64
 
 Samples = Callable[[np.random.Generator, np.dtype], list[tuple[Any, ...]]]
 

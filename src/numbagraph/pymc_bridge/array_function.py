@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.abi import ArrayLeaf, Leaf, Result, Signature
 from numbagraph.forking import new_lock
-from numbagraph.graph import Input, Value
+from numbagraph.ir.abi import ArrayLeaf, Leaf, Result, Signature
+from numbagraph.ir.graph import Input, Value
+from numbagraph.ir.structs import replace
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe
@@ -18,7 +19,6 @@ from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.structs import replace
 from numbagraph.transforms.interpret import after_failure
 
 

@@ -17,11 +17,12 @@ from pytensor.tensor.math import Dot
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.shape import Reshape
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
-from numbagraph.mapping import over_batches
-from numbagraph.op import registry
+from numbagraph.frontend.mapping import over_batches
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL
 from numbagraph.pymc_bridge import linalg, structure
 from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import (
@@ -34,7 +35,6 @@ from numbagraph.pymc_bridge.importer import (
     static_shape,
 )
 from numbagraph.pymc_bridge.mathematics import all_of, matrix_product
-from numbagraph.types import BOOL
 
 
 @imports(CheckAndRaise)

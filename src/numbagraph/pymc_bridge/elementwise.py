@@ -10,14 +10,14 @@ from pymc.distributions import dist_math
 from pytensor.graph.basic import Apply
 from pytensor.tensor.elemwise import Elemwise
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Constant, Node, Value, constant
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, canonical_dtype
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.pymc_bridge.compatibility import rows, scalars, special
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
-from numbagraph.types import BOOL, canonical_dtype
 
 Build = Callable[..., Value]
 

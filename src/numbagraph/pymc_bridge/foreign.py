@@ -12,11 +12,11 @@ from pytensor.graph.basic import Apply, Variable, clone_get_equiv
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
 
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
 from numbagraph.pymc_bridge.segments import Segment
-from numbagraph.shapes import ShapeError
-from numbagraph.structs import cached_property
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""

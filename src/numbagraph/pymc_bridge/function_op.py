@@ -16,21 +16,21 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.shape import Shape_i
 
-from numbagraph import shapes
-from numbagraph.abi import ArrayLeaf
-from numbagraph.active import tracing
-from numbagraph.differentiation import vjp
-from numbagraph.embed import FAILURES
-from numbagraph.graph import Value
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.active import tracing
+from numbagraph.frontend.differentiation import vjp
+from numbagraph.frontend.embed import FAILURES
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.traced import Traced, trace
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir import shapes
+from numbagraph.ir.abi import ArrayLeaf
+from numbagraph.ir.graph import Value
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import Extent, canonical_dtype
 from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.collection import collector_at_rest
-from numbagraph.structs import Struct, cached_property
-from numbagraph.traced import Traced, trace
-from numbagraph.tracing import Tracer
-from numbagraph.types import Extent, canonical_dtype
 
 
 class Call(Struct):

@@ -21,11 +21,13 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.scalar.basic import ScalarType
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
-from numbagraph.graph import Constant as GraphConstant
-from numbagraph.graph import Dim, Graph, Input, Node, Value, at_source, constant, substitute
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant as GraphConstant
+from numbagraph.ir.graph import Dim, Graph, Input, Node, Value, at_source, constant, substitute
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.types import ArrayType, Extent, canonical_dtype
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
 from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
@@ -34,9 +36,7 @@ from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, place
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.engine import rewrite_values
-from numbagraph.structs import Struct, replace
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import ArrayType, Extent, canonical_dtype
 
 Handler = Callable[..., Any]
 """``handler(importer, node, *inputs)`` gives our value (or a sequence of them) for an application of an op."""

@@ -10,17 +10,17 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Nonzero, PermuteRowElements
 from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Constant, Value, constant
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, Extent
 from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import index_of, math
 from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
-from numbagraph.types import BOOL, Extent
 
 
 def part(entry: Any) -> Any:

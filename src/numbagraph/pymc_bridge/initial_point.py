@@ -20,7 +20,7 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.tensor.rewriting.ofg import inline_ofg_node
 
 from numbagraph.forking import new_lock
-from numbagraph.structs import cached_property
+from numbagraph.ir.structs import cached_property
 
 
 @node_rewriter([OpFromGraph])

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
-from numbagraph.op import Op, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops
 from numbagraph.pymc_bridge.compatibility import math, multivariate, refuses_nan, triangle_of
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.mathematics import all_of
-from numbagraph.structs import Struct
-from numbagraph.types import INT64, canonical_dtype
 
 
 def needed(name: str, node: Apply) -> Op:

@@ -15,11 +15,11 @@ from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
+from numbagraph.ir.shapes import ShapeError
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.default_mode import install
 from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.segments import Division, Segment, divide
-from numbagraph.shapes import ShapeError
 
 LONGEST = 60
 """Characters of an op in a warning."""

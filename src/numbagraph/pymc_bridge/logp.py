@@ -16,13 +16,14 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
 from numbagraph.forking import new_lock
-from numbagraph.graph import Graph, Input, Value, constant
 from numbagraph.inspect.report import Report
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Input, Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import FLOAT64, ArrayType, canonical_dtype
 from numbagraph.loops.lengths import array_of_computed_length, refusal
-from numbagraph.op import registry
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
@@ -36,7 +37,6 @@ from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import FLOAT64, ArrayType, canonical_dtype
 
 
 class Point:

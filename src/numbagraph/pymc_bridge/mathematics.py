@@ -12,15 +12,15 @@ from pytensor.tensor import math
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import CumOp
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value, constant
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64, canonical_dtype
 from numbagraph.ops.shape import expand_at, permute, reshape_value
 from numbagraph.pymc_bridge.compatibility import blas, rows, scalars
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
-from numbagraph.types import BOOL, INT64, canonical_dtype
 
 REDUCTIONS: dict[type, str] = {
     scalars.Add: "sum",

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.abi import ArrayLeaf, Result, Signature
 from numbagraph.emit.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
-from numbagraph.graph import Input, Value
+from numbagraph.ir.abi import ArrayLeaf, Result, Signature
+from numbagraph.ir.graph import Input, Value
+from numbagraph.ir.structs import cached_property, replace
+from numbagraph.ir.types import FLOAT64
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import Plan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.structs import cached_property, replace
-from numbagraph.types import FLOAT64
 
 
 class VectorSpecialisation(Specialisation, frozen=False):

@@ -10,16 +10,16 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.random.type import RandomType
 
-from numbagraph import shapes
-from numbagraph.embed import FAILURES
-from numbagraph.graph import Value
+from numbagraph.frontend.embed import FAILURES
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import DTYPES
 from numbagraph.loops.lengths import ComputedLengths
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
-from numbagraph.structs import Struct
-from numbagraph.types import DTYPES
 
 
 class Segment(Struct, eq=False):

@@ -12,16 +12,16 @@ import numpy as np
 from pytensor.graph.basic import Apply
 from scipy.sparse import csc_matrix, csr_matrix
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import canonical_dtype
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import sparse as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.sparse_matrix import SparseMatrix
-from numbagraph.types import canonical_dtype
 
 
 def product_along(matrix: SparseMatrix, y: Value, axis: int, of: str) -> Value:

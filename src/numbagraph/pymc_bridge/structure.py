@@ -18,17 +18,17 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import MakeSlice
 
-from numbagraph import shapes
 from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Constant, Dim, Input, Node, Value, constant, toposort
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Input, Node, Value, constant, toposort
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64, Extent, canonical_dtype
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
 from numbagraph.ops.slicing import narrow
 from numbagraph.pymc_bridge.compatibility import axis_apart
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
-from numbagraph.types import INT64, Extent, canonical_dtype
 
 
 def static_integer(value: Any, what: str) -> int:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.graph import Node, Value
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.op import registry
 from numbagraph.ops.checking import check
 from numbagraph.ops.linalg.common import adjoint, conj
 from numbagraph.ops.linalg.determinants import sign_of_product, slogdet

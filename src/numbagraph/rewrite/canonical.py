@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Node, Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.ops.shape import full_order, permute, reshape_value
 from numbagraph.rewrite import patterns

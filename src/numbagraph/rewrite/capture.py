@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.ir.structs import replace
+from numbagraph.ir.types import ArrayType, Extent
 from numbagraph.ops.product import is_thin, matmul
 from numbagraph.ops.shape import permute
-from numbagraph.structs import replace
 from numbagraph.transforms.interpret import evaluate
-from numbagraph.types import ArrayType, Extent
 
 LEAST_WORK = 16.0
 """Cost an element (in additions) above which a value is computed once though it is larger than what it depends on."""

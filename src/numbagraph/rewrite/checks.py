@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Graph, Node, toposort
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Node, toposort
 from numbagraph.rewrite.engine import RewriteError, rewrite
 from numbagraph.transforms.interpret import evaluate
 

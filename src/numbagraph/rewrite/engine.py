@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, at_source, constant, make_node
-from numbagraph.op import Op, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Node, Source, Value, at_source, constant, make_node
+from numbagraph.ir.op import Op, registry
+from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.ir.types import INT64, ArrayType
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
-from numbagraph.structs import Struct, cached_property, replace
-from numbagraph.types import INT64, ArrayType
 
 LONGEST_CHAIN = 1000
 """Firings on what became of one node; more can only be rules that undo each other or grow without end."""

@@ -9,10 +9,10 @@ apart from that it is as accurate as a pairwise sum (docs/architecture.md lists 
 
 from __future__ import annotations
 
-from numbagraph import shapes
-from numbagraph.graph import Graph, Node, Value, at_source, constant
-from numbagraph.op import registry
-from numbagraph.structs import Struct
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Node, Value, at_source, constant
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
 
 DIVISIONS = ("true_divide", "divide")
 INEXACT = ("multiply", "square", *DIVISIONS)

@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Constant, Node, Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.rewrite.facts import is_op, keeps_values
 

@@ -16,9 +16,9 @@ import numpy as np
 
 import numbagraph.ops  # noqa: F401  (fills the registry, which knows Python's operators)
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.graph import Constant, Node, Value
-from numbagraph.op import Op, registry
-from numbagraph.structs import Struct, cached_property
+from numbagraph.ir.graph import Constant, Node, Value
+from numbagraph.ir.op import Op, registry
+from numbagraph.ir.structs import Struct, cached_property
 
 Bindings = dict[str, Any]
 Head = Any

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from numbagraph import shapes
 from numbagraph.blockwise.lengths import Cut
-from numbagraph.graph import Constant, Node, Value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Node, Value
+from numbagraph.ir.structs import replace
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.ops.slicing import slice_cuts, take_slice
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import node_rule, rule
 from numbagraph.rewrite.facts import number
 from numbagraph.rewrite.patterns import Head, concatenate
-from numbagraph.structs import replace
 
 
 def of_named_op(heads: Sequence[Head]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from numbagraph.graph import Graph, Node, Value, toposort
+from numbagraph.ir.graph import Graph, Node, Value, toposort
+from numbagraph.ir.structs import Struct
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import verify_types
@@ -14,7 +15,6 @@ from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
-from numbagraph.structs import Struct
 
 
 class GraphPass(Struct):

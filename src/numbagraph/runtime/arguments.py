@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import optree
 
-from numbagraph.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
-from numbagraph.types import canonical_dtype
+from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.ir.types import canonical_dtype
 
 NAMESPACE = "numbagraph"
 _BY_INSERTION = optree.dict_insertion_ordered(True, namespace=NAMESPACE)

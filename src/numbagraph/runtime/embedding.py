@@ -9,11 +9,11 @@ from llvmlite import ir
 from numbagraph.emit.c_function import emit_c_function, fixed_address
 from numbagraph.emit.call import Address, ProgramCall, Version, bind_externals
 from numbagraph.intrinsics.external import external_symbols
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.loops.ir import Compute
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
-from numbagraph.shapes import ShapeError
-from numbagraph.structs import Struct, cached_property
 
 C_FUNCTION = "call"
 

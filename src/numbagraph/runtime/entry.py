@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
 
 from .compile import Library, target_fingerprint
 from .guards import GuardRecord, Guards

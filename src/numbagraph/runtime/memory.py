@@ -13,8 +13,8 @@ import time
 
 from numbagraph.emit.memory import ALIGNMENT, MEMORY
 from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.ir.structs import cached_property
 from numbagraph.runtime.interruption import keeping
-from numbagraph.structs import cached_property
 
 from .handwritten import OnePerProcess, Part
 

@@ -35,13 +35,13 @@ from numba.extending import register_model
 from numba.np.arrayobj import _empty_nd_impl, make_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from numbagraph.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
 from numbagraph.emit.call import ProgramCall
 from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
+from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
-from numbagraph.structs import Struct
-from numbagraph.types import canonical_dtype
 
 FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
 """What tracing a function may raise: Numba shows such an error to its user as one of typing."""

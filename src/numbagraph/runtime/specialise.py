@@ -11,18 +11,19 @@ import numpy as np
 
 import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code calls
-from numbagraph.abi import Leaf, Result, Signature
 from numbagraph.emit.call import EXTERNAL
 from numbagraph.emit.program import emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.forking import new_lock
-from numbagraph.graph import Graph, Source, content_hash
 from numbagraph.intrinsics.ir import Buffer
+from numbagraph.ir.abi import Leaf, Result, Signature
+from numbagraph.ir.graph import Graph, Source, content_hash
+from numbagraph.ir.op import boxing
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.loops.buffers import take_over
 from numbagraph.loops.ir import Program
 from numbagraph.loops.schedule import build_program
 from numbagraph.loops.tiling import tiled
-from numbagraph.op import boxing
 from numbagraph.rewrite.pipeline import Stages, optimise
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
@@ -30,7 +31,6 @@ from numbagraph.runtime.compile import Library, assembly, compile_module, optimi
 from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
 from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.stored import linked, load, with_names
-from numbagraph.structs import Struct, cached_property, replace
 from numbagraph.version import __version__
 
 compiling = new_lock()

@@ -18,13 +18,13 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
-from numbagraph.jit import GraphFunction
+from numbagraph.ir.op import numpy_function, quiet, registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import FLOAT32, FLOAT64
 from numbagraph.numpy import public_function
-from numbagraph.op import numpy_function, quiet, registry
-from numbagraph.structs import Struct
-from numbagraph.types import FLOAT32, FLOAT64
 
 BITS = 250
 """The precision of the numbers that results are compared with."""

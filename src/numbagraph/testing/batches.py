@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.graph import Input
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.graph import Input
 from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import Checker
 from numbagraph.testing.compare import assert_same
-from numbagraph.tracing import Tracer
 from numbagraph.transforms.batching import batch, spread
 
 SIZE = 3

@@ -12,12 +12,12 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.common import Keywords
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.ir.op import Op, numpy_function
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import DTYPES
 from numbagraph.numpy import public_function
-from numbagraph.op import Op, numpy_function
-from numbagraph.structs import Struct, cached_property
 from numbagraph.testing.arrays import aligned
-from numbagraph.types import DTYPES
 
 Arrays = Sequence[Any]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.abi import PYTHON_SCALARS
-from numbagraph.jit import GraphFunction
-from numbagraph.op import Op, numpy_function
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.ir.abi import PYTHON_SCALARS
+from numbagraph.ir.op import Op, numpy_function
+from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT64
 from numbagraph.runtime.arguments import flatten
 from numbagraph.testing.arrays import LAYOUTS, combinations, memory_of, special_values
 from numbagraph.testing.calls import Call, is_supported, outcome, samples
 from numbagraph.testing.compare import alike, assert_same, category
-from numbagraph.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT64
 
 CONTIGUOUS = {"C order": LAYOUTS["C order"]}
 IN_TURN = ("Fortran order", "strided", "negative strides", "stride 0")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import optree
 
-from numbagraph.differentiation import jvp, vjp
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.differentiation import jvp, vjp
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.ir.types import COMPLEX64, FLOAT32
 from numbagraph.runtime.arguments import flatten
-from numbagraph.types import COMPLEX64, FLOAT32
 
 Function = Callable[..., Any]
 

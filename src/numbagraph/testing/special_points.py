@@ -15,12 +15,12 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.differentiation import grad
+from numbagraph.frontend.differentiation import grad
+from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.jit import GraphFunction
+from numbagraph.ir.op import Op, Unsupported
+from numbagraph.ir.types import FLOAT64
 from numbagraph.numpy import public_function
-from numbagraph.op import Op, Unsupported
-from numbagraph.types import FLOAT64
 
 Point = tuple[float, ...]
 Path = tuple[int, ...]

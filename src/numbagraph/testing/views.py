@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numbagraph.jit import GraphFunction
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.tracing import TraceError
+from numbagraph.ir.op import Op, numpy_function
 from numbagraph.numpy import public_function
-from numbagraph.op import Op, numpy_function
 from numbagraph.testing.calls import Call, applied, is_supported, outcome, samples
 from numbagraph.testing.compare import assert_same
-from numbagraph.tracing import TraceError
 
 Function = Callable[..., Any]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from numbagraph import shapes
 from numbagraph.blockwise.common import real_if
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Input, Node, Value, at_source, toposort
-from numbagraph.op import Unsupported, registry
-from numbagraph.types import ArrayType
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Input, Node, Value, at_source, toposort
+from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.types import ArrayType
 
 
 def is_differentiable(value: Value) -> bool:

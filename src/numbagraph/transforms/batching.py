@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from numbagraph import shapes
-from numbagraph.graph import Node, Value, at_source
-from numbagraph.op import registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Node, Value, at_source
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import Extent
 from numbagraph.transforms.interpret import interpret
-from numbagraph.types import Extent
 
 Batched = tuple[Value, bool]
 """A value, and whether its first dimension is the batch."""

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
-from numbagraph.graph import Constant, Dim, Graph, Node, Source, Value, python_type, toposort
-from numbagraph.op import boxing
-from numbagraph.types import Extent
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Graph, Node, Source, Value, python_type, toposort
+from numbagraph.ir.op import boxing
+from numbagraph.ir.types import Extent
 
 T = TypeVar("T")
 _ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")

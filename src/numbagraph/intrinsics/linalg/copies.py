@@ -9,7 +9,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I64, llvm_constant, llvm_type
 from numbagraph.intrinsics.lanes import Lanes, lanes_of
 from numbagraph.intrinsics.matrices import Index, Matrix
-from numbagraph.types import FLOAT32, FLOAT64
+from numbagraph.ir.types import FLOAT32, FLOAT64
 
 ROWS = 4
 """Rows that are copied together where there are no vectors, so that not each row or column is written to one by one."""

@@ -8,7 +8,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I32, POINTER, llvm_type
 from numbagraph.intrinsics.linalg.spectral import BLOCK, nonzero, not_finite
 from numbagraph.intrinsics.matrices import Index
-from numbagraph.types import real_dtype
+from numbagraph.ir.types import real_dtype
 
 
 def sylvester(element: Element) -> ir.Value:

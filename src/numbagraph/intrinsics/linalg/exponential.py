@@ -10,8 +10,8 @@ from numbagraph.intrinsics.emitter import I64, llvm_constant
 from numbagraph.intrinsics.formula import Number, absolute, intrinsic, lifted
 from numbagraph.intrinsics.linalg.copies import unit
 from numbagraph.intrinsics.matrices import Index, Matrix, Variable
-from numbagraph.structs import replace
-from numbagraph.types import real_dtype
+from numbagraph.ir.structs import replace
+from numbagraph.ir.types import real_dtype
 
 COEFFICIENTS = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,

@@ -10,7 +10,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, llvm_constant
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of, unit
 from numbagraph.intrinsics.matrices import Index, Matrix, Variable
-from numbagraph.types import real_dtype
+from numbagraph.ir.types import real_dtype
 
 
 def nonzero(element: Element, info: ir.Value) -> ir.Value:

@@ -20,8 +20,8 @@ from numbagraph.intrinsics.formula import Bits, Number, fma, formula, lifted, ti
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target, llvm
 from numbagraph.intrinsics.vecmath.calls import library_call
-from numbagraph.structs import Struct, cached_property
-from numbagraph.types import FLOAT64
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import FLOAT64
 
 Interval = tuple[float, float]
 

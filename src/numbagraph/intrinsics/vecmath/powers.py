@@ -18,7 +18,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
 )
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.tables.powers import CBRT, INVERSE_CBRT
-from numbagraph.types import FLOAT32
+from numbagraph.ir.types import FLOAT32
 
 INFINITY, NAN = math.inf, math.nan
 

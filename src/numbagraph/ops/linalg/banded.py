@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op, draw
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import banded
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import Extent
 from numbagraph.ops.creation import iota
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import conj, number, reference
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims, squeeze
-from numbagraph.types import Extent
 
 SYSTEM = "(d,m),(m,n)->(m,n)"
 INTEGER = np.dtype(np.int32)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import composite
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
-from numbagraph.op import load
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import load
 from numbagraph.ops.arithmetic import absolute, complex_of, imag, real
 from numbagraph.ops.comparison import (
     equal,

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import composite, core_op
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import equations, spectral
-from numbagraph.op import Op, load
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load
+from numbagraph.ir.types import real_dtype
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference, unit
 from numbagraph.ops.linalg.functions import kron
@@ -22,7 +23,6 @@ from numbagraph.ops.linalg.solutions import inv, solve
 from numbagraph.ops.linalg.spectra import LONGEST
 from numbagraph.ops.product import transposed_matrix
 from numbagraph.ops.shape import reshape_value
-from numbagraph.types import real_dtype
 
 EQUATION = "(m,m),(n,n),(m,n)->(m,n)"
 

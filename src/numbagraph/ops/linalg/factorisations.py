@@ -9,9 +9,9 @@ import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import adjoints, general, triangular
-from numbagraph.op import Op, load
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     adjoint,

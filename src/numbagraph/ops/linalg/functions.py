@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, promote
-from numbagraph.graph import Value
-from numbagraph.op import load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import INT64
 from numbagraph.ops.comparison import greater
 from numbagraph.ops.contraction import dot
 from numbagraph.ops.creation import iota, zeros
@@ -27,7 +28,6 @@ from numbagraph.ops.product import matrix_product
 from numbagraph.ops.reduction import max, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, expand_at, expand_dims, reshape_value
-from numbagraph.types import INT64
 
 SMALLEST_RATIO = 1e-15
 """Singular values below which, relative to the largest, `pinv` takes them for zero."""

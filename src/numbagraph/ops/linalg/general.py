@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import composite, core_op
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import exponential, spectral
 from numbagraph.intrinsics.linalg import general as emitters
-from numbagraph.op import Op, Unsupported, lazy, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, Unsupported, lazy, load, registry
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.gathering import take_along_axis
@@ -39,7 +40,6 @@ from numbagraph.ops.linalg.spectra import LONGEST, differences, on_diagonal, pro
 from numbagraph.ops.product import transposed_matrix
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import broadcast_value, expand_dims, squeeze
-from numbagraph.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 
 EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"))
 INTEGER = np.dtype(np.int32)

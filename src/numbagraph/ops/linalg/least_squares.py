@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import convert
-from numbagraph.graph import Value
-from numbagraph.op import load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import load, registry
 from numbagraph.ops.linalg import samples
 from numbagraph.ops.linalg.common import adjoint, computed, conj, product
 from numbagraph.ops.linalg.functions import inverse_of_values, pinv_of, precision

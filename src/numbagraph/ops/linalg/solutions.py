@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import composite, core_op, draw
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import general, triangular
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load, registry
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     conj,

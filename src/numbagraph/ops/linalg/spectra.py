@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.blockwise.promotion import convert
 from numbagraph.blockwise.signature import Lengths
-from numbagraph.graph import Value
 from numbagraph.intrinsics.linalg import spectral
-from numbagraph.op import Op, load, registry
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.types import real_dtype
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
@@ -36,7 +37,6 @@ from numbagraph.ops.product import transposed_matrix
 from numbagraph.ops.reduction import max
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims
-from numbagraph.types import real_dtype
 
 EighResult = namedtuple("EighResult", ("eigenvalues", "eigenvectors"))
 SVDResult = namedtuple("SVDResult", ("U", "S", "Vh"))

@@ -16,11 +16,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from numbagraph.forking import new_lock
-from numbagraph.structs import Struct, cached_property
-from numbagraph.types import INT64, WEAK_TYPES, ArrayType, Extent
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import INT64, WEAK_TYPES, ArrayType, Extent
 
 if TYPE_CHECKING:
-    from numbagraph.op import Op
+    from numbagraph.ir.op import Op
 
 _lock = new_lock()
 _nodes: WeakValueDictionary[Any, Node] = WeakValueDictionary()

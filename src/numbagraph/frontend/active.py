@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numbagraph import shapes
-from numbagraph.captured import Captured
-from numbagraph.graph import Value
-from numbagraph.locating import TraceError, kept, misplaced
-from numbagraph.op import registry
+from numbagraph.frontend.captured import Captured
+from numbagraph.frontend.locating import TraceError, kept, misplaced
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
+from numbagraph.ir.op import registry
 
 
 class Scope:

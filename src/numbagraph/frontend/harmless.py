@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.tracing import Tracer
+from numbagraph.frontend.tracing import Tracer
 
 _BUILTINS = frozenset(
     id(vars(builtins)[name])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.graph import Value
-from numbagraph.locating import TraceError, user_source
+from numbagraph.frontend.locating import TraceError, user_source
+from numbagraph.ir.graph import Value
 
 CONTROL = (
     "its value is not known while the function is traced. numpy.where chooses element by element; an argument that "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-OWN = f"{Path(__file__).parent}{os.sep}"
+OWN = f"{Path(__file__).parents[1]}{os.sep}"
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 _NUMPY = tuple(f"{Path(np.__file__).parent.with_name(name)}{os.sep}" for name in ("numpy", "scipy"))
 HARMLESS = frozenset((OWN, *_NUMPY))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import optree
 
-from numbagraph.binding import Arguments, Key
 from numbagraph.forking import new_lock
+from numbagraph.frontend.binding import Arguments, Key
+from numbagraph.frontend.traced import Outputs, Traced
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.traced import Outputs, Traced
 
 Writer = Callable[..., Any]
 """Runs a version on its leaves, followed by an array for each result. It returns `NotImplemented` where these do not

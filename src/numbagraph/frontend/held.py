@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from numbagraph.tracing import Tracer
-from numbagraph.user_code import entries_of
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.user_code import entries_of
 
 MISSING: Any = object()
 DEEPEST = 6

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import optree
 
+from numbagraph.frontend.outside import are_harmless, nothing_written
+from numbagraph.ir.static import typed, typed_names
+from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ops.linalg.errors import CHOICES, chosen
-from numbagraph.outside import are_harmless, nothing_written
 from numbagraph.runtime.arguments import flatten, is_source, not_traced
-from numbagraph.static import typed, typed_names
-from numbagraph.structs import Struct, cached_property
 
 Key = tuple[Any, ...]
 V = TypeVar("V")

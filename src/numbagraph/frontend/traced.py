@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import optree
 
-from numbagraph.abi import ArrayLeaf, Leaf, ScalarLeaf
-from numbagraph.active import tracing
-from numbagraph.graph import Graph, Input, Value
-from numbagraph.locating import require_own
+from numbagraph.frontend.active import tracing
+from numbagraph.frontend.locating import require_own
+from numbagraph.frontend.tracing import Tracer, input_shape, to_value
+from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.ir.graph import Graph, Input, Value
+from numbagraph.ir.static import typed_names
+from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.types import ArrayType
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.static import typed_names
-from numbagraph.structs import Struct, cached_property
-from numbagraph.tracing import Tracer, input_shape, to_value
-from numbagraph.types import ArrayType
 
 
 class Outputs(Struct):

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
-from numbagraph.graph import Dim, Graph, Input, Node, Source, Value, extent_values
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Dim, Graph, Input, Node, Source, Value, extent_values
 
-_FOLDERS = (Path(__file__).parent, *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
+_FOLDERS = (Path(__file__).parents[1], *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
 _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 
 

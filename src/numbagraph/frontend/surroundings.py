@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from numbagraph.reach import Reach
-from numbagraph.user_code import OWN
+from numbagraph.frontend.reach import Reach
+from numbagraph.frontend.user_code import OWN
 
 MOST_STATES = 8
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.graph import Input, Node, Value, make_node
-from numbagraph.structs import Struct
-from numbagraph.types import ArrayType
+from numbagraph.ir.graph import Input, Node, Value, make_node
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import ArrayType
 
 Attributes = dict[str, Any]
 

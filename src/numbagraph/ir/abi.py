@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numbagraph.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property
 
 OUT_OF_MEMORY = -1
 NO_SOLUTION = 2

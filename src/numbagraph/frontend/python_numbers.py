@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.elementwise import as_integers
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
-from numbagraph.graph import Constant, Dim, Node, Value, current_source
-from numbagraph.op import registry
-from numbagraph.types import BOOL, FLOAT64, INT64
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Constant, Dim, Node, Value, current_source
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, FLOAT64, INT64
 
 Check = tuple[Value | bool, str, type[Exception]]
 Bounds = tuple[int, int]

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.call_stack import called, called_unpacked, unpacking_calls
+from numbagraph.frontend.call_stack import called, called_unpacked, unpacking_calls
+from numbagraph.frontend.tracing import TraceError, user_source
+from numbagraph.frontend.user_code import library_of
 from numbagraph.runtime.arguments import is_source, source_kinds
-from numbagraph.tracing import TraceError, user_source
-from numbagraph.user_code import library_of
 
 _CLOCKS = (
     "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns thread_time "

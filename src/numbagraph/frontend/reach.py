@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.bytecode import Facts, Read, facts_of
-from numbagraph.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
-from numbagraph.impure import Watch, spelled, suspicious_names
+from numbagraph.frontend.bytecode import Facts, Read, facts_of
+from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
+from numbagraph.frontend.impure import Watch, spelled, suspicious_names
+from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, library_of
 from numbagraph.runtime.arguments import is_source
 from numbagraph.runtime.guards import MISSING, Guard, Guards, read
 from numbagraph.runtime.objects import slot_offset
-from numbagraph.user_code import HARMLESS, OWN, entries_of, library_of
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
 _CONTAINERS = (list, tuple, set, frozenset)

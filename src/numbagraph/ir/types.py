@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 if TYPE_CHECKING:
-    from numbagraph.graph import Value
+    from numbagraph.ir.graph import Value
 
 Extent = Union[int, "Value"]
 """The length of one dimension: a Python int when static, else an integer scalar value of the graph."""

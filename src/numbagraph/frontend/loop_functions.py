@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph import shapes
 from numbagraph.blockwise.common import sum_to
 from numbagraph.blockwise.loop_core import LoopCore
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature
-from numbagraph.graph import Value
-from numbagraph.mapping import completed, over_batches, pulled_back, without_missing
+from numbagraph.frontend.mapping import completed, over_batches, pulled_back, without_missing
+from numbagraph.frontend.tracing import Tracer, to_value
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.numba_core import announce
-from numbagraph.tracing import Tracer, to_value
 
 
 def writes_results(function: Callable[..., Any], signature: Signature) -> bool:

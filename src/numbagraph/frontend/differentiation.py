@@ -13,16 +13,16 @@ from typing import Any
 
 import optree
 
-from numbagraph import shapes
-from numbagraph.active import current_trace
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.graph import Value, constant
-from numbagraph.jit import GraphFunction
-from numbagraph.op import registry
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Value, constant
+from numbagraph.ir.op import registry
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.transforms import autodiff, batching
 
 Function = Callable[..., Any]

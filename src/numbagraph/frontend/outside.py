@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.bytecode import facts_of, places_of
-from numbagraph.graph import Node
-from numbagraph.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
-from numbagraph.locating import TraceError
-from numbagraph.tracing import Tracer
-from numbagraph.user_code import entries_of
+from numbagraph.frontend.bytecode import facts_of, places_of
+from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
+from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.user_code import entries_of
+from numbagraph.ir.graph import Node
 
 MOST_OBJECTS = 20_000
 ROOM_FOR_ARRAYS = 1 << 23

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numbagraph.abi import ArrayLeaf, Leaf
-from numbagraph.graph import content_hash
+from numbagraph.frontend.traced import Traced, trace
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.abi import ArrayLeaf, Leaf
+from numbagraph.ir.graph import content_hash
+from numbagraph.ir.structs import replace
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.structs import replace
-from numbagraph.traced import Traced, trace
-from numbagraph.tracing import Tracer
 
 _numbers = itertools.count()
 FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)

@@ -10,16 +10,17 @@ from weakref import ref
 
 import numpy as np
 
-from numbagraph import ops, shapes
-from numbagraph.active import active, current_trace
-from numbagraph.graph import Dim, Node, Value, at_source
-from numbagraph.locating import TraceError, located, user_source
-from numbagraph.op import Op, is_elementwise, new_memory, registry
+from numbagraph import ops
+from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.locating import TraceError, located, user_source
+from numbagraph.frontend.python_numbers import checked
+from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Dim, Node, Value, at_source
+from numbagraph.ir.op import Op, is_elementwise, new_memory, registry
+from numbagraph.ir.types import canonical_dtype
 from numbagraph.ops.shape import broadcast_value
-from numbagraph.python_numbers import checked
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
-from numbagraph.types import canonical_dtype
-from numbagraph.unknown import CONTROL, Unknown, refused_attribute
 
 
 def input_shape(name: str, ones: Iterable[bool | None]) -> tuple[Any, ...]:

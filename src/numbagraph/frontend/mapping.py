@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import optree
 
-from numbagraph import shapes
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, Core, Signature, parse
-from numbagraph.differentiation import Function, in_trace, plain
-from numbagraph.graph import BatchElement, Value, at_source
-from numbagraph.op import registry
+from numbagraph.frontend.differentiation import Function, in_trace, plain
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import BatchElement, Value, at_source
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import Extent
 from numbagraph.runtime.arguments import NAMESPACE, flatten
-from numbagraph.tracing import Tracer, to_value, user_source
 from numbagraph.transforms.batching import batch, spread
-from numbagraph.types import Extent
 
 Axis = int | None
 

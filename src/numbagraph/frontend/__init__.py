@@ -1,0 +1,1 @@
+"""From Python functions to graphs, and what users call: compilation, derivatives, batching, gufuncs."""

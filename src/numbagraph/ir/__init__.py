@@ -1,0 +1,1 @@
+"""The array IR: types, graphs of values, ops, and symbolic lengths."""

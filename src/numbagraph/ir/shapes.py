@@ -1,0 +1,315 @@
+"""Lengths as graph values: arithmetic, unification, broadcasting, and the guards that these give rise to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from numbagraph.ir.graph import (
+    Constant,
+    Dim,
+    DimEquality,
+    Guard,
+    Input,
+    Node,
+    Value,
+    constant,
+    current_source,
+    toposort,
+)
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64, Extent
+
+Shape = tuple[Extent, ...]
+
+
+class ShapeError(ValueError):
+    """Shapes that do not fit; the message is completed with the user's line by whoever traces."""
+
+    __module__ = "numbagraph.shapes"
+
+
+class GuardCollector:
+    """What a function that is being traced requires of its arguments."""
+
+    def __init__(self) -> None:
+        self.guards: list[Guard] = []
+        self.equalities: list[DimEquality] = []
+
+    def require(self, condition: Value, subject: str, error: type[Exception] = ShapeError) -> None:
+        self.add(Guard(condition, subject, current_source(), error))
+
+    def add(self, guard: Guard) -> None:
+        if all(guard.condition is not known.condition for known in self.guards):
+            self.guards.append(guard)
+
+
+_collectors = threading.local()
+
+
+@contextmanager
+def collect_guards() -> Iterator[GuardCollector]:
+    """Guards that arise inside belong to the collector."""
+    previous = getattr(_collectors, "current", None)
+    _collectors.current = GuardCollector()
+    try:
+        yield _collectors.current
+    finally:
+        _collectors.current = previous
+
+
+def require(condition: Value | bool, subject: str, error: type[Exception] = ShapeError) -> None:
+    """Require a condition at entry. Outside a trace it was required when the function was traced."""
+    if isinstance(condition, (bool, np.bool_)):
+        if not condition:
+            raise error(subject)
+        return
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if collector is not None:
+        collector.require(condition, subject, error)
+
+
+def require_all(found: GuardCollector) -> None:
+    """Require what a function that was traced inside of another one requires."""
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if collector is not None:
+        for guard in found.guards:
+            collector.add(guard)
+        collector.equalities += found.equalities
+
+
+def resolve(extent: Extent) -> Extent:
+    """An extent's canonical form: unified lengths are one object, constants are ints."""
+    if isinstance(extent, Dim):
+        extent = extent.representative
+    if isinstance(extent, Constant):
+        return int(extent.data)
+    return extent
+
+
+def as_value(extent: Extent) -> Value:
+    """An extent as a graph value."""
+    extent = resolve(extent)
+    return extent if isinstance(extent, Value) else constant(extent, dtype=INT64, weak=True)
+
+
+def same(left: Extent, right: Extent) -> bool:
+    """Whether two extents are known to be equal."""
+    return _same(left, right, set())
+
+
+def _same(left: Extent, right: Extent, equal: set[tuple[Node, Node]]) -> bool:
+    """The same; ``equal`` are the pairs that were found equal on the way, so that shared parts are compared once."""
+    left, right = resolve(left), resolve(right)
+    if left is right:
+        return True
+    if isinstance(left, Node) and isinstance(right, Node):
+        if (left, right) in equal:
+            return True
+        alike = left.op is right.op and left.attributes == right.attributes
+        if not alike or not all(_same(*pair, equal) for pair in zip(left.inputs, right.inputs, strict=True)):
+            return False
+        equal.add((left, right))
+        return True
+    return isinstance(left, int) and isinstance(right, int) and left == right
+
+
+def not_one(extent: Extent) -> bool:
+    """Whether an extent is known not to be 1."""
+    extent = resolve(extent)
+    return not extent.may_be_one if isinstance(extent, Dim) else isinstance(extent, int) and extent != 1
+
+
+def _arithmetic(name: str, left: Extent, right: Extent) -> Extent:
+    left, right = resolve(left), resolve(right)
+    if isinstance(left, int) and isinstance(right, int):
+        return int(getattr(np, name)(left, right))
+    return resolve(registry[name].bind(as_value(left), as_value(right)))
+
+
+def add(left: Extent, right: Extent) -> Extent:
+    left, right = resolve(left), resolve(right)
+    if right == 0:
+        return left
+    return right if left == 0 else _arithmetic("add", left, right)
+
+
+def subtract(left: Extent, right: Extent) -> Extent:
+    if same(left, right):
+        return 0
+    return resolve(left) if resolve(right) == 0 else _arithmetic("subtract", left, right)
+
+
+def multiply(left: Extent, right: Extent) -> Extent:
+    left, right = resolve(left), resolve(right)
+    if left == 1:
+        return right
+    if right == 1:
+        return left
+    return (
+        0
+        if (isinstance(left, int) and left == 0) or (isinstance(right, int) and right == 0)
+        else _arithmetic("multiply", left, right)
+    )
+
+
+def floor_divide(left: Extent, right: Extent) -> Extent:
+    return resolve(left) if resolve(right) == 1 else _arithmetic("floor_divide", left, right)
+
+
+def maximum(left: Extent, right: Extent) -> Extent:
+    return resolve(left) if same(left, right) else _arithmetic("maximum", left, right)
+
+
+def minimum(left: Extent, right: Extent) -> Extent:
+    return resolve(left) if same(left, right) else _arithmetic("minimum", left, right)
+
+
+def compare(name: str, left: Extent, right: Extent) -> Value | bool:
+    """``left <name> right`` with the name of a comparison ufunc."""
+    left, right = resolve(left), resolve(right)
+    if isinstance(left, int) and isinstance(right, int):
+        return bool(getattr(np, name)(left, right))
+    return registry[name].bind(as_value(left), as_value(right))
+
+
+def product(extents: Sequence[Extent]) -> Extent:
+    result: Extent = 1
+    for extent in extents:
+        result = multiply(result, extent)
+    return result
+
+
+def shape_text(shape: Sequence[Extent]) -> str:
+    extents = ", ".join(str(resolve(extent)) for extent in shape)
+    return f"({extents},)" if len(shape) == 1 else f"({extents})"
+
+
+def require_same(left: Extent, right: Extent, subject: str, error: type[Exception] = ShapeError) -> Extent:
+    """Unify two extents that must be equal, and return the one that stands for both."""
+    left, right = resolve(left), resolve(right)
+    if same(left, right):
+        return left
+    if isinstance(left, int) and isinstance(right, int):
+        raise error(subject)
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if isinstance(right, Dim) or isinstance(left, Dim):
+        dim, other = (right, left) if isinstance(right, Dim) else (left, right)
+        if isinstance(other, Dim) and not_one(dim) and not not_one(other):
+            dim, other = other, dim  # what is known of one of them is then known of both
+        if isinstance(other, Dim) or not_one(other):
+            assert isinstance(dim, Dim)
+            if collector is not None:
+                collector.equalities.append(DimEquality(dim, other, subject, current_source(), error))
+            dim.unify(other)
+            return other
+    require(compare("equal", left, right), subject, error)
+    return left if isinstance(left, int) or not isinstance(right, int) else right
+
+
+def broadcast_extents(left: Extent, right: Extent, subject: str) -> Extent:
+    """The broadcast of two extents, by NumPy's rule."""
+    left, right = resolve(left), resolve(right)
+    if left is right or (isinstance(right, int) and right == 1):
+        return left
+    if isinstance(left, int) and left == 1:
+        return right
+    if not_one(left) and not_one(right):
+        return require_same(left, right, subject)
+    if same(left, right):
+        return left
+    return _broadcast_unknown(left, right, subject)
+
+
+def _broadcast_unknown(left: Extent, right: Extent, subject: str) -> Extent:
+    """A length that is not known may turn out to be 1: decide when it is known."""
+    lefts, rights = _broadcast_parts(left), _broadcast_parts(right)
+    if lefts >= rights or rights >= lefts:
+        return left if lefts >= rights else right
+    fits: Any = compare("equal", left, right)
+    for extent in (left, right):
+        if not not_one(extent):
+            fits = registry["logical_or"].bind(fits, _as_bool(compare("equal", extent, 1)))
+    require(fits, subject)
+    if not_one(right):
+        return right
+    if not_one(left):
+        return left
+    found = _broadcasts.get(lefts | rights)  # whatever the order of operands, it is one value
+    if found is None:
+        is_one = _as_bool(compare("equal", left, 1))
+        found = _broadcasts[lefts | rights] = registry["where"].bind(is_one, as_value(right), as_value(left))
+    return resolve(found)
+
+
+_broadcasts: WeakValueDictionary[frozenset[Extent], Value] = WeakValueDictionary()
+
+
+def _broadcast_parts(extent: Extent) -> frozenset[Extent]:
+    """The lengths of which ``extent`` is the broadcast."""
+    if isinstance(extent, Node) and extent.op.name == "where":
+        condition, other, this = extent.inputs
+        if condition is compare("equal", this, 1):
+            return _broadcast_parts(resolve(this)) | _broadcast_parts(resolve(other))
+    return frozenset((extent,))
+
+
+def _as_bool(condition: Value | bool) -> Value:
+    return condition if isinstance(condition, Value) else constant(condition)
+
+
+def broadcast_shapes(shapes: Sequence[Shape], subject: str) -> Shape:
+    """The common shape of operands, by NumPy's rule; ``subject`` names the operation in an error."""
+    if len(shapes) == 1:
+        return shapes[0]
+    ndim = max((len(shape) for shape in shapes), default=0)
+    result: list[Extent] = [1] * ndim
+    text = f"{subject}: operands could not be broadcast together with shapes {' '.join(map(shape_text, shapes))}"
+    for shape in shapes:
+        offset = ndim - len(shape)
+        for axis, extent in enumerate(shape):
+            result[offset + axis] = broadcast_extents(result[offset + axis], extent, text)
+    return tuple(result)
+
+
+def normalise_axis(axis: int, ndim: int) -> int:
+    """``axis`` counted from the right, so that it stays what it is when batch dimensions come on the left."""
+    if not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"an axis must be a static integer, not {axis!r}")
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(int(axis), ndim)
+    return int(axis) - ndim if axis >= 0 else int(axis)
+
+
+def normalise_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """One axis, a tuple of them, or None for all: sorted, counted from the right."""
+    if axis is None:
+        return tuple(range(-ndim, 0))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    result = tuple(sorted(normalise_axis(each, ndim) for each in axes))
+    if len(set(result)) != len(result):
+        raise ValueError("duplicate value in 'axis'")
+    return result
+
+
+def follows_from_lengths(value: Value) -> bool:
+    """Whether no number that a user passes has a part in it, as it has in a position that counts from the end."""
+    return not any(isinstance(each, Input) for each in toposort([value]))
+
+
+def split_extents(extents: Sequence[Extent]) -> tuple[tuple[int | None, ...], tuple[Value, ...]]:
+    """Extents as a static template (None where symbolic) and the symbolic ones, which become a node's inputs."""
+    resolved = [resolve(extent) for extent in extents]
+    template = tuple(extent if isinstance(extent, int) else None for extent in resolved)
+    return template, tuple(extent for extent in resolved if isinstance(extent, Value))
+
+
+def join_extents(template: Sequence[int | None], symbolic: Sequence[Any]) -> tuple[Any, ...]:
+    """The inverse of `split_extents`."""
+    rest = iter(symbolic)
+    return tuple(next(rest) if extent is None else extent for extent in template)
