@@ -11,9 +11,8 @@ import xarray
 from numpy._core import _umath_tests
 
 import numbagraph as ng
-from numbagraph import grad, graph_jit, vmap
+from numbagraph import grad, graph_jit, gufunc, vmap
 from numbagraph.blockwise.signature import SignatureError
-from numbagraph.frontend import gufunc
 from tests.test_gufunc_loops import doubled
 
 RNG = np.random.default_rng(0)

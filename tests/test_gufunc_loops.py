@@ -4,8 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from numbagraph import grad, graph_jit, vmap
-from numbagraph.frontend import gufunc
+from numbagraph import grad, graph_jit, gufunc, vmap
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(4, 3, 5)), RNG.normal(size=(3, 5))

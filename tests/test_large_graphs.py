@@ -7,8 +7,9 @@ import pytest
 
 from numbagraph import grad, graph_jit
 from numbagraph.frontend import jit
-from numbagraph.kernel import Kernel, walk
-from numbagraph.rewrite.fuse import MOST_IN_A_ROW
+from numbagraph.intrinsics.ir import walk
+from numbagraph.loops.fusion import MOST_IN_A_ROW
+from numbagraph.loops.ir import Kernel
 from numbagraph.runtime.entry import make_callable
 from tests.tally import Tally
 
@@ -128,7 +129,7 @@ def test_long_rows_of_operations_are_cut(program):
         for result, expected in zip(compiled(x), function(x), strict=True):
             np.testing.assert_array_equal(result, expected)
         special, _ = compiled._inspect((x,), {})
-        kernels = [step for step in special.program.steps if isinstance(step, Kernel)]
+        kernels = [step for step in special.program.body.steps if isinstance(step, Kernel)]
         assert len(kernels) > 2
         assert max(sum(1 for _ in walk(step.scalars())) for step in kernels) < 6 * MOST_IN_A_ROW
 

@@ -10,9 +10,8 @@ import pytest
 from numba import njit
 from scipy import special
 
-from numbagraph import graph_jit
+from numbagraph import graph_jit, gufunc
 from numbagraph.emit import nest
-from numbagraph.frontend import gufunc
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.foundation import functions

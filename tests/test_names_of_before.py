@@ -17,6 +17,7 @@ NAMES = [
     ("op_function", "OpFunction"),
     ("pickled", "Pickled"),
     ("shapes", "ShapeError"),
+    ("tracing", "TraceError"),
 ]
 
 

@@ -39,6 +39,7 @@ LAYERS = (
     "op_function",
     "pickled",
     "shapes",
+    "tracing",
     "jax_bridge",
     "pymc_bridge",
     "testing",

@@ -19,12 +19,16 @@ from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.memory import release_memory
 from numbagraph.runtime.threads import threads
+from numbagraph.shapes import ShapeError
+from numbagraph.tracing import TraceError
 from numbagraph.version import __version__
 
 __all__ = [
     "Abstract",
     "GUFunc",
     "GraphFunction",
+    "ShapeError",
+    "TraceError",
     "__version__",
     "custom_vjp",
     "grad",
