@@ -22,7 +22,8 @@ from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.checks import check_values, verify_types
 from numbagraph.rewrite.engine import RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.patterns import Symbol, exp, log, sqrt, square
-from numbagraph.rewrite.pipeline import MATRIX_PASSES, PASSES, Stage, optimise, prepare
+from numbagraph.rewrite.pipeline import MATRIX_PASSES, PASSES, optimise, prepare
+from numbagraph.rewrite.stages import Stage
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 from tests.graphs import trace

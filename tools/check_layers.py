@@ -53,8 +53,6 @@ EXCEPTIONS = {
     "ir/graph.py": {"inspect"},  # a graph is printed when someone asks for it
     # Offers each op as a Numba intrinsic by its name, on first use; the emitters beside it know no op.
     "intrinsics/__init__.py": {"op_function"},
-    # A tracer names its array namespace, which is made of functions of tracers.
-    "frontend/tracing.py": {"numpy"},
 }
 
 PACKAGE = Path(__file__).parents[1] / "src" / "numbagraph"

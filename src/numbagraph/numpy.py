@@ -7,13 +7,14 @@ NumPy's (the reference of each op).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.tracing import apply
+from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import numpy_function, registry
 
 _CONSTANTS = ("pi", "e", "inf", "nan", "newaxis", "euler_gamma")
@@ -49,3 +50,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_CONSTANTS, *_DTYPES, *(op.name for op in registry)])
+
+
+Tracer.namespace = sys.modules[__name__]

@@ -7,7 +7,6 @@ are merged in order. So a result has the same bits however many threads there ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
@@ -18,9 +17,6 @@ from numbagraph.emit.scalars import StraightEmitter
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar, walk
 from numbagraph.loops.ir import Call, Kernel, Reduction, TiledLoop
-
-if TYPE_CHECKING:
-    from numbagraph.emit.program import ProgramEmitter
 
 GRAIN = 200_000
 """The work of a chunk, in additions by the costs that ops declare."""
@@ -81,7 +77,7 @@ class RowsEmitter:
         nests = [nest.kernel for nest, _ in self.nests]
         return not self.calls and all(len(each.loops) == 1 and not each.flattened for each in nests)
 
-    def arguments(self, code: ProgramEmitter) -> list[ir.Value]:
+    def arguments(self, code: StraightEmitter) -> list[ir.Value]:
         homes, externals = map(code.base, self.homes), map(code.external, self.externals)
         return [*homes, *externals, rows_of_tile(code, self.rows)]
 
@@ -131,7 +127,7 @@ def named(buffer: Buffer) -> str:
     return buffer.name
 
 
-def work_of(code: ProgramEmitter, members: Sequence[Kernel | Call]) -> ir.Value:
+def work_of(code: StraightEmitter, members: Sequence[Kernel | Call]) -> ir.Value:
     """What nests and calls do, in additions."""
     builder, total = code.code.builder, ir.Constant(I64, 0)
     for each in members:

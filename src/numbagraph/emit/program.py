@@ -11,112 +11,14 @@ from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.nest import KernelEmitter
 from numbagraph.emit.ranges import RangeEmitter
 from numbagraph.emit.regions import Region, shared_buffer
-from numbagraph.emit.rows import row_bytes, rows_of_tile, run_rows
-from numbagraph.emit.scalars import StraightEmitter
+from numbagraph.emit.rows import call_run, emit_nests, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
+from numbagraph.emit.straight_line import StraightLine
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
+from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
 from numbagraph.ir.graph import Dim, Input
 from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
-
-CHECK_FAILED = 1
-
-
-class StraightLine(StraightEmitter):
-    """Scalars outside of any loop, in one function's straight-line code.
-
-    Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
-    """
-
-    def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input]) -> None:
-        super().__init__()
-        self.function = function
-        self.signature = signature
-        self.leaves = leaves
-        self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
-        self.buffers: dict[Buffer, ir.Value] = {}
-        self.registers: dict[object, ir.Value] = {}
-        self.positions: dict[Dim, tuple[int, int]] = {}
-        self.rank0 = {leaf: position for position, leaf in enumerate(leaves) if leaf.ndim == 0}
-        for position, leaf in enumerate(leaves):
-            for axis, extent in enumerate(leaf.shape):
-                if isinstance(extent, Dim):
-                    self.positions.setdefault(extent, (position, axis))
-                    if isinstance(extent.representative, Dim):
-                        self.positions.setdefault(extent.representative, (position, axis))
-
-    def check(self, emitter: Emitter, failed: ir.Value) -> None:
-        self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
-
-    def leave_if(self, failed: ir.Value, code: ir.Value) -> None:
-        """Return ``code`` from the function when ``failed``."""
-        builder = self.code.builder
-        stop, go_on = self.function.append_basic_block("stop"), self.function.append_basic_block("go_on")
-        builder.cbranch(failed, stop, go_on)
-        builder.position_at_end(stop)
-        self.before_return()
-        builder.ret(code)
-        builder.position_at_end(go_on)
-
-    def before_return(self) -> None:
-        """Nothing to release."""
-
-    def external(self, scalar: Scalar) -> ir.Value:
-        if isinstance(scalar, LeafStride):
-            return self.meta(scalar.leaf, len(self.leaves[scalar.leaf].shape) + scalar.axis)
-        assert isinstance(scalar, Register)
-        value = scalar.value
-        if value not in self.registers:
-            self.registers[value] = self._argument(value)
-        return self.registers[value]
-
-    def _argument(self, value: object) -> ir.Value:
-        if isinstance(value, Dim):
-            representative = value.representative
-            if isinstance(representative, int):
-                return ir.Constant(I64, representative)
-            assert isinstance(representative, Dim)
-            return self.meta(*self.positions[representative])
-        assert isinstance(value, Input), f"{value!r} was not computed before its use"
-        position = self.rank0[value]
-        pointer = self.pointer(self.function.args[0], position)
-        typed = self.code.builder.bitcast(pointer, memory_type(value.dtype).as_pointer())
-        return self.code.load(typed, value.dtype)
-
-    def meta(self, leaf: int, entry: int) -> ir.Value:
-        builder, offset = self.code.builder, self.signature.meta_offsets[leaf] + entry
-        return builder.load(builder.gep(self.function.args[1], [ir.Constant(I64, offset)], inbounds=True))
-
-    def pointer(self, table: ir.Value, position: int) -> ir.Value:
-        builder = self.code.builder
-        return builder.load(builder.gep(table, [ir.Constant(I64, position)], inbounds=True))
-
-    def base(self, buffer: Buffer) -> ir.Value:
-        home = buffer.home
-        if home not in self.buffers:
-            self.buffers[home] = self._locate(home)
-        return self.buffers[home]
-
-    def _locate(self, buffer: Buffer) -> ir.Value:
-        if buffer.leaf is not None:
-            return self.pointer(self.function.args[0], buffer.leaf)
-        if buffer.result is not None:
-            return self.pointer(self.function.args[2], buffer.result)
-        assert buffer.literal is not None, f"{buffer.name} has no memory"
-        return self._literal(buffer)
-
-    def _literal(self, buffer: Buffer) -> ir.Value:
-        """A small constant array, as data of the module."""
-        assert buffer.literal is not None
-        content = bytearray(buffer.literal.tobytes())
-        type_ = ir.ArrayType(I8, len(content))
-        variable = ir.GlobalVariable(
-            self.function.module, type_, self.function.module.get_unique_name(f"{self.function.name}.literal")
-        )
-        variable.linkage, variable.global_constant, variable.align = "internal", True, ALIGNMENT
-        variable.initializer = ir.Constant(type_, content)
-        return self.code.builder.bitcast(variable, POINTER)
 
 
 class ProgramEmitter(StraightLine):
@@ -274,13 +176,34 @@ class ProgramEmitter(StraightLine):
 
     def run_rows(self, rows: TiledLoop, name: str) -> None:
         if not rows.is_split:
-            run_rows(self, rows, name)
+            self.run_tiles(rows, name)
             return
         nest, slots = RowsEmitter(self.function.module, rows, name), self.stack_slots(rows.kernels)
         failed = self.region_call(nest, name, slots)()
         if nest.flag is not None:
             self.check(self.code, failed)
         self.load_results(slots)
+
+    def run_tiles(self, rows: TiledLoop, name: str) -> None:
+        """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
+        nests, emitter = emit_nests(self.function.module, rows, name), self.code
+        sums = [(nest, output) for nest, _ in nests for output in nest.slots]
+        slots = {output: emitter.builder.alloca(nest.record_type(output)) for nest, output in sums}
+        for nest, output in sums:
+            nest.open_slot(emitter, output, slots[output])
+        pointers = {output: emitter.builder.bitcast(slot, POINTER) for output, slot in slots.items()}
+        rest = iter(nests)
+        runs = [
+            call_run(self, each, access, rows.in_tile)
+            if isinstance(each, Call)
+            else nest_run(self, *next(rest), pointers, rows.in_tile)
+            for each, access in zip(rows.steps, rows.accesses, strict=True)
+        ]
+        failed = run_tiles(emitter, runs, ir.Constant(I64, 0), self.scalar(rows.length), self.tile_of(rows))
+        if any(nest.flag is not None for nest, _ in nests) or len(nests) < len(runs):
+            self.check(emitter, failed)
+        for nest, output in sums:
+            self.keep(output, nest.result_of(emitter, output, nest.state_in(emitter, output, slots[output])))
 
     def keep(self, output: Reduction, result: ir.Value) -> None:
         """Keep the result of a reduction over all loops."""

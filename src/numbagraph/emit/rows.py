@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from numbagraph.emit.ranges import RangeEmitter
 from numbagraph.emit.scalars import StraightEmitter
-from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitter import I1, I64, Emitter
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.loops.ir import Call, Reduction, RowAccess, TiledLoop
-
-if TYPE_CHECKING:
-    from numbagraph.emit.program import ProgramEmitter
 
 TILE_BYTES = 2**17
 """Memory of the rows that run together, which fits into any second-level cache."""
@@ -42,30 +38,8 @@ def emit_nests(module: ir.Module, rows: TiledLoop, name: str) -> list[tuple[Rang
     return [(nest, nest.emit()) for nest in nests]
 
 
-def run_rows(code: ProgramEmitter, rows: TiledLoop, name: str) -> None:
-    """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
-    nests, emitter = emit_nests(code.function.module, rows, name), code.code
-    sums = [(nest, output) for nest, _ in nests for output in nest.slots]
-    slots = {output: emitter.builder.alloca(nest.record_type(output)) for nest, output in sums}
-    for nest, output in sums:
-        nest.open_slot(emitter, output, slots[output])
-    pointers = {output: emitter.builder.bitcast(slot, POINTER) for output, slot in slots.items()}
-    rest = iter(nests)
-    runs = [
-        call_run(code, each, access, rows.in_tile)
-        if isinstance(each, Call)
-        else nest_run(code, *next(rest), pointers, rows.in_tile)
-        for each, access in zip(rows.steps, rows.accesses, strict=True)
-    ]
-    failed = run_tiles(emitter, runs, ir.Constant(I64, 0), code.scalar(rows.length), code.tile_of(rows))
-    if any(nest.flag is not None for nest, _ in nests) or len(nests) < len(runs):
-        code.check(emitter, failed)
-    for nest, output in sums:
-        code.keep(output, nest.result_of(emitter, output, nest.state_in(emitter, output, slots[output])))
-
-
 def nest_run(
-    code: ProgramEmitter,
+    code: StraightEmitter,
     nest: RangeEmitter,
     function: ir.Function,
     slots: dict[Reduction, ir.Value],

@@ -5,19 +5,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
+from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I1, I64
 from numbagraph.intrinsics.ir import Apply, Literal, Register, Scalar, register, walk
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Input, Node, Value
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Compute, Kernel, Program
-
-if TYPE_CHECKING:
-    from numbagraph.emit.program import StraightLine
 
 MOST = 2**63 - 1
 TOO_BIG = "array is too big: its size, or the number of its elements, is more than 2**63"

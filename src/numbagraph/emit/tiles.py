@@ -3,22 +3,40 @@ scattered."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Protocol
 
 from llvmlite import ir
 
 from numbagraph.emit.hints import BLOCK, depending_on, reads_along
 from numbagraph.intrinsics.emitter import I64, Emitter, loop_hints, memory_type
-from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar
+from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.loops.ir import Kernel, Scatter
 
-if TYPE_CHECKING:
-    from numbagraph.emit.nest import KernelEmitter
-
 MOST_TILED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
+
+
+class Nest(Protocol):
+    """What emits a loop nest, as far as its blocks are concerned."""
+
+    kernel: Kernel
+    function: ir.Function
+    values: dict[Scalar, ir.Value]
+    """The scalars whose values are known where code is emitted."""
+    preambles: list[Emitter]
+    """For each depth, where code stands that does not depend on inner loops."""
+    tiled: list[Load]
+    tiles: dict[Load, tuple[ir.Value, ir.Value]]
+    """The memory of each copy, and the index of its first element."""
+    kept: dict[Scatter, tuple[ir.Value, ir.Value]]
+
+    def allocate(self, type: ir.Type) -> ir.Value: ...
+
+    def address(self, emitter: Emitter, buffer: Buffer, indices: Sequence[Scalar], flat: bool = ...) -> ir.Value: ...
+
+    def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None: ...
 
 
 def tiled_loads(kernel: Kernel) -> list[Load]:
@@ -60,7 +78,7 @@ def scatters_along(loop: LoopIndex, output: Scatter, inside: Container[Scalar]) 
     return output.value in inside and any(each in inside and each is not loop for each in output.indices)
 
 
-def copy_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
     """Copy the elements of one block, which is not empty, and let the code that follows read the copies."""
     loop, function = nest.kernel.loops[depth], nest.function
     body, after = (function.append_basic_block(f"{loop.name}.{name}") for name in ("copy", "copied"))
@@ -85,13 +103,13 @@ def copy_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, 
     return Emitter(ir.IRBuilder(after))
 
 
-def keep_for_later(nest: KernelEmitter, emitter: Emitter, output: Scatter, value: ir.Value) -> None:
+def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter, value: ir.Value) -> None:
     """Put what is to be scattered into memory of its own."""
     memory, first = nest.kept[output]
     emitter.store(value, place_in(emitter, memory, nest.values[nest.kernel.loops[-1]], first), output.value.dtype)
 
 
-def scatter_tile(nest: KernelEmitter, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
     """Scatter what has been kept of one block, which is not empty, in its order."""
     loop, function = nest.kernel.loops[depth], nest.function
     body, after = (function.append_basic_block(f"{loop.name}.{name}") for name in ("scatter", "scattered"))

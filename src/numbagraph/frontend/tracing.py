@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -150,6 +151,8 @@ class Tracer(Unknown):
 
     __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_parent", "_scope", "_views", "value")
     __array_priority__ = 1000
+    namespace: ClassVar[ModuleType]
+    """`numbagraph.numpy`, which is made of functions of tracers and says so here."""
 
     def __init__(self, value: Value, parent: Tracer | None = None, *, argument: bool = False) -> None:
         self.value = value
@@ -224,9 +227,7 @@ class Tracer(Unknown):
         return isinstance(self.value, Node) and self.value.op is registry["asarray"]
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from numbagraph import numpy  # noqa: PLC0415  it is made of functions of tracers
-
-        return numpy
+        return self.namespace
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return call_ufunc(ufunc, method, inputs, kwargs)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Node, toposort
 from numbagraph.rewrite.engine import RewriteError, rewrite
+from numbagraph.rewrite.stages import Stage
 from numbagraph.transforms.interpret import evaluate
-
-if TYPE_CHECKING:
-    from numbagraph.rewrite.pipeline import Stage
 
 TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 """How far values may move through a pass, relative to the largest; 1e-6 for dtypes that are not named."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from numbagraph.ir.graph import Graph, Node, Value, toposort
 from numbagraph.ir.structs import Struct
@@ -15,6 +15,7 @@ from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
 from numbagraph.rewrite.stabilise import STABILISE
+from numbagraph.rewrite.stages import Stage, Stages
 
 
 class GraphPass(Struct):
@@ -41,32 +42,6 @@ PASSES: tuple[RuleSet | GraphPass, ...] = (
     GraphPass("linear sums", linear_sums),
     CANONICALISE,
 )
-
-
-class Stage(Struct):
-    """The graph after a pass, and what the pass did."""
-
-    name: str
-    graph: Graph
-    firings: tuple[Firing, ...] = ()
-    rules: RuleSet | None = None
-
-
-class Stages(Struct):
-    """A graph on its way through the passes."""
-
-    stages: tuple[Stage, ...]
-
-    def __iter__(self) -> Iterator[Stage]:
-        return iter(self.stages)
-
-    @property
-    def final(self) -> Graph:
-        return self.stages[-1].graph
-
-    @property
-    def firings(self) -> tuple[Firing, ...]:
-        return tuple(firing for stage in self.stages for firing in stage.firings)
 
 
 def has_matrices(values: Iterable[Value]) -> bool:

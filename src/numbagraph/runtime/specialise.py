@@ -24,7 +24,8 @@ from numbagraph.loops.buffers import take_over
 from numbagraph.loops.ir import Program
 from numbagraph.loops.schedule import build_program
 from numbagraph.loops.tiling import tiled
-from numbagraph.rewrite.pipeline import Stages, optimise
+from numbagraph.rewrite.pipeline import optimise
+from numbagraph.rewrite.stages import Stages
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
