@@ -9,8 +9,9 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from numbagraph.ir.graph import Dim, Graph, Input, constant
-from numbagraph.ir.types import FLOAT64, ArrayType
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import ArrayType, Dim, Input, constant
 from numbagraph.rewrite.engine import PatternRule
 from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable
 from numbagraph.transforms.interpret import evaluate

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.graph import Dim, Graph, Input
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import collect_guards
-from numbagraph.ir.types import ArrayType, canonical_dtype
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Dim, Input
 from numbagraph.transforms.interpret import evaluate
 
 PYTHON_SCALARS = (bool, int, float, complex)

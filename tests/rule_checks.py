@@ -7,8 +7,9 @@ from itertools import chain, product
 
 import numpy as np
 
-from numbagraph.ir.graph import Dim, Graph, Input, Value, constant
-from numbagraph.ir.types import BOOL, DTYPES, WEAK_TYPES, ArrayType
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.types import BOOL, DTYPES, WEAK_TYPES
+from numbagraph.ir.values import ArrayType, Dim, Input, Value, constant
 from numbagraph.rewrite.checks import verify_types
 from numbagraph.rewrite.engine import PatternRule, RuleSet, rewrite
 from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable

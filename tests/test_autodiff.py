@@ -5,11 +5,12 @@ import importlib.util
 import numpy as np
 import pytest
 
-from numbagraph.ir.graph import Graph, Input, Node, Source, at_source, constant, toposort
-from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import registry
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import replace
-from numbagraph.ir.types import FLOAT64, ArrayType
+from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import ArrayType, Input, Node, Source, Unsupported, at_source, constant, toposort
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.ops.identity import alias, stop_gradient
 from numbagraph.transforms.autodiff import cotangents, tangents

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from numbagraph.ir.graph import Input, Source, at_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.shapes import ShapeError
-from numbagraph.ir.types import FLOAT64, ArrayType
+from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import ArrayType, Input, Source, at_source
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.batching import batch, spread
 from tests.graphs import run

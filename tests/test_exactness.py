@@ -10,9 +10,9 @@ import pytest
 from numbagraph import graph_jit
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import tracing
-from numbagraph.ir.graph import Input, constant
 from numbagraph.ir.op import numpy_function, registry
-from numbagraph.ir.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64, ArrayType
+from numbagraph.ir.types import COMPLEXES, DTYPES, FLOAT32, FLOAT64
+from numbagraph.ir.values import ArrayType, Input, constant
 from numbagraph.testing import LAYOUTS, assert_same, special_values
 from numbagraph.testing.calls import outcome
 

@@ -17,8 +17,9 @@ from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.ir import literal
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import structs
-from numbagraph.ir.op import Unsupported, new_memory, nowhere, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
+from numbagraph.ir.values import Unsupported, new_memory, nowhere
 from numbagraph.loops import schedule
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import where

@@ -6,7 +6,8 @@ import pytest
 
 from numbagraph.frontend import binding, traced, tracing
 from numbagraph.ir import structs
-from numbagraph.ir.op import new_memory, registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments

@@ -5,10 +5,11 @@ import weakref
 import numpy as np
 import pytest
 
-from numbagraph.ir.graph import Graph, Input, Source, at_source, constant
-from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import registry
 from numbagraph.ir.shapes import ShapeError, require
-from numbagraph.ir.types import DTYPES, FLOAT64, ArrayType
+from numbagraph.ir.types import DTYPES, FLOAT64
+from numbagraph.ir.values import ArrayType, Input, Source, Unsupported, at_source, constant
 from numbagraph.testing import samples
 from numbagraph.testing.calls import applied
 from numbagraph.transforms.interpret import evaluate, interpret

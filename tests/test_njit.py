@@ -20,8 +20,9 @@ from scipy import special
 import numbagraph
 from numbagraph import intrinsics
 from numbagraph.intrinsics.target import Target, emitting_for
-from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES
+from numbagraph.ir.values import Unsupported
 from numbagraph.testing import LAYOUTS, assert_same
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported))

@@ -13,8 +13,9 @@ from numba import njit
 
 from numbagraph import intrinsics
 from numbagraph.blockwise.kinds import Keywords
-from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES, FLOAT64
+from numbagraph.ir.values import Unsupported
 from numbagraph.testing import assert_same, samples
 from numbagraph.testing.calls import is_supported
 from numbagraph.testing.checks import Checker

@@ -10,9 +10,9 @@ import pytest
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracing import Tracer, input_shape
-from numbagraph.ir.graph import Input
-from numbagraph.ir.op import Unsupported, load, registry
-from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64, ArrayType
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
+from numbagraph.ir.values import ArrayType, Input, Unsupported
 from numbagraph.testing import (
     check_batching,
     check_donations,

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Guard, Input, Node, Source, at_source, constant
+from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
-from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64, ArrayType
+from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64
+from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Source, at_source, constant
 from numbagraph.rewrite import pipeline
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.checks import check_values, verify_types

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
-from numbagraph.ir.graph import Dim, Graph, Input, Node
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import FLOAT64, ArrayType
+from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import ArrayType, Dim, Input, Node
 from numbagraph.rewrite.canonical import CANONICALISE
 from numbagraph.rewrite.engine import PatternRule, RewriteError, RuleSet, rewrite, rule
 from numbagraph.rewrite.facts import floating, is_op

@@ -9,7 +9,8 @@ import scipy.special
 
 from numbagraph import grad, graph_jit, hessian, jacfwd, jacrev
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.ir.op import Unsupported, registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Unsupported
 from numbagraph.numpy import logsumexp
 from numbagraph.testing.special_points import check_special_points, has_points
 

@@ -9,8 +9,9 @@ import numbagraph
 from numbagraph import graph_jit
 from numbagraph import numpy as xp
 from numbagraph.frontend.tracing import Tracer
-from numbagraph.ir.op import Unsupported, numpy_function, registry
+from numbagraph.ir.op import numpy_function, registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
+from numbagraph.ir.values import Unsupported
 from numbagraph.testing import check_writes, samples
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.views import check_function, leaves_of

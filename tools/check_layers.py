@@ -2,8 +2,8 @@
 
 ruff's `banned-api` (TID251) is one list for all files, while each layer must ban what stands above it. So ruff runs
 here once for each distinct list. It sees relative and absolute imports, imports inside functions and under
-`TYPE_CHECKING`, and `import numbagraph` with `numbagraph.jit` later. A `noqa` comment does not count: an exception is
-listed here, with its reason.
+`TYPE_CHECKING`, and `import numbagraph` with `numbagraph.jit` later. A `noqa` comment does not count. Inside a
+layer, too, no modules import each other, functions and `TYPE_CHECKING` included.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import ast
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 # From the bottom to the top. A module may import its own layer and those before it.
@@ -48,13 +50,6 @@ LAYERS = (
 # Every layer may import these, but only inside a function: TID253 in pyproject.toml sees to that.
 IMPORTED_WHEN_USED = {"jax_bridge", "pymc_bridge"}
 
-# file: {a layer above it that it may import all the same}
-EXCEPTIONS = {
-    "ir/graph.py": {"inspect"},  # a graph is printed when someone asks for it
-    # Offers each op as a Numba intrinsic by its name, on first use; the emitters beside it know no op.
-    "intrinsics/__init__.py": {"op_function"},
-}
-
 PACKAGE = Path(__file__).parents[1] / "src" / "numbagraph"
 RUFF = (
     sys.executable,
@@ -77,6 +72,31 @@ def public_names() -> set[str]:
     return set()
 
 
+def imported(file: Path, modules: Mapping[str, Path]) -> set[str]:
+    """Return the modules of the package that a file imports anywhere."""
+    found: set[str] = set()
+    for statement in ast.walk(ast.parse(file.read_text())):
+        match statement:
+            case ast.Import(names):
+                found.update(each.name for each in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                inner = {f"{module}.{each.name}" for each in names}
+                found |= inner & modules.keys() or {module}
+    return found & modules.keys()
+
+
+def cycle() -> list[str]:
+    """Return modules of which each imports the next, and the last one the first; none, if there are no such modules."""
+    names = {path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in PACKAGE.rglob("*.py")}
+    modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
+    imports = {name: imported(path, modules) - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
 def main() -> int:
     files_by_ban: dict[frozenset[str], list[Path]] = defaultdict(list)
     from_root = public_names()
@@ -91,7 +111,7 @@ def main() -> int:
             failed = True
             continue
         above = set(LAYERS[LAYERS.index(layer) + 1 :])
-        above -= IMPORTED_WHEN_USED | EXCEPTIONS.get(file.as_posix(), set())
+        above -= IMPORTED_WHEN_USED
         files_by_ban[frozenset(above | from_root)].append(path)
 
     for banned, files in files_by_ban.items():
@@ -100,7 +120,10 @@ def main() -> int:
         option = f"lint.flake8-tidy-imports.banned-api = {{{table}}}"
         command = [*RUFF, "--select=TID251", "--config", option, *files]
         failed |= subprocess.run(command, check=False).returncode != 0
-    return int(failed)
+    found = cycle()
+    if found:
+        print("modules import each other: " + " -> ".join(found))
+    return int(failed or bool(found))
 
 
 if __name__ == "__main__":

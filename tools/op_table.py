@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from numbagraph import ops
-from numbagraph.ir.op import Op, Unsupported, registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Op, Unsupported
 
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 HEADER = """# Ops

@@ -1,5 +1,6 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
+import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import linalg, numpy, ops, special
 from numbagraph.frontend.differentiation import (
     custom_vjp,

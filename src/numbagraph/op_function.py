@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numbagraph import intrinsics
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.numpy import public_function
 
@@ -24,3 +25,6 @@ class OpFunction(GraphFunction):
 
     def __repr__(self) -> str:
         return f"<op {self.__name__}>"
+
+
+intrinsics.makers.append(OpFunction)

@@ -9,8 +9,8 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, boxing, lazy, load, quiet, registry
+from numbagraph.ir.op import boxing, lazy, load, quiet, registry
+from numbagraph.ir.values import Op, Unsupported, Value
 
 Vjp = Callable[..., Sequence[Any]] | Unsupported
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.blockwise.common import first_argument, reference_of, scalar_result
-from numbagraph.ir.op import Op, Unsupported, new_memory, registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Op, Unsupported, new_memory
 
 
 def composite(

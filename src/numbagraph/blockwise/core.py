@@ -14,9 +14,9 @@ from numbagraph.blockwise.signature import Lengths, Signature, parse
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
 from numbagraph.intrinsics.fortran import LONGEST
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, Unsupported, as_it_is, registry
-from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, as_it_is
 
 SINGLE = (FLOAT32, COMPLEX64)
 Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[Any]]]]

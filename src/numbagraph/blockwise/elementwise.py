@@ -13,9 +13,9 @@ from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, load, new_memory, nowhere, registry
-from numbagraph.ir.types import BOOL, INT64, ArrayType
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import ArrayType, Node, Op, Value, new_memory, nowhere
 
 Interval = tuple[float, float]
 Domain = Interval | tuple[Interval, ...]

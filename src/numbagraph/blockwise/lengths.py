@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import BatchElement, Constant, Dim, Node, Value, constant
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import BOOL, INT64, UINT64, Extent
+from numbagraph.ir.types import BOOL, INT64, UINT64
+from numbagraph.ir.values import BatchElement, Constant, Dim, Extent, Node, Value, constant
 
 
 def as_extent(size: Any, what: str = "a length") -> Extent:

@@ -18,10 +18,9 @@ from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, quiet
+from numbagraph.ir.op import quiet
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.ir.types import ArrayType
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
 
 LOOPS = "numbagraph.loops."
 """The prefix of external symbols that are such functions, compiled by Numba."""

@@ -28,10 +28,10 @@ from numbagraph.intrinsics.ir import (
     walk,
 )
 from numbagraph.intrinsics.reducers import Reducer
-from numbagraph.ir.graph import Node, Value
 from numbagraph.ir.shapes import resolve, same
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import INT64, ArrayType, Extent
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Extent, Node, Value
 
 Index = tuple[Scalar, ...]
 Request = tuple[Value, Index]

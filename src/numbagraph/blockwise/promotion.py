@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Value, constant
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES, canonical_dtype
+from numbagraph.ir.values import Constant, Value, constant
 
 Kind = Any
 """A dtype, or a Python scalar type where the operand is weak."""

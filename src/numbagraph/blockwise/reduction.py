@@ -13,9 +13,9 @@ from numbagraph.blockwise.common import Vjp, batch_unary, draw, reference_of, sc
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value, constant
-from numbagraph.ir.op import Op, Unsupported, lazy, registry
-from numbagraph.ir.types import BOOL, INT64, ArrayType, canonical_dtype
+from numbagraph.ir.op import lazy, registry
+from numbagraph.ir.types import BOOL, INT64, canonical_dtype
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value, constant
 
 Function = Callable[..., Any]
 

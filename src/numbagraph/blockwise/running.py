@@ -14,9 +14,9 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, lazy, quiet, registry
-from numbagraph.ir.types import ArrayType, canonical_dtype
+from numbagraph.ir.op import lazy, quiet, registry
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Op, Value
 
 
 def running_op(

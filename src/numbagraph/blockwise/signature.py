@@ -18,7 +18,7 @@ from typing import NoReturn
 from numbagraph.ir import shapes
 from numbagraph.ir.shapes import Shape, ShapeError
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Extent
 
 Lengths = dict[str, Extent]
 

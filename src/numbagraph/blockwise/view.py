@@ -9,9 +9,8 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import Vjp, batch_unary, first_argument, reference_of
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, new_memory, registry
-from numbagraph.ir.types import ArrayType
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import ArrayType, Op, Value, new_memory
 
 
 def as_array(operand: Any) -> Any:

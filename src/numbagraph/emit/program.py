@@ -17,7 +17,7 @@ from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
-from numbagraph.ir.graph import Dim, Input
+from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 

@@ -12,8 +12,8 @@ from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I1, I64
 from numbagraph.intrinsics.ir import Apply, Literal, Register, Scalar, register, walk
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Input, Node, Value
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Input, Node, Value
 from numbagraph.loops.ir import Compute, Kernel, Program
 
 MOST = 2**63 - 1

@@ -11,7 +11,7 @@ from numbagraph.emit.scalars import StraightEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import Signature
-from numbagraph.ir.graph import Dim, Input
+from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
 

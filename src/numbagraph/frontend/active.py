@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from numbagraph.frontend.captured import Captured
 from numbagraph.frontend.locating import TraceError, kept, misplaced
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Value
 
 
 class Scope:

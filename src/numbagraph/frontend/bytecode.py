@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import NamedTuple
 
-from numbagraph.ir.graph import Source
+from numbagraph.ir.values import Source
 
 _STORES = {
     dis.opmap[name]: kind

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.graph import Dim, Input
-from numbagraph.ir.types import ArrayType, canonical_dtype
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Dim, Input
 
 LONGEST_KNOWN = 8
 """The length up to which that of a captured array is known while a function is compiled."""

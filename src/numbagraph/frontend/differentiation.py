@@ -18,8 +18,8 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value, constant
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten, leaves_like

@@ -19,9 +19,9 @@ from numbagraph.frontend.loop_functions import LoopFunction, writes_results
 from numbagraph.frontend.mapping import Mapped, pulled_back
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
-from numbagraph.ir.graph import Value, at_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Value, at_source
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.interruption import raise_kept

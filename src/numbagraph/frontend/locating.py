@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Dim, Graph, Input, Node, Source, Value, extent_values
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
 
 _FOLDERS = (Path(__file__).parents[1], *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
 _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)

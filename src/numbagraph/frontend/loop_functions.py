@@ -15,7 +15,7 @@ from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.frontend.mapping import completed, over_batches, pulled_back, without_missing
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.numba_core import announce
 

@@ -16,9 +16,8 @@ from numbagraph.blockwise.signature import Binding, Core, Signature, parse
 from numbagraph.frontend.differentiation import Function, in_trace, plain
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import BatchElement, Value, at_source
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, spread
 

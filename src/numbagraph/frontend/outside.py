@@ -20,7 +20,7 @@ from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Na
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.frontend.user_code import entries_of
-from numbagraph.ir.graph import Node
+from numbagraph.ir.values import Node
 
 MOST_OBJECTS = 20_000
 ROOM_FOR_ARRAYS = 1 << 23

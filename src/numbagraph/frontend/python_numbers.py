@@ -16,9 +16,9 @@ import numpy as np
 from numbagraph.blockwise.elementwise import as_integers
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Node, Value, current_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, FLOAT64, INT64
+from numbagraph.ir.values import Constant, Dim, Node, Value, current_source
 
 Check = tuple[Value | bool, str, type[Exception]]
 Bounds = tuple[int, int]

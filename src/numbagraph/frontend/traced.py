@@ -13,10 +13,10 @@ from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import require_own
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
-from numbagraph.ir.graph import Graph, Input, Value
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.ir.types import ArrayType
+from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
 from numbagraph.runtime.specialise import Specialisation

@@ -17,9 +17,9 @@ from numbagraph.frontend.locating import TraceError, located, user_source
 from numbagraph.frontend.python_numbers import checked
 from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Dim, Node, Value, at_source
-from numbagraph.ir.op import Op, is_elementwise, new_memory, registry
+from numbagraph.ir.op import is_elementwise, registry
 from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 

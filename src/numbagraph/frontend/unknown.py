@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.locating import TraceError, user_source
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 
 CONTROL = (
     "its value is not known while the function is traced. numpy.where chooses element by element; an argument that "

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, id_of, python_type, toposort
-from numbagraph.ir.types import WEAK_TYPES, Extent
+from numbagraph.ir.graph import Graph, id_of
+from numbagraph.ir.types import WEAK_TYPES
+from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Value, python_type, toposort
 from numbagraph.rewrite.engine import is_length
 
 SYMBOLS = {
@@ -220,3 +221,6 @@ def origin(value: Value) -> str:
 def commented(text: str, comment: str) -> str:
     first_line = comment.partition("\n")[0]
     return f"{text:<{COMMENT_COLUMN}}  # {first_line}" if first_line else text
+
+
+Graph.__str__ = lambda self: graph_as_python(self)

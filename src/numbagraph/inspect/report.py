@@ -9,9 +9,10 @@ from typing import Any
 
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
 from numbagraph.ir.abi import ScalarLeaf
-from numbagraph.ir.graph import Dim, Graph, Input, Node, Value, toposort
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Dim, Input, Node, Value, toposort
 from numbagraph.loops.ir import Call, Compute, Kernel, Output, Program, Reduction, Scan, Scatter, Store, TiledLoop
 
 INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}

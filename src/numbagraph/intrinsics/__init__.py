@@ -7,18 +7,20 @@ code; so an axis has to be one. Called from Python, they are NumPy's functions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numbagraph.ir.op import registry
+
+makers: list[Callable[[str], Any]] = []
+"""What makes an op a function: `numbagraph.op_function`, which stands far above the emitters, puts it here."""
 
 
 def __getattr__(name: str) -> Any:
     """The op ``name``, made when it is first asked for."""
     if name.startswith("_") or name not in registry:
         raise AttributeError(f"module {__name__!r} has no op {name!r}")
-    from numbagraph.op_function import OpFunction  # noqa: PLC0415  it stands far above the emitters
-
-    found = globals()[name] = OpFunction(name)
+    found = globals()[name] = makers[-1](name)
     return found
 
 

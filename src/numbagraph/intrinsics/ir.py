@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import INT64, ArrayType
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Value
 
 Emit = Callable[..., Any]
 """``emit(emitter, *operands) -> llvmlite.ir.Value``: the LLVM of one scalar operation."""

@@ -10,20 +10,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from numbagraph.ir.graph import (
-    Constant,
-    Dim,
-    DimEquality,
-    Guard,
-    Input,
-    Node,
-    Value,
-    constant,
-    current_source,
-    toposort,
-)
+from numbagraph.ir.graph import DimEquality, Guard
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import INT64, Extent
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Value, constant, current_source, toposort
 
 Shape = tuple[Extent, ...]
 

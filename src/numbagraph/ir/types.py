@@ -1,17 +1,10 @@
-"""Element types and array types: what a value is before any element of it exists."""
+"""Element types."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numbagraph.ir.graph import Value
-
-Extent = Union[int, "Value"]
-"""The length of one dimension: a Python int when static, else an integer scalar value of the graph."""
 
 BOOL = np.dtype(np.bool_)
 INT64 = np.dtype(np.int64)
@@ -48,23 +41,3 @@ def canonical_dtype(dtype: Any) -> np.dtype:
 def real_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype of the real part of ``dtype``."""
     return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype)
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayType:
-    """Dtype and shape of a value; ``weak`` marks a Python scalar, which adapts to the arrays it meets (NEP 50)."""
-
-    dtype: np.dtype
-    shape: tuple[Extent, ...] = ()
-    weak: bool = False
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    def with_shape(self, shape: tuple[Extent, ...]) -> ArrayType:
-        return ArrayType(self.dtype, shape)
-
-    def __str__(self) -> str:
-        extents = ", ".join(str(extent) for extent in self.shape)
-        return f"{'weak ' if self.weak else ''}{self.dtype}[{extents}]"

@@ -12,7 +12,8 @@ import numpy as np
 from jax.dtypes import canonicalize_dtype
 
 from numbagraph.ir.abi import PYTHON_SCALARS
-from numbagraph.ir.graph import Graph, Node, Value, toposort
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.transforms.interpret import (
     Environment,
     apply_reference,

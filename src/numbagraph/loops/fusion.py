@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from numbagraph.blockwise import lowering
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, toposort
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Constant, Dim, Input, Node, Value, toposort
 from numbagraph.loops.nests import Domain, domain_of
 
 RECOMPUTE_THRESHOLD = 8.0

@@ -23,8 +23,8 @@ from numbagraph.intrinsics.ir import (
     Scalar,
     walk,
 )
-from numbagraph.ir.graph import Source, Value
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Source, Value
 
 
 class Store(Struct, frozen=False):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Dim, Graph, Node, Value
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Dim, Node, Value
 from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
 

@@ -11,9 +11,8 @@ from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, register
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Node, Value
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Constant, Dim, Extent, Node, Value
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 from numbagraph.loops.order import along_memory
 from numbagraph.transforms.autodiff import call_of

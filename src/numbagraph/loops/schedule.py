@@ -11,9 +11,9 @@ from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar, literal, walk
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
-from numbagraph.ir.graph import Graph, Node, Value, toposort
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import ArrayType
+from numbagraph.ir.values import ArrayType, Node, Value, toposort
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
 from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from numbagraph.intrinsics.ir import Buffer, Load, Scalar
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.values import Value
 from numbagraph.loops.ir import (
     Block,
     Call,

@@ -12,9 +12,9 @@ from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_ru
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.ir.graph import Constant, Node, Value
-from numbagraph.ir.op import Op, load
+from numbagraph.ir.op import load
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
+from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.exponential import log
 from numbagraph.ops.identity import differentiated_as, with_derivative

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, nowhere
+from numbagraph.ir.values import Op, Unsupported, Value, nowhere
 from numbagraph.ops.arithmetic import at_zero, sign
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.identity import differentiated_as

@@ -9,9 +9,8 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind, as_value, convert
 from numbagraph.intrinsics import scalar
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op
 from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Op, Value
 
 MESSAGE = "a condition does not hold"
 

@@ -10,9 +10,9 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.product import matrix_product, total

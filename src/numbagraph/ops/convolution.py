@@ -9,8 +9,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.gathering import gather_value

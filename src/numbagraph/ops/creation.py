@@ -17,9 +17,9 @@ from numbagraph.blockwise.lengths import as_extent, as_length, as_shape, ceil_di
 from numbagraph.blockwise.lowering import Index
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, is_large, kind_of, number_of
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value, constant
-from numbagraph.ir.op import Op, Unsupported, load, registry
-from numbagraph.ir.types import FLOAT64, INT64, UINT64, ArrayType, Extent, canonical_dtype
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import FLOAT64, INT64, UINT64, canonical_dtype
+from numbagraph.ir.values import ArrayType, Constant, Extent, Node, Op, Unsupported, Value, constant
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from numbagraph.ir.graph import Input, Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Input, Value
 from numbagraph.ops.identity import GradientRule
 from numbagraph.transforms.batching import batch, spread
 

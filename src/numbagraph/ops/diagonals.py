@@ -11,9 +11,8 @@ from numbagraph.blockwise.kinds import composite, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import ArrayType, Extent
+from numbagraph.ir.values import ArrayType, Extent, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, number_as
 from numbagraph.ops.gathering import gather_value, scatter

@@ -9,8 +9,8 @@ import numpy as np
 from numbagraph.blockwise.kinds import elementwise
 from numbagraph.intrinsics import complexes, vecmath
 from numbagraph.intrinsics.formula import by_kind, formula
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.selection import where

@@ -16,9 +16,9 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value, constant
-from numbagraph.ir.op import Op, load, registry
-from numbagraph.ir.types import BOOL, INT64, UINT64, ArrayType, Extent, canonical_dtype
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import BOOL, INT64, UINT64, canonical_dtype
+from numbagraph.ir.values import ArrayType, Constant, Extent, Node, Op, Value, constant
 from numbagraph.ops.creation import along, filled, iota, number_as, zeros_as
 from numbagraph.ops.shape import broadcast_value, move, ravel, reshape_value
 from numbagraph.ops.slicing import pick_value

@@ -10,10 +10,10 @@ import numpy as np
 from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value, convert
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, Unsupported, lazy, registry
+from numbagraph.ir.op import lazy, registry
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import ArrayType, canonical_dtype
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value
 
 
 def first(value: Any, *rest: Any, **attrs: Any) -> Any:

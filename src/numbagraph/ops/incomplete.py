@@ -9,9 +9,9 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw
 from numbagraph.intrinsics import incomplete, libm
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, lazy, load
+from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import exp, log, log1p
 from numbagraph.ops.identity import with_derivative

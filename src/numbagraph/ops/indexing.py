@@ -12,10 +12,9 @@ from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Extent, Node, Value
 from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 from numbagraph.ops.slicing import put_slice, set_slice, take_slice

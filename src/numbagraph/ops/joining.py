@@ -15,9 +15,9 @@ from numbagraph.blockwise.lengths import Cut, as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, load, registry
-from numbagraph.ir.types import ArrayType, Extent, canonical_dtype
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.creation import along, filled, number_as, tri
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import (

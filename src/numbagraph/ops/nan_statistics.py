@@ -10,8 +10,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.running import running_samples
-from numbagraph.ir.graph import Value, constant
-from numbagraph.ir.op import Op
+from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import sqrt
 from numbagraph.ops.comparison import isnan, logical_and, logical_not
 from numbagraph.ops.reduction import all, highest, lowest, max, min, prod, sum

@@ -9,9 +9,9 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, real_dtype
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import not_equal
 from numbagraph.ops.diagonals import diagonal

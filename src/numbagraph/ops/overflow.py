@@ -11,8 +11,8 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
 from numbagraph.intrinsics import integer_ops
-from numbagraph.ir.op import Op, Unsupported
 from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import Op, Unsupported
 from numbagraph.ops.selection import DISCRETE
 
 LIMITS = np.iinfo(np.int64)

@@ -14,9 +14,9 @@ from numbagraph.blockwise.lowering import Opaque
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.intrinsics import blas, fortran
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, lazy, quiet, registry
-from numbagraph.ir.types import BOOL, ArrayType, Extent
+from numbagraph.ir.op import lazy, quiet, registry
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops import reduction
 from numbagraph.ops.arithmetic import conjugate
 from numbagraph.ops.shape import expand_dims, permute, squeeze, transpose

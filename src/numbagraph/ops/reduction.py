@@ -10,9 +10,9 @@ from numbagraph.blockwise.kinds import reduction
 from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import ArgReducer, Reducer, Sum, better
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, real_dtype
+from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.selection import DISCRETE, where
 from numbagraph.ops.shape import broadcast_to

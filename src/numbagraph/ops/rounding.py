@@ -9,8 +9,8 @@ import numpy as np
 from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.intrinsics.formula import by_kind, identity, intrinsic, on_parts
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, registry
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Op, Value
 
 
 def rounding(ufunc: np.ufunc, **facets: Any) -> Op:

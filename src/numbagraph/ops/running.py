@@ -12,8 +12,8 @@ from numbagraph.blockwise.promotion import common_rule, convert, promote
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load
+from numbagraph.ir.op import load
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import greater, less
 from numbagraph.ops.reduction import accumulator_dtype, highest, lowest
 from numbagraph.ops.selection import where

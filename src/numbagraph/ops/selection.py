@@ -11,9 +11,9 @@ from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, eleme
 from numbagraph.blockwise.lowering import Cast
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, kind_of, promote
 from numbagraph.intrinsics import scalar
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, load, quiet, registry
-from numbagraph.ir.types import BOOL, DTYPES, ArrayType, canonical_dtype
+from numbagraph.ir.op import load, quiet, registry
+from numbagraph.ir.types import BOOL, DTYPES, canonical_dtype
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
 
 DISCRETE = Unsupported("the result is discrete: it has no derivative")
 

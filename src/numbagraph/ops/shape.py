@@ -13,9 +13,8 @@ from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar,
 from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.intrinsics.ir import Scalar, literal
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, load, registry
-from numbagraph.ir.types import ArrayType, Extent
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 
 
 def expand_dims_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:

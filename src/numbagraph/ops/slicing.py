@@ -16,9 +16,9 @@ from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import Scalar, index_operation
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
-from numbagraph.ir.op import Op, load, registry
-from numbagraph.ir.types import INT64, ArrayType, Extent
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.creation import iota, zeros_as
 from numbagraph.ops.shape import expand_at, expand_dims
 

@@ -10,9 +10,9 @@ from numbagraph.blockwise.kinds import Keywords, composite, core_op
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.intrinsics import sorting
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load
+from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.gathering import gather_along, take
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE

@@ -14,9 +14,9 @@ from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, lazy, load
+from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64, FLOATS
+from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import exp, expm1, log, log1p
 from numbagraph.ops.identity import differentiated_as, with_derivative

@@ -13,8 +13,8 @@ from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, promote, ufunc_rule
 from numbagraph.blockwise.reduction import reduced_axes
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.types import FLOAT64, canonical_dtype
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, real, sign
 from numbagraph.ops.comparison import equal, isfinite, maximum
 from numbagraph.ops.exponential import exp, log, log1p

@@ -11,8 +11,8 @@ from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import as_value, convert, promote
 from numbagraph.blockwise.reduction import reduction_samples
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.types import FLOAT64, INT64
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import imag, real, sqrt
 from numbagraph.ops.comparison import equal, maximum, not_equal
 from numbagraph.ops.identity import differentiated_as

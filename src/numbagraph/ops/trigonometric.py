@@ -11,7 +11,7 @@ from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import as_value, inexact_rule
 from numbagraph.intrinsics import complexes, elementary, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, imag, real, sqrt
 from numbagraph.ops.identity import with_derivative
 from numbagraph.ops.selection import where

@@ -9,8 +9,8 @@ import numpy as np
 
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import ArrayLeaf, Leaf, Result, Signature
-from numbagraph.ir.graph import Input, Value
 from numbagraph.ir.structs import replace
+from numbagraph.ir.values import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import toposort
 
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Value
 
 
 class Branch(Struct, eq=False):

@@ -20,9 +20,9 @@ from pytensor.tensor.shape import Reshape
 from numbagraph.blockwise.promotion import convert
 from numbagraph.frontend.mapping import over_batches
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Value
 from numbagraph.pymc_bridge import linalg, structure
 from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import (

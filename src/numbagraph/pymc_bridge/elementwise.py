@@ -12,9 +12,9 @@ from pytensor.tensor.elemwise import Elemwise
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value, constant
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, canonical_dtype
+from numbagraph.ir.values import Constant, Node, Value, constant
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.pymc_bridge.compatibility import rows, scalars, special
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports

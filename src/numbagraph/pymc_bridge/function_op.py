@@ -24,9 +24,9 @@ from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.ir.types import Extent, canonical_dtype
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Extent, Value
 from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten

@@ -23,11 +23,12 @@ from pytensor.scalar.basic import ScalarType
 
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant as GraphConstant
-from numbagraph.ir.graph import Dim, Graph, Input, Node, Value, at_source, constant, substitute
+from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.types import ArrayType, Extent, canonical_dtype
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Node, Value, at_source, constant
+from numbagraph.ir.values import Constant as GraphConstant
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
 from numbagraph.pymc_bridge.origin import Origin, expression, origin_of

@@ -12,9 +12,9 @@ from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Value, constant
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, Extent
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Constant, Extent, Value, constant
 from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import index_of, math

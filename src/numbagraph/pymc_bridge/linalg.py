@@ -10,10 +10,10 @@ from pytensor.graph.basic import Apply
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64, canonical_dtype
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.ops.shape import expand_at, squeeze_at
 from numbagraph.pymc_bridge.compatibility import linalg as ops

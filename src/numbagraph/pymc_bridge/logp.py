@@ -20,9 +20,10 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.forking import new_lock
 from numbagraph.inspect.report import Report
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, Input, Value, constant
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import FLOAT64, ArrayType, canonical_dtype
+from numbagraph.ir.types import FLOAT64, canonical_dtype
+from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint

@@ -14,9 +14,9 @@ from pytensor.tensor.extra_ops import CumOp
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value, constant
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, canonical_dtype
+from numbagraph.ir.values import Value, constant
 from numbagraph.ops.shape import expand_at, permute, reshape_value
 from numbagraph.pymc_bridge.compatibility import blas, rows, scalars
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports

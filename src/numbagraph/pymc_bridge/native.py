@@ -11,9 +11,9 @@ from llvmlite import ir
 
 from numbagraph.emit.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
 from numbagraph.ir.abi import ArrayLeaf, Result, Signature
-from numbagraph.ir.graph import Input, Value
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest

@@ -8,8 +8,8 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.extra_ops import SearchsortedOp
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Value
 from numbagraph.pymc_bridge.compatibility import sorted_axis
 from numbagraph.pymc_bridge.importer import Importer, imports
 

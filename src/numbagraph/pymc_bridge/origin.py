@@ -14,7 +14,7 @@ from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Variable
 
 import numbagraph
-from numbagraph.ir.graph import Source
+from numbagraph.ir.values import Source
 
 _LIBRARIES = (
     *(str(Path(each.__file__).parent) for each in (numbagraph, pymc, pytensor) if each.__file__),

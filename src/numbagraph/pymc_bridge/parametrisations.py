@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 from numbagraph.rewrite.engine import RuleSet, rule
 from numbagraph.rewrite.facts import floating, is_op
 from numbagraph.rewrite.patterns import Pattern, absolute, power, sign

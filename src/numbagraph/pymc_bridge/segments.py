@@ -12,9 +12,9 @@ from pytensor.tensor.random.type import RandomType
 
 from numbagraph.frontend.embed import FAILURES
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import DTYPES
+from numbagraph.ir.values import Value
 from numbagraph.loops.lengths import ComputedLengths
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches

@@ -7,7 +7,7 @@ from typing import Any
 from pytensor.graph.basic import Apply
 from pytensor.tensor.signal.conv import Convolve1d
 
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 from numbagraph.ops.convolution import convolved
 from numbagraph.pymc_bridge.importer import Importer, imports
 

@@ -14,9 +14,9 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Value
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import sparse as ops

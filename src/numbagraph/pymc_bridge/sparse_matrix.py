@@ -8,8 +8,8 @@ import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.tensor.type import TensorType
 
-from numbagraph.ir.graph import Value
 from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.values import Value
 
 COMPRESSED = ("csr", "csc")
 """Formats that have the elements of a row together, or those of a column."""

@@ -21,9 +21,9 @@ from pytensor.tensor.type_other import MakeSlice
 from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Input, Node, Value, constant, toposort
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import INT64, Extent, canonical_dtype
+from numbagraph.ir.types import INT64, canonical_dtype
+from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Value, constant, toposort
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import broadcast_value, complete_shape, expand_at, permute, reshape_value, squeeze_at
 from numbagraph.ops.slicing import narrow

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.shape import squeeze_at
 from numbagraph.rewrite.engine import RuleSet, node_rule, rule
 from numbagraph.rewrite.patterns import where

@@ -11,8 +11,8 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Node, Value
 from numbagraph.ops.checking import check
 from numbagraph.ops.linalg.common import adjoint, conj
 from numbagraph.ops.linalg.determinants import sign_of_product, slogdet

@@ -4,7 +4,7 @@ once, for all of them together."""
 from __future__ import annotations
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value
+from numbagraph.ir.values import Node, Value
 from numbagraph.ops.product import Flags, is_thin, matrix_extents, matrix_product, transposed_matrix
 from numbagraph.ops.shape import permute, reshape_value, squeeze_at
 from numbagraph.rewrite import patterns

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value
+from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.ops.shape import full_order, permute, reshape_value
 from numbagraph.rewrite import patterns

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Input, Node, Value, substitute, toposort
+from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.structs import replace
-from numbagraph.ir.types import ArrayType, Extent
+from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, toposort
 from numbagraph.ops.product import is_thin, matmul
 from numbagraph.ops.shape import permute
 from numbagraph.transforms.interpret import evaluate

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, Node, toposort
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Node, toposort
 from numbagraph.rewrite.engine import RewriteError, rewrite
 from numbagraph.rewrite.stages import Stage
 from numbagraph.transforms.interpret import evaluate

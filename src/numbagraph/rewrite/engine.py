@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Node, Source, Value, at_source, constant, make_node
-from numbagraph.ir.op import Op, registry
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, cached_property, replace
-from numbagraph.ir.types import INT64, ArrayType
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Constant, Dim, Node, Op, Source, Value, at_source, constant, make_node
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite.patterns import Application, Bindings, Head, Template, alternatives, head_of
 

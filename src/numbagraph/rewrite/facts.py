@@ -7,8 +7,8 @@ from typing import TypeGuard
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value
 from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Constant, Node, Value
 
 DIGITS = {"float32": 24, "float64": 53, "complex64": 24, "complex128": 53}
 """Bits of the largest consecutive integer of a dtype."""

@@ -10,9 +10,10 @@ apart from that it is as accurate as a pairwise sum (docs/architecture.md lists 
 from __future__ import annotations
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, Node, Value, at_source, constant
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Node, Value, at_source, constant
 
 DIVISIONS = ("true_divide", "divide")
 INEXACT = ("multiply", "square", *DIVISIONS)

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value
+from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.rewrite.facts import is_op, keeps_values
 

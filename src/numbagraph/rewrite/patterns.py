@@ -16,9 +16,9 @@ import numpy as np
 
 import numbagraph.ops  # noqa: F401  (fills the registry, which knows Python's operators)
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.ir.graph import Constant, Node, Value
-from numbagraph.ir.op import Op, registry
+from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.values import Constant, Node, Op, Value
 
 Bindings = dict[str, Any]
 Head = Any

@@ -7,8 +7,8 @@ from functools import reduce
 
 from numbagraph.blockwise.lengths import Cut
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Node, Value
 from numbagraph.ir.structs import replace
+from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.ops.slicing import slice_cuts, take_slice
 from numbagraph.rewrite import patterns

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from numbagraph.ir.graph import Graph, Node, Value, toposort
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import verify_types

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbagraph.ir.graph import Value
+from numbagraph.ir.values import Value
 from numbagraph.ops.product import is_thin, sum_of_products
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import RuleSet, rule

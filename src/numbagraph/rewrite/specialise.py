@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbagraph.ir.graph import Constant, constant
+from numbagraph.ir.values import Constant, constant
 from numbagraph.rewrite.engine import RuleSet, rule
 from numbagraph.rewrite.facts import floating, number, power_of_two
 from numbagraph.rewrite.patterns import power, square

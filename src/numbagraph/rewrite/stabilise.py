@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numbagraph.ir.graph import Constant, Node, Value, constant
+from numbagraph.ir.values import Constant, Node, Value, constant
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import Rule, RuleSet, rule

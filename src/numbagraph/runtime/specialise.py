@@ -17,9 +17,10 @@ from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.forking import new_lock
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.ir.abi import Leaf, Result, Signature
-from numbagraph.ir.graph import Graph, Source, content_hash
+from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.ir.values import Source
 from numbagraph.loops.buffers import take_over
 from numbagraph.loops.ir import Program
 from numbagraph.loops.schedule import build_program

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracing import Tracer
-from numbagraph.ir.graph import Input
+from numbagraph.ir.values import Input
 from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import Checker
 from numbagraph.testing.compare import assert_same

@@ -13,9 +13,10 @@ import optree
 
 from numbagraph.blockwise.common import Keywords
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.ir.op import Op, numpy_function
+from numbagraph.ir.op import numpy_function
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import DTYPES
+from numbagraph.ir.values import Op
 from numbagraph.numpy import public_function
 from numbagraph.testing.arrays import aligned
 

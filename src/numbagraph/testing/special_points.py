@@ -18,8 +18,8 @@ import numpy as np
 from numbagraph.frontend.differentiation import grad
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.intrinsics.vecmath.foundation import functions
-from numbagraph.ir.op import Op, Unsupported
 from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.values import Op, Unsupported
 from numbagraph.numpy import public_function
 
 Point = tuple[float, ...]

@@ -9,7 +9,8 @@ import numpy as np
 
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracing import TraceError
-from numbagraph.ir.op import Op, numpy_function
+from numbagraph.ir.op import numpy_function
+from numbagraph.ir.values import Op
 from numbagraph.numpy import public_function
 from numbagraph.testing.calls import Call, applied, is_supported, outcome, samples
 from numbagraph.testing.compare import assert_same

@@ -11,9 +11,8 @@ from typing import Any
 from numbagraph.blockwise.common import real_if
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Input, Node, Value, at_source, toposort
-from numbagraph.ir.op import Unsupported, registry
-from numbagraph.ir.types import ArrayType
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import ArrayType, Input, Node, Unsupported, Value, at_source, toposort
 
 
 def is_differentiable(value: Value) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Node, Value, at_source
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Extent, Node, Value, at_source
 from numbagraph.transforms.interpret import interpret
 
 Batched = tuple[Value, bool]

@@ -12,9 +12,9 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Constant, Dim, Graph, Node, Source, Value, python_type, toposort
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import boxing
-from numbagraph.ir.types import Extent
+from numbagraph.ir.values import Constant, Dim, Extent, Node, Source, Value, python_type, toposort
 
 T = TypeVar("T")
 _ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")

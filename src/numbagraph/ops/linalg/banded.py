@@ -13,9 +13,8 @@ from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import core_op, draw
 from numbagraph.intrinsics.linalg import banded
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load, registry
-from numbagraph.ir.types import Extent
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.linalg import errors, samples

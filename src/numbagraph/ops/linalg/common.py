@@ -11,8 +11,8 @@ import numpy as np
 from numbagraph.blockwise.core import align
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, quiet, registry
+from numbagraph.ir.op import quiet, registry
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import conjugate, multiply
 from numbagraph.ops.creation import eye, tri
 from numbagraph.ops.identity import with_derivative

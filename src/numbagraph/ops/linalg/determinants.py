@@ -11,8 +11,8 @@ from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import composite
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import load
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, complex_of, imag, real
 from numbagraph.ops.comparison import (
     equal,

@@ -13,9 +13,9 @@ from numbagraph.blockwise.kinds import composite, core_op
 from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics.linalg import equations, spectral
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load
+from numbagraph.ir.op import load
 from numbagraph.ir.types import real_dtype
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import adjoint, conj, product, reference, unit
 from numbagraph.ops.linalg.functions import kron

@@ -10,8 +10,8 @@ import numpy as np
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.intrinsics.linalg import adjoints, general, triangular
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load
+from numbagraph.ir.op import load
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     adjoint,

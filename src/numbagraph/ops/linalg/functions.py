@@ -10,9 +10,9 @@ from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import Keywords, composite, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, promote
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Value
 from numbagraph.ops.comparison import greater
 from numbagraph.ops.contraction import dot
 from numbagraph.ops.creation import iota, zeros

@@ -15,9 +15,9 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics.linalg import exponential, spectral
 from numbagraph.intrinsics.linalg import general as emitters
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, Unsupported, lazy, load, registry
+from numbagraph.ir.op import lazy, load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
+from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.gathering import take_along_axis

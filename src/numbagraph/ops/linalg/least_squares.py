@@ -10,8 +10,8 @@ from numbagraph.blockwise.core import promoted
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
 from numbagraph.ir.op import load, registry
+from numbagraph.ir.values import Value
 from numbagraph.ops.linalg import samples
 from numbagraph.ops.linalg.common import adjoint, computed, conj, product
 from numbagraph.ops.linalg.functions import inverse_of_values, pinv_of, precision

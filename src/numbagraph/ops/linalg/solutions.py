@@ -10,8 +10,8 @@ from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import composite, core_op, draw
 from numbagraph.intrinsics.linalg import general, triangular
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     conj,

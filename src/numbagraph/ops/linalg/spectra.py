@@ -15,9 +15,9 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.blockwise.signature import Lengths
 from numbagraph.intrinsics.linalg import spectral
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Value
-from numbagraph.ir.op import Op, load, registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import real_dtype
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
