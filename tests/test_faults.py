@@ -282,8 +282,8 @@ def merged(collect):
 @pytest.mark.parametrize(
     ("what", "fault", "backend"),
     [
-        ("traced.collect_outputs", merged(traced.collect_outputs), "numba"),
-        ("traced.own_copy", lambda leaf: leaf, "numba"),
+        ("frontend.traced.collect_outputs", merged(traced.collect_outputs), "numba"),
+        ("frontend.traced.own_copy", lambda leaf: leaf, "numba"),
         ("transforms.interpret.own", lambda result, taken: result, "numpy"),
     ],
     ids=["equal results in one array", "one array for all calls", "the argument itself"],
