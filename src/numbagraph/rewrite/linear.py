@@ -4,7 +4,7 @@ A log-density and its gradient sum the same few products, each scaled by its own
 the sums merge, and what is left in the loop is a few multiplications and additions, with no division.
 
 The result may differ from NumPy's where a scalar is infinite or a product over- or underflows before it is scaled;
-apart from that it is as accurate as a pairwise sum (docs/architecture.md lists it among the differences).
+apart from that it is as accurate as a pairwise sum (docs/limits.md lists it among the differences).
 """
 
 from __future__ import annotations

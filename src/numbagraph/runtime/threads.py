@@ -1,7 +1,8 @@
 """The threads of parallel functions: a pool of helpers, started when a loop nest first has work for them.
 
 The pool is our own (``native/threads.ll``), since each of Numba's threading layers lacks something that is asked for
-here: callers on several threads, `fork`, and no thread more than was allowed. The architecture has the figures.
+here: callers on several threads, `fork`, and no thread more than was allowed. The figures stand in
+docs/decisions/thread-pool.md.
 """
 
 from __future__ import annotations
