@@ -55,13 +55,13 @@ test-all: $(test)  ## the suite with every dtype and layout of every op: about 2
 
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 5 minutes on two cores
 	@echo 'This takes about 5 minutes on two quiet cores.'
-	$(pymc)/bin/python -m pytest -n auto $(wildcard tests/test_pymc_*.py) $(ARGS)
+	$(pymc)/bin/python -m pytest -n auto tests/pymc_bridge $(ARGS)
 
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
 nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
-	$(pytest) --timeout=0 tests/test_random_graphs.py $(ARGS)
+	$(pytest) --timeout=0 tests/package/test_random_graphs.py $(ARGS)
 	.venv/bin/python -m tests.fuzz statements --minutes 60
 	.venv/bin/python -m tests.fuzz gradients --minutes 60
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 from numbagraph.runtime.threads import pool
-from tests.parallel_functions import THREADS
+from tests.support.parallel_functions import THREADS
 
 # XLA takes most of its time for optimisations that tests of values do not need.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

@@ -11,14 +11,14 @@ PAGE = ROOT / "docs" / "pymc_coverage.md"
 HEAD = """# PyMC models that numbagraph compiles
 
 Each model of this page is compiled by the test suite, and its log-density and gradient are compared with PyTensor's at
-several points (`tests/test_pymc_zoo.py`). The page is written by `tools/pymc_coverage.py`.
+several points (`tests/pymc_bridge/test_zoo.py`). The page is written by `tools/pymc_coverage.py`.
 """
 
 
 def page() -> str:
     """The text of the page."""
     sys.path.insert(0, str(ROOT))
-    from tests.pymc_models import MODELS
+    from tests.support.pymc_models import MODELS
 
     models = list(MODELS.values())
     supported = sum(not each.unsupported for each in models)

@@ -9,7 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from tests.pymc_models.distributions import CONTINUOUS, DISCRETE, NO_PRIOR, positive, real, unit
+from tests.support.pymc_models.distributions import CONTINUOUS, DISCRETE, NO_PRIOR, positive, real, unit
 
 transforms = pm.distributions.transforms
 ROWS, GROUPS = 6, 3

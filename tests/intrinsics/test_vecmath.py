@@ -1,0 +1,153 @@
+"""The mathematical functions: accuracy, special values, and code without calls on every kind of processor."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.ir import structs
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import FLOAT32, FLOAT64, FLOATS
+from numbagraph.numpy import public_function
+from numbagraph.testing import accuracy, assert_same, special_values
+from numbagraph.testing.arrays import combinations
+
+ROOT = Path(__file__).parents[2]
+HASWELL = Target("x86_64-unknown-linux-gnu", "haswell", "+avx,+avx2,+fma")
+WITHOUT_FMA = Target("x86_64-unknown-linux-gnu", "x86-64-v2")
+VECTORS = {
+    "AVX-512": (Target("x86_64-unknown-linux-gnu", "skylake-avx512", "+avx,+avx2,+avx512f,+fma"), 64),
+    "AVX2": (HASWELL, 32),
+    "NEON": (Target("aarch64-unknown-linux-gnu", "neoverse-n1"), 16),
+    "Apple": (Target("arm64-apple-macosx", "apple-m1"), 16),
+    "SVE": (Target("aarch64-unknown-linux-gnu", "neoverse-v1", "+sve"), 16),
+}
+INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get ldexp masked rint sqrt trunc vscale".split()}
+"""Intrinsic functions that are no calls in vectors, by the first word of their names."""
+
+CASES = [pytest.param(functions[name], dtype, id=f"{name}-{dtype}") for name in sorted(functions) for dtype in FLOATS]
+EVERY = pytest.mark.parametrize(("function", "dtype"), CASES)
+
+
+def runs_here(target):
+    """Whether this machine can run another one's code."""
+    wanted = {*target.features.split(",")} - {""}
+    return host().triple == target.triple and wanted <= {*host().features.split(",")}
+
+
+def each_nan(dtype):
+    """NaNs of either sign, quiet and signalling, with the least and the greatest payloads."""
+    bits = np.dtype(f"u{dtype.itemsize}")
+    infinity, payload = np.array(np.inf, dtype).view(bits), np.finfo(dtype).nmant
+    payloads = np.array([1, 2, (1 << payload) - 1, 1 << (payload - 1), (1 << (payload - 1)) + 1], bits)
+    return np.concatenate([infinity | payloads, ~(infinity | payloads) | infinity | (infinity << 1) | 1]).view(dtype)
+
+
+@EVERY
+def test_errors_stay_below_the_bound(function, dtype):
+    worst = accuracy.measure(function, dtype, 200)
+    assert worst.ulp <= function.ulp, worst
+
+
+@EVERY
+def test_errors_stay_below_the_bound_in_sums(function, dtype):
+    """Where multiplications and additions may fuse. The sum of two equal numbers is exact."""
+    op = public_function(function.name, "numbagraph.numpy")
+    arguments = accuracy.samples(function, dtype, 100)
+    moderate = np.abs(accuracy.reference(function, arguments)) < np.finfo(dtype).max / 4
+    arguments = [each[moderate] for each in arguments]
+    sums = GraphFunction(lambda *pairs: np.sum(op(*pairs), axis=-1), cache=False)
+    twice = sums(*[np.stack([each, each], axis=-1) for each in arguments])
+    worst = accuracy.worst_of(function, arguments, twice / 2)
+    assert worst.ulp <= function.ulp, worst
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inaccurate_functions_are_found(dtype):
+    def wrong(mpmath, x):
+        return mpmath.exp(x) * (1 + 3 * float(np.finfo(dtype).eps))
+
+    assert accuracy.measure(structs.replace(functions["exp"], exact=wrong), dtype, 200).ulp > functions["exp"].ulp
+    results = np.array([1.0, np.nan, np.inf, 0.0], FLOAT32)
+    assert np.isinf(accuracy.distances(results, np.array([np.nan, 1.0, np.nan, np.nan]))).all()
+    assert (accuracy.distances(results, np.array([1.0, np.nan, np.inf, 1e-300])) == 0).tolist() == [True] * 3 + [False]
+
+
+@EVERY
+@pytest.mark.parametrize("target", [host(), HASWELL, WITHOUT_FMA], ids=["host", "haswell", "without FMA"])
+def test_special_values_are_numpy_s(function, dtype, target):
+    if not runs_here(target):
+        pytest.skip("this machine cannot run the code")
+    arguments = combinations([special_values(dtype)] * function.arity)
+    op = registry[function.name]
+    with emitting_for(target):
+        run = accuracy.compiled(function)
+        expected = accuracy.reference(function, arguments)
+        assert_same(run(*arguments), expected, ulp=op.ulp, scale=op.scale, what=function.name)
+        if function.arity == 1:
+            assert np.isnan(run(each_nan(dtype))).all()
+
+
+@EVERY
+def test_vectors_of_any_width_give_the_same_bits(function, dtype):
+    if not runs_here(HASWELL):
+        pytest.skip("this machine cannot run the code")
+    arguments = accuracy.samples(function, dtype, 200)
+    expected = accuracy.compiled(function)(*arguments)
+    with emitting_for(HASWELL):
+        assert_same(accuracy.compiled(function)(*arguments), expected, what=function.name)
+
+
+def optimised(function, dtype):
+    return accuracy.compiled(function).llvm(*[np.ones(9, dtype)] * function.arity)
+
+
+def library_calls(code, text):
+    """The functions outside of the module ``text`` that some of its code calls."""
+    called = set(re.findall(r"call [^\n]*?@([\w.]+)\(", code))
+    defined = set(re.findall(r"^define [^@]*@([\w.]+)\(", text, re.MULTILINE))
+    return {each for each in called - defined if ".".join(each.split(".")[:2]) not in INSTRUCTIONS}
+
+
+@EVERY
+@pytest.mark.parametrize("name", VECTORS)
+def test_loops_are_vectors_without_calls(function, dtype, name):
+    target, width = VECTORS[name]
+    with emitting_for(target):
+        text = optimised(function, dtype)
+    loops = [block for block in re.split(r"\n(?=[\w.]+:)", text) if block.startswith("vector.body")]
+    element = "double" if dtype == FLOAT64 else "float"
+    assert any(re.search(rf"<(vscale x )?{width // dtype.itemsize} x {element}>", each) for each in loops)
+    assert not library_calls("\n".join(loops), text)
+    assert "@llvm.ldexp.f" not in "\n".join(loops)  # but of vectors, where they have an instruction for it
+    assert name == "AVX-512" or "llvm.ldexp" not in text
+
+
+@EVERY
+def test_without_fma_functions_are_libm_s(function, dtype):
+    with emitting_for(WITHOUT_FMA):
+        text = optimised(function, dtype)
+    assert library_calls(text, text)
+    assert "llvm.fma" not in text
+
+
+def test_functions_are_ops():
+    assert {*functions} <= {op.name for op in registry}
+
+
+@pytest.mark.parametrize("family", sorted(file.stem for file in (ROOT / "tools" / "tables").glob("*.py")))
+def test_tables_are_what_they_approximate(family):
+    command = [sys.executable, str(ROOT / "tools" / "coefficients.py"), "--check", family]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_the_page_on_accuracy_has_every_function():
+    page = (ROOT / "docs" / "accuracy.md").read_text()
+    assert page.startswith(accuracy.HEADER)
+    assert re.findall(r"^\| `(\w+)`", page, re.MULTILINE) == sorted(functions)

@@ -1,0 +1,257 @@
+"""Every op of the registry against NumPy: what follows from its declaration and its samples. A new op is in here."""
+
+import importlib.util
+import zlib
+
+import numpy as np
+import optree
+import pytest
+
+from numbagraph.frontend.active import tracing
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.tracing import Tracer, input_shape
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT32, FLOAT64, INT64
+from numbagraph.ir.values import ArrayType, Input, Unsupported
+from numbagraph.testing import (
+    check_batching,
+    check_donations,
+    check_gradients,
+    check_op,
+    check_own_memory,
+    may_raise,
+    samples,
+)
+from numbagraph.testing.calls import applied, is_supported
+from numbagraph.testing.checks import REPRESENTATIVE
+from numbagraph.testing.gradients import direction, inexact, is_inexact, pullback
+
+INT32 = np.dtype(np.int32)
+WITHOUT_JAX = importlib.util.find_spec("jax") is None
+DISPATCHED = (np.ufunc, type(np.sum))
+"""What NumPy lets a traced array answer; SciPy's ufuncs are the former."""
+
+UNDEFINED = ("empty", "empty_like")
+"""Their elements are whatever was in memory: there is nothing to compare with."""
+
+DEFINED = ("stop_gradient",)
+"""Their derivatives are what somebody says, not what finite differences are: see frontend/test_api_derivatives.py."""
+
+
+def calls(op, *dtypes):
+    """The op's samples of these dtypes that NumPy accepts."""
+    return [call for dtype in dtypes for call in samples(op, dtype) if is_supported(call.expected(call.arrays))]
+
+
+def can_change(call):
+    """Whether results follow their arguments smoothly, as far as dtypes tell."""
+    value = call.expected(call.arrays)
+    results = value if isinstance(value, (tuple, list)) else [value]
+    return bool(inexact(call.arrays)) and any(map(is_inexact, results))
+
+
+def first_calls(op):
+    """The op's samples of the first dtype that it has any of."""
+    return calls(op, first_dtype(op))
+
+
+def first_dtype(op):
+    """The first dtype that the op has samples of."""
+    return next((dtype for dtype in (FLOAT64, INT64, BOOL, COMPLEX128, INT32) if calls(op, dtype)), FLOAT64)
+
+
+def dtypes_of(op, backend, extent):
+    """The dtypes that an op is tried with: all of them, or one, or those with code of their own.
+
+    One of the others, not the same for all ops, stands for them. JAX's code is the same for all dtypes.
+    """
+    if extent == "all" or backend == "numpy":
+        return DTYPES
+    usual = REPRESENTATIVE if backend == "numba" and extent == "usual" else (first_dtype(op),)
+    others = [dtype for dtype in DTYPES if dtype not in usual] if extent == "usual" else []
+    if not any(map(op_has_samples(op), usual)):  # of integers of one size, say
+        others = [*filter(op_has_samples(op), others)]
+    turn = zlib.crc32(op.name.encode())
+    return (*usual, others[turn % len(others)]) if others else usual
+
+
+def op_has_samples(op):
+    return lambda dtype: any(calls(op, dtype))
+
+
+def has(op, facet):
+    return op.kind == "composite" or not isinstance(getattr(op, facet), Unsupported)
+
+
+NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported) and op.name not in UNDEFINED)
+ON_JAX = [name for name in NAMES if has(registry[name], "jnp")]
+SMOOTH = [name for name in NAMES if any(map(can_change, calls(registry[name], FLOAT64, COMPLEX128)))]
+DIFFERENTIABLE = [name for name in SMOOTH if has(registry[name], "vjp") and name not in DEFINED]
+BATCHED = [
+    name for name in NAMES if has(registry[name], "batch") and any(call.arrays for call in first_calls(registry[name]))
+]
+
+
+def run_all(check, cases):
+    """Run a check on every case, so that one failure does not hide another."""
+    failures = []
+    for case in cases:
+        try:
+            check(case)
+        except AssertionError as error:
+            failures.append(str(error))
+        except Exception as error:  # noqa: BLE001  an op may fail in any way
+            failures.append(f"{case}: {type(error).__name__}: {error}")
+    assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:12])
+
+
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [
+        *[pytest.param("numba", name, marks=pytest.mark.quick) for name in NAMES],
+        *[("numpy", name) for name in NAMES],
+        *[
+            pytest.param("jax", name, marks=pytest.mark.skipif(WITHOUT_JAX, reason="JAX is not installed"))
+            for name in ON_JAX
+        ],
+    ],
+)
+def test_values(backend, name, extent):
+    compared, op, sparing = [], registry[name], extent != "all"
+    run_all(
+        lambda dtype: compared.append(check_op(op, dtype, backend, sparing=sparing)), dtypes_of(op, backend, extent)
+    )
+    assert sum(compared), "the op has no samples that NumPy accepts"
+
+
+def test_a_call_that_fails_leaves_donated_arguments_alone():
+    """Of each op that may fail and is not made of others, one sample."""
+    ops = [registry[name] for name in NAMES if registry[name].kind != "composite"]
+    found = [next(filter(may_raise, calls(op, FLOAT64)), None) for op in ops]
+    failed = {}
+
+    def check(call):
+        failed[call.op.name] = check_donations(call)
+
+    run_all(check, filter(None, found))
+    assert sum(failed.values()) > 6, failed
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_results_have_memory_of_their_own(backend):
+    """Of each op on NumPy, and of one op of each kind as native code, where the op has no say."""
+    ops = [registry[name] for name in NAMES if first_calls(registry[name])]
+    if backend == "numba":
+        ops = {op.kind: op for op in ops}.values()
+    run_all(lambda op: check_own_memory(first_calls(op)[0], backend), ops)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients(name, extent):
+    """That of the gradient is compiled for one sample of a dtype: the rules for it are the same for all of them.
+
+    What is not compiled is evaluated with NumPy: the rules are tested all the same.
+    """
+
+    def check(call):
+        compiled = 1 if call.number else 2
+        check_gradients(call.determined, call.arrays, compiled=compiled if extent == "all" else compiled - 1)
+
+    run_all(check, calls(registry[name], FLOAT64, COMPLEX128))
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_keep_dtypes_and_shapes(name):
+    def check(call):
+        value = GraphFunction(call.function, backend="numpy")(*call.arrays)
+        pulled = pullback(call.function, cotangent_of(value))
+        cotangents = GraphFunction(pulled, backend="numpy")(*call.arrays)
+        for each, primal in zip(cotangents, inexact(call.arrays), strict=True):
+            assert (np.asarray(each).dtype, np.shape(each)) == (primal.dtype, primal.shape), call
+
+    run_all(check, filter(can_change, calls(registry[name], FLOAT32)))
+
+
+def cotangent_of(value):
+    rng = np.random.default_rng(0)
+    return optree.tree_map(lambda each: direction(rng, each), value)
+
+
+def test_every_op_of_real_or_complex_numbers_has_a_gradient():
+    assert {*SMOOTH} == {*DIFFERENTIABLE, *DEFINED}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_agree_with_jax(name, extent):
+    pytest.importorskip("jax")
+    compared = []
+
+    def check(call):
+        if compared and extent != "all":
+            return
+        value = GraphFunction(call.determined, backend="numpy")(*call.arrays)
+        cotangent = cotangent_of(value)
+        try:
+            expected = jax_gradients(call, cotangent)
+        except (NotImplementedError, TypeError):  # JAX lacks the derivative, or the op
+            return
+        compared.append(call)
+        backend = "numba" if extent == "all" else "numpy"
+        found = GraphFunction(pullback(call.determined, cotangent), backend=backend)(*call.arrays)
+        for each, wanted in zip(found, expected, strict=True):
+            scale = np.abs(np.asarray(wanted)).max(initial=1e-3)
+            assert np.allclose(each, wanted, rtol=1e-7, atol=1e-7 * scale), f"{call}: {wanted} expected, found {each}"
+
+    run_all(check, filter(can_change, calls(registry[name], FLOAT64)))
+    if not compared:
+        pytest.skip("JAX cannot differentiate it")
+
+
+def jax_gradients(call, cotangent):
+    """The cotangents of the inexact arguments, by JAX alone."""
+    import jax
+
+    from numbagraph.jax_bridge import to_jax
+
+    translated = to_jax(GraphFunction(call.determined).graph(*call.arrays))
+
+    def of_inexact(*arrays):
+        rest = iter(arrays)
+        return translated(*[next(rest) if is_inexact(each) else each for each in call.arrays])
+
+    @jax.jit  # compiling all of it at once takes less than compiling each operation
+    def pulled(primals, given):
+        results, pull = jax.vjp(of_inexact, *primals)
+        return pull(tuple(each.astype(result.dtype) for each, result in zip(given, results, strict=True)))
+
+    with jax.enable_x64(True):
+        return pulled(inexact(call.arrays), optree.tree_leaves(cotangent))
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_batching(name):
+    cases = [call for call in first_calls(registry[name]) if call.arrays]
+    run_all(check_batching, cases)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if registry[name].implements])
+def test_numpy_s_functions_are_traced_to_the_op(name):
+    op, call = registry[name], first_calls(registry[name])[0]
+    for implemented in op.implements:
+        function = load(implemented) if isinstance(implemented, str) else implemented
+        assert registry.find(function) is op
+        if isinstance(function, DISPATCHED) and call.arrays:
+            with tracing():
+                tracers = [stand_in(array, number) for number, array in enumerate(call.arrays)]
+                by_numpy, by_op = applied(function, call.fill(tracers)), call.function(*tracers)
+                assert values_of(by_numpy) == values_of(by_op), function
+
+
+def stand_in(array, number):
+    name = f"x{number}"
+    return Tracer(Input(ArrayType(array.dtype, input_shape(name, [length == 1 for length in array.shape])), name))
+
+
+def values_of(result):
+    """Equal computations are the same nodes."""
+    return [id(each.value) for each in (result if isinstance(result, (tuple, list)) else [result])]

@@ -1,0 +1,71 @@
+"""The examples in the documentation and in public docstrings run and give what they show."""
+
+import doctest
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import numbagraph
+import numbagraph.runtime.threads
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "numbagraph"
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+FILE = r"`([a-z_]\w*/[\w/]*\.(?:py|ll))`"
+NAMES = r"(?:`[\w.]+`(?:, | and )?)+"
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+@pytest.mark.parametrize("page", ["docs/tour.md"])
+def test_examples_of_a_page(page: str) -> None:
+    results = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=OPTIONS)
+    assert results.attempted > 10
+    assert results.failed == 0
+
+
+def test_the_table_of_ops_is_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "op_table.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "module", [numbagraph.frontend.jit, numbagraph.frontend.differentiation, numbagraph.runtime.threads]
+)
+def test_examples_of_docstrings(module: object) -> None:
+    results = doctest.testmod(module, optionflags=OPTIONS)  # type: ignore[arg-type]
+    assert results.attempted > 1
+    assert results.failed == 0
+
+
+def find_file(name: str) -> Path | None:
+    """The file that a page names, from the root or from the package."""
+    return next((folder / name for folder in (ROOT, PACKAGE) if (folder / name).exists()), None)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_what_there_is(page: Path) -> None:
+    text = page.read_text()
+    links = re.findall(r"\]\((?!http)([^)#]+)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    assert [name for name in re.findall(FILE, text) if find_file(name) is None] == []
+
+    named = re.findall(rf"{FILE}\s\(({NAMES})\)", text)
+    named += [(file, names) for names, file in re.findall(rf"({NAMES}) in {FILE}", text)]
+    missing = []
+    for file, names in named:
+        found = find_file(file)
+        source = found.read_text() if found else ""
+        words = [name.split(".")[-1] for name in re.findall(r"`([\w.]+)`", names)]
+        missing += [(file, word) for word in words if not re.search(rf"\b{word}\b", source)]
+    assert missing == []
+
+
+def test_the_architecture_shows_the_layers() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    picture = text.split("## Layers")[1].split("```")[1]
+    layers = runpy.run_path(str(ROOT / "tools" / "check_layers.py"))["LAYERS"]
+    assert re.findall(r"^ (\w+)", picture, re.MULTILINE) == list(reversed(layers))

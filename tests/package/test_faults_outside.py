@@ -1,0 +1,131 @@
+"""Faults in what is known of the world around a function: each is planted, and the check fails that is there for it."""
+
+import operator
+
+import pytest
+
+from numbagraph.frontend import bytecode, held, impure, outside, reach
+from numbagraph.runtime import guards
+from tests.frontend import test_frozen, test_outside, test_outside_ways
+from tests.frontend.test_frozen import check_refused
+from tests.frontend.test_outside import check_write
+from tests.frontend.test_outside_ways import check_way
+from tests.support.rebinding import PLACES, check_rebinding
+
+FAILURES = (AssertionError, pytest.fail.Exception, TypeError)
+
+
+@pytest.fixture(autouse=True)
+def own_facts(monkeypatch):
+    """What is found out about code with a fault is forgotten afterwards, and what was written there is undone."""
+    monkeypatch.setattr(bytecode, "_known", {})
+    stores = [(vars(each), dict(vars(each))) for each in (test_outside.STATE, test_outside_ways.STORE)]
+    state = test_outside.STATE
+    contents = [(each, each.copy()) for each in (state.log, state.table, state.queue, state.unique)]
+    yield
+    for space, old in stores:
+        space.clear()
+        space.update(old)
+    for container, old in contents:
+        container.clear()
+        (container.extend if hasattr(container, "extend") else container.update)(old)
+    state.buffer[:] = test_outside_ways.STORE.buffer[:] = 0
+
+
+def caught(check, *arguments):
+    with pytest.raises(FAILURES):
+        check(*arguments)
+
+
+# ---- what is read ----
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_guard_that_is_not_made_is_caught(place, monkeypatch):
+    monkeypatch.setattr(reach.Walk, "_guard", lambda *_: None)
+    caught(check_rebinding, place, "numbers")
+    caught(check_rebinding, place, "numbers", "numba")
+
+
+@pytest.mark.parametrize("values", ["kinds of numbers", "signs of zero", "numbers of NumPy", "equal objects"])
+def test_a_guard_that_compares_by_equality_is_caught(values, monkeypatch):
+    monkeypatch.setattr(guards, "same", operator.eq)
+    caught(check_rebinding, "global", values)
+    check_rebinding("global", "functions")
+
+
+def test_a_guard_of_another_place_is_caught(monkeypatch):
+    """Only the class that has the attribute is looked at, not those before it."""
+    monkeypatch.setattr(reach.Walk, "_in_classes", lambda self, kind, name, spelling: getattr(kind, name))
+    caught(check_rebinding, "class attribute", "numbers")
+
+
+# ---- what answers otherwise each time ----
+
+
+@pytest.mark.parametrize("name", ["np.random.normal", "fresh", "bound", "method of a method", "time.time", "caught"])
+def test_an_impure_call_that_is_not_watched_is_caught(name, monkeypatch):
+    monkeypatch.setattr(reach.Walk, "watch", lambda self: None)
+    caught(check_refused, name)
+
+
+@pytest.mark.parametrize("name", ["Generator", "time.time", "uuid", "date"])
+def test_an_impure_function_that_is_not_known_is_caught(name, monkeypatch):
+    monkeypatch.setattr(impure, "spelled", lambda *_: None)
+    caught(check_refused, name)
+
+
+@pytest.mark.parametrize("name", ["fresh", "import inside"])
+def test_a_name_that_is_not_suspicious_is_caught(name, monkeypatch):
+    """Nothing that draws is there before the trace, so only the names of attributes say that there may be."""
+    monkeypatch.setattr(reach, "suspicious_names", frozenset)
+    monkeypatch.setattr(reach, "spelled", lambda *_: None)
+    caught(check_refused, name)
+    assert test_frozen.REFUSED[name]
+
+
+# ---- what is written ----
+
+WRITES = {
+    held.Namespace: test_outside.with_attribute,
+    held.Attributes: test_outside.with_slot,
+    held.Content: test_outside.with_append,
+}
+
+
+@pytest.mark.parametrize("kind", WRITES, ids=lambda each: each.__name__)
+def test_a_write_that_is_not_undone_is_caught(kind, monkeypatch):
+    monkeypatch.setattr(kind, "restore", lambda self, name: None)
+    with monkeypatch.context() as slots:
+        slots.setattr(test_outside.SLOTTED, "k", 0.0)
+        caught(check_write, WRITES[kind])
+
+
+@pytest.mark.parametrize("kind", WRITES, ids=lambda each: each.__name__)
+def test_a_write_that_is_not_seen_is_caught(kind, monkeypatch):
+    monkeypatch.setattr(kind, "changes", lambda self: iter(()))
+    with monkeypatch.context() as slots:
+        slots.setattr(test_outside.SLOTTED, "k", 0.0)
+        caught(check_write, WRITES[kind])
+
+
+@pytest.mark.parametrize("way", ["array of objects", "long list", "getattr", "comparison", "metaclass", "match"])
+def test_a_function_that_is_taken_for_one_that_writes_nothing_is_caught(way, monkeypatch):
+    monkeypatch.setattr(reach.Walk, "may_write", property(lambda self: False, lambda self, value: None), raising=False)
+    caught(check_way, way)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "fault", "way"),
+    [
+        (reach, "is_harmless", lambda thing: True, "setattr"),
+        (reach, "are_methods", lambda names: True, "globals of a result"),
+        (reach, "may_write_unasked", lambda kind: False, "comparison"),
+        (bytecode, "_OPAQUE", set(), "match and call"),
+        (outside, "_BY_TEXT", frozenset(), "eval"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_way_that_is_overlooked_is_caught(owner, name, fault, way, monkeypatch):
+    monkeypatch.setattr(owner, name, fault)
+    caught(check_way, way)

@@ -1,0 +1,284 @@
+"""The mode beside PyTensor's Python code where lengths, indices and numbers are not what an op is usually given."""
+
+import numpy as np
+import pytest
+
+pm = pytest.importorskip("pymc")
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
+import pytensor  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from pytensor.compile.mode import Mode  # noqa: E402
+from pytensor.tensor.basic import ARange  # noqa: E402
+from pytensor.tensor.blockwise import Blockwise  # noqa: E402
+
+from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, from_pytensor  # noqa: E402
+from numbagraph.pymc_bridge.compatibility import conditional, linalg  # noqa: E402
+
+PLAIN = Mode(linker="py", optimizer=None)
+FALLBACK = "ignore::numbagraph.pymc_bridge.FallbackWarning"
+x, y, m, z = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m"), pt.zmatrix("z")
+i, k, n, s = pt.lvector("i"), pt.lscalar("k"), pt.lscalar("n"), pt.dscalar("s")
+mask = pt.vector("mask", dtype="bool")
+X, M = np.arange(1.0, 7.0), np.arange(12.0).reshape(3, 4)
+rng = np.random.default_rng(0)
+Z = rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3))
+POSITIVE = Z @ Z.conj().T
+
+
+def outcome(function, data):
+    """The results of a call, or its error."""
+    try:
+        results = function(*data)
+    except Exception as error:  # noqa: BLE001
+        return error
+    return results if isinstance(results, list) else [results]
+
+
+def compare(inputs, outputs, calls, mode=PLAIN):
+    """The same results, of the same dtypes and shapes, or errors of the same kind, for all calls."""
+    options = {"on_unused_input": "ignore"}
+    with pytensor.config.change_flags(cxx=""):
+        ours, plain = (pytensor.function(inputs, outputs, mode=each, **options) for each in ("NUMBAGRAPH", mode))
+        for data in calls:
+            found, expected = outcome(ours, data), outcome(plain, data)
+            if isinstance(expected, Exception):
+                assert isinstance(found, type(expected)), f"{data}: {found!r} instead of {expected!r}"
+                continue
+            assert not isinstance(found, Exception), f"{data}: {found!r}"
+            for one, other in zip(found, expected, strict=True):
+                assert one.dtype == other.dtype
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=str(data))
+
+
+def vector(*numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+def pairs(*values):
+    return [tuple(map(np.int64, each)) for each in values]
+
+
+# ---- lengths and positions that are given: nothing is read or written out of bounds ----
+
+HUGE = 2**63 - 1
+CHOICE = np.array([True, False, True])
+LENGTHS = {
+    "split": (
+        [x, i],
+        pt.split(x, i, n_splits=2),
+        [(X, vector(*each)) for each in ((2, 4), (3, 30), (2, 2), (-1, 7), (7, -1), (6,), (1, 2, 3), (HUGE, 7 - HUGE))],
+    ),
+    "split into three": (
+        [x, i],
+        pt.split(x, i, n_splits=3),
+        [(X, vector(*each)) for each in ((2, 0, 4), (HUGE, HUGE, 8))],
+    ),
+    "split at constants": ([x], pt.split(x, [2, 3], n_splits=2), [(X,), (X[:5],)]),
+    "reshape": (
+        [x, n, k],
+        x.reshape((n, k)),
+        [
+            (data, *each)
+            for data in (X, X[:0])
+            for each in pairs((2, 3), (-1, 3), (2, -3), (-2, -3), (-1, -1), (0, -1), (-1, 0), (0, 5), (2**32, 2**32))
+        ],
+    ),
+    "alloc": (
+        [s, x, n, k],
+        [pt.alloc(s, n, k), pt.alloc(x, n, 3)],
+        [(1.0, data, *each) for data in (X[:3], X[:2], X[:1]) for each in pairs((2, 3), (0, 3), (-1, 3), (2, -3))],
+    ),
+    "range": ([n, k], pt.arange(0, n, k), pairs((5, 2), (5, 0), (5, -1), (-5, -1), (0, 1))),
+    "range of floats": ([s], pt.arange(0.0, s, 0.5), [(each,) for each in (3.0, -1.0, 0.0, np.nan, np.inf, 1e300)]),
+    "eye": ([n, k], [pt.eye(n, k, 1), pt.eye(n, k, -9)], pairs((3, 2), (0, 2), (-3, 2), (2, -1))),
+    "repeat": ([x, n], pt.repeat(x, n), [(X, np.int64(each)) for each in (2, 0, -1)]),
+    "join": ([m, x], pt.concatenate([m, x[None]], axis=0), [(M, X[:4]), (M, X[:3]), (M, X[:1]), (M[:0], X[:4])]),
+    "specify shape": (
+        [x, m, n],
+        [pt.specify_shape(x, 3) * 2, pt.specify_shape(m, (None, n))],
+        [(each, M, np.int64(4)) for each in (X[:3], X)] + [(X[:3], M, np.int64(3))],
+    ),
+    "elements": ([x, m, i], [x[i], m[i, i]], [(X, M, vector(*each)) for each in ((0, -3), (3,), (6,), (-7,), ())]),
+    "number": ([x, n], x[n], [(X, np.int64(each)) for each in (5, -6, 6, -7, 2**62, -HUGE)]),
+    "slices": (
+        [x, n, k],
+        [x[n:k], x[n:k:-1], x[k::2]],
+        [(data, *each) for data in (X, X[:0]) for each in pairs((2, 4), (-3, 100), (100, -100), (-HUGE, 3), (0, 0))],
+    ),
+    "constant mask": ([x], [x[CHOICE], pt.set_subtensor(x[CHOICE], 0.0)], [(X[:3],), (X,)]),
+    "mask": (
+        [x, mask],
+        [x[mask], pt.inc_subtensor(x[mask], 1.0)],
+        [(X, X > 2), (X, X[:3] > 2), (X[:3], X > 2), (X, X > 9)],
+    ),
+}
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("name", LENGTHS)
+def test_lengths_and_positions(name):
+    compare(*LENGTHS[name])
+
+
+UPDATES = [(X, y, place) for y in (X[:2], X[:1], X[:3], X[:0]) for place in (0, 3, 5, 6)]
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("change", [pt.set_subtensor, pt.inc_subtensor], ids=["set", "increment"])
+def test_updates_of_one_element_are_repeated(change):
+    outputs = [change(x[n : n + 2], y), change(m[:, n - n : 2], y), change(m[i[:, None], i], y)]
+    compare([x, m, y, n, i], outputs, [(X, M, each, np.int64(2), vector(0, 1)) for each in (X[:2], X[:1], X[:3])])
+    compare([x, y, n], change(x[n : n + 2], y), [(data, y, np.int64(place)) for data, y, place in UPDATES])
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+def test_lengths_of_shared_variables_that_do_not_fit():
+    """PyTensor decides on these lengths as well, and none of its functions takes a shared variable as an argument."""
+    shared = pytensor.shared(X)
+    outputs = [pt.set_subtensor(shared[:2], y), shared[:2] + y]
+    compare([y], outputs, [(each,) for each in (X[:2], X[:1], X[:3])])
+    compare([y], outputs[:1], [(each,) for each in (X[:2], X[:1], X[:3])])
+
+
+def test_what_pytensor_repeats_is_said_once_a_function():
+    ours = pytensor.function([x, y], pt.set_subtensor(x[:2], y), mode="NUMBAGRAPH")
+    ours(X, X[:2])
+    with pytest.warns(FallbackWarning, match=r"could not broadcast \(1,\) to \(2,\)"):
+        np.testing.assert_array_equal(ours(X, X[4:5]), [5.0, 5.0, 3.0, 4.0, 5.0, 6.0])
+
+
+def test_the_error_for_lengths_names_the_line():
+    ours = pytensor.function([x, y], pt.exp(x) + y, mode="NUMBAGRAPH")
+    with pytest.raises(ValueError, match=r"\(6,\) \(2,\)\n  at .*test_odd_values.py:"):
+        ours(X, X[:2])
+
+
+def test_shapes_that_are_refused_when_a_graph_is_translated():
+    with pytest.raises(ValueError, match="negative"):
+        from_pytensor([x], [x.reshape((4, -3))])
+    with pytest.raises(AssertionError, match="must have length 3"):
+        from_pytensor([], [pt.specify_shape(pt.as_tensor(X), 3)])
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+def test_ranges_of_a_batch():
+    """All rows of one length are an array, and which length that is must not depend on the batch."""
+    ranges = Blockwise(ARange("int64"), signature="(),(),()->(a00)")
+    ends = pt.alloc(n, 2)
+    compare([n], ranges(ends - ends, ends, 1), pairs((3,), (0,)))
+    compare([n], ranges(pt.zeros(2, dtype="int64"), pt.alloc(n, 3, 1), 1), pairs((3,), (0,)))
+    compare(
+        [i],
+        ranges(i, i + 2, 1),
+        [
+            (vector(3, 2),),
+            (
+                vector(
+                    3,
+                ),
+            ),
+        ],
+    )
+    graph = from_pytensor([n], [ranges(pt.zeros(2, dtype="int64"), pt.alloc(n, 3, 1), 1)])
+    assert graph.outputs[0].ndim == 3
+    with pytest.raises(UnsupportedOp, match="may differ along a batch"):
+        from_pytensor([i], [ranges(0, i, 1)])
+
+
+# ---- matrices ----
+
+
+def of_complex(a):
+    of_kind = {"gen": a, "sym": a + a.T, "her": a + a.conj().T}
+    kinds = ((kind, lower) for kind in of_kind for lower in (True, False))
+    systems = [pt.linalg.solve(of_kind[kind], a, assume_a=kind, lower=lower) for kind, lower in kinds]
+    positive = a @ a.conj().T
+    return {
+        "factors": [*pt.linalg.lu(a), *pt.linalg.lu_factor(a), *pt.linalg.qr(a), pt.linalg.cholesky(positive)],
+        "singular values": [pt.linalg.svd(a, compute_uv=False), pt.linalg.pinv(a)],
+        "singular vectors": [*pt.linalg.svd(a)],
+        "eigenvalues": [*pt.linalg.eigh(a), linalg.eigvalsh(a, positive + pt.eye(3)), pt.linalg.expm(a)],
+        "systems": [
+            *systems,
+            pt.linalg.solve(positive, a, assume_a="pos"),
+            pt.linalg.solve_triangular(a, a[:, 0], trans=2),
+            pt.linalg.inv(a),
+        ],
+        "norms": [pt.linalg.norm(a), pt.linalg.norm(a, ord=2), pt.linalg.norm(a, ord=1), pt.linalg.det(a)],
+    }
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("name", of_complex(z))
+def test_complex_matrices(name):
+    compare([z], of_complex(z)[name], [(each,) for each in (Z, POSITIVE, Z + Z.T)])
+
+
+NOT_A_NUMBER = np.eye(3) + np.array([[0, np.nan, 0], [0, 0, 0], [0, 0, 0]])
+OF_REAL = {
+    "determinants": lambda a: [pt.linalg.det(a), *pt.linalg.slogdet(a)],
+    "factors": lambda a: [*pt.linalg.lu(a)],
+    "solutions": lambda a: [pt.linalg.cholesky(a), pt.linalg.solve(a, a)],
+    "singular values": lambda a: [pt.linalg.svd(a, compute_uv=False)],
+    "eigenvalues": lambda a: [pt.linalg.eigh(a)[0]],
+}
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", OF_REAL)
+def test_matrices_that_are_not_usual(name):
+    matrices = (np.eye(3) + 0.1, NOT_A_NUMBER, np.zeros((3, 3)), -np.eye(3), np.zeros((0, 0)), np.ones((1, 1)))
+    compare([m], OF_REAL[name](m), [(each,) for each in matrices], Mode(linker="py", optimizer="fast_run"))
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.filterwarnings("ignore:An ill-conditioned matrix detected")
+def test_equations_of_matrices_that_are_no_numbers():
+    """PyTensor's answer is NaN, where SciPy's functions raise an error: a chain must not end there."""
+    outputs = [
+        pt.linalg.solve_sylvester(m, m, m),
+        pt.linalg.solve_discrete_lyapunov(m, m @ m.T, method="bilinear"),
+    ]
+    for each in outputs:
+        compare([m], each, [(np.eye(3) / 2 + 0.1,), (NOT_A_NUMBER * np.nan,), (NOT_A_NUMBER + np.nan,)])
+
+
+# ---- branches and loops ----
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+def test_branches_of_several_lengths():
+    chosen = conditional.ifelse(s > 0, x, y)
+    calls = [(a, b, each) for a, b in ((X, X), (X, X[:2]), (X[:0], X)) for each in (1.0, -1.0)]
+    compare([x, y, s], [chosen * 2, chosen.sum()], calls)
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("outer", ["NUMBAGRAPH", PLAIN], ids=["mode", "plain"])
+def test_loops_whose_steps_are_native(outer):
+    """PyTensor wants a `VMLinker` inside of the loop of a derivative, which writes its updates itself."""
+
+    def total(mode):
+        steps = pytensor.scan(
+            lambda value, before: before * 0.5 + pt.exp(-value),
+            sequences=x,
+            outputs_info=s,
+            return_updates=False,
+            mode=mode,
+        )
+        result = (steps**2).sum()
+        return [result, *pytensor.grad(result, [x, s])]
+
+    with pytensor.config.change_flags(cxx=""):
+        found = pytensor.function([x, s], total("NUMBAGRAPH"), mode=outer)(X, 0.3)
+        expected = pytensor.function([x, s], total("FAST_COMPILE"), mode=PLAIN)(X, 0.3)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_updates_that_exchange_values():
+    first, second = (pytensor.shared(each) for each in (1.0, 2.0))
+    exchange = pytensor.function([], first + second * 10, updates={first: second, second: first}, mode="NUMBAGRAPH")
+    assert [exchange(), exchange()] == [21.0, 12.0]

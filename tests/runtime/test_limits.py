@@ -1,0 +1,424 @@
+"""The native entry among threads and processes, and what it leaves in memory."""
+
+import contextlib
+import ctypes
+import gc
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import weakref
+
+import numba
+import numpy as np
+import pytest
+
+import numbagraph
+import numbagraph.numpy as xp
+from numbagraph import graph_jit
+from numbagraph.forking import new_lock
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.runtime import objects
+from numbagraph.runtime.collection import CollectorAtRest, collector_at_rest
+from numbagraph.runtime.compile import Library, compile_module
+from numbagraph.runtime.entry import Plan, make_callable
+from tests.support.native_programs import (
+    ADD_ONE,
+    FLOAT,
+    add_one,
+    donating,
+    identity,
+    native,
+    plan,
+    program_text,
+    shapes_text,
+    vector,
+)
+from tests.support.tally import Tally
+
+
+def sleeping(threshold):
+    signature = Signature((), (), (), single=False)
+    body = "%ignored = call i32 @usleep(i32 200000)"
+    return native(signature, shapes_text([], work=100), program_text(body), gil_threshold=threshold)
+
+
+@pytest.mark.parametrize(("threshold", "released"), [(99, True), (100, False)])
+def test_long_programs_release_the_gil(threshold, released):
+    ticks = 0
+    running = True
+
+    def count():
+        nonlocal ticks
+        while running:
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    while not ticks:
+        time.sleep(0.001)
+    function, progress = sleeping(threshold), []
+    for _ in range(5):  # a busy machine may not give the other thread a core in a call, or keep this one off before it
+        before = ticks
+        function()
+        progress.append(ticks - before)
+    running = False
+    thread.join()
+    assert max(progress) > 20 if released else min(progress) < 5
+
+
+def test_threads_call_and_compile_at_once():
+    function = add_one(gil_threshold=-1)
+    failures = []
+
+    def work(seed):
+        x = np.arange(2.0, 50.0 + seed)
+        own = add_one()
+        right = sum(np.array_equal(callee(x), x + 1) for _ in range(3000) for callee in (function, own))
+        if right != 6000:
+            failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # it is what this test is about
+# JAX, which another test may have started, and Python 3.12 warn of any fork beside threads.
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning", "ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_fork_while_another_thread_compiles():
+    function = add_one()
+    running = True
+
+    def compile_on():
+        while running:
+            compile_module(shapes_text(["m0"]) + program_text(ADD_ONE))
+
+    thread = threading.Thread(target=compile_on)
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                good = np.array_equal(function(np.arange(3.0)), [1, 2, 3]) and np.array_equal(
+                    add_one()(np.arange(3.0)), [1, 2, 3]
+                )
+                os._exit(0 if good else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        running = False
+        thread.join()
+
+
+FORKS = """
+import os, signal, threading, time
+import numpy as np
+from itertools import count
+from numbagraph import grad, graph_jit
+
+x, a, numbers = np.arange(3.0), 2 * np.eye(3), count(1)
+running = True
+
+def model(x, a, number):
+    return np.sum(np.exp(x) * number) + np.linalg.cholesky(a)[0, 0] + np.sin(x[0] + number)
+
+shared = graph_jit(model, static_argnames="number", parallel=True)
+
+def compile_on():
+    while running:
+        shared(x, a, next(numbers))
+        graph_jit(grad(lambda x, n=next(numbers): np.sum(np.tanh(x) * n))).address(x)
+
+def good(number):
+    own = graph_jit(lambda x: np.log1p(x) @ x + number)
+    return np.isclose(shared(x, a, number), model(x, a, number)) and np.isclose(own(x), np.log1p(x) @ x + number)
+
+threads = [threading.Thread(target=compile_on, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for turn in range(8):
+    time.sleep(0.01 * turn)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(200)
+        os._exit(0 if good(-1 - turn) else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+running = False
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_children_trace_and_compile_while_threads_of_their_parent_do():
+    """From the first moment on, when modules are imported and code is loaded that a process has once."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NUMBAGRAPH_CACHE": "0"}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    assert (done.stdout.split(), done.stderr, done.returncode) == (["0"] * 8, "", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_who_forks_keeps_its_locks():
+    """And finds free what another thread had."""
+    own, others, held, leave = new_lock(), new_lock(), threading.Event(), threading.Event()
+
+    def hold():
+        with others:
+            held.set()
+            leave.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with own:
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if others.acquire(blocking=False) and own.acquire(blocking=False) else 1)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_all_locks_are_made_for_fork():
+    """``functools.cached_property`` of Python 3.11 has one, too."""
+    makers = re.compile(
+        r"\bthreading\.R?Lock\(|from threading import|"
+        r"from functools import .*cached_property|@functools\.cached_property"
+    )
+    folder = pathlib.Path(numbagraph.__file__).parent
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if makers.search(path.read_text())}
+    assert found == {"forking.py", "intrinsics/target.py"}
+
+
+def test_interpreter_exits_with_functions_alive():
+    command = "import tests.support.native_programs as t, numpy as np; f = t.add_one(); print(f(np.ones(2)))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", command], check=False, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[2. 2.]\n", "")
+
+
+def test_everything_is_freed_with_the_function():
+    made = plan(Signature((), (vector(),), (), single=False), shapes_text([]), program_text(""), captured=[np.ones(3)])
+    library, captured = weakref.ref(made.keepalive), weakref.ref(made.captured[0])
+    function = make_callable([made], "native")
+    bound = weakref.ref(function.__self__)
+    del made
+    assert function() == ()
+    assert library() is not None
+    del function
+    assert (library(), captured(), bound()) == (None, None, None)
+
+
+def calls():
+    """A function and arguments for every path on which references are taken."""
+    x = np.ones(5)
+    two = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 0, "scalar")), single=False)
+    both = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
+    shapes = shapes_text(["m0"])
+    number, scalar = Result(FLOAT, 0, "python"), ArrayLeaf(FLOAT, ())
+    return {
+        "success": (add_one(), x),
+        "refused": (add_one(), [1.0]),
+        "guard": (native(two, shapes_text(["m0"], guard=1), program_text("")), x),
+        "stopped": (native(two, shapes, program_text("", code=2)), x),
+        "exhausted": (native(two, shapes, program_text("", code=OUT_OF_MEMORY)), x),
+        "unallocated": (native(both, shapes_text(["m0", 2**52]), program_text("")), x),
+        "tuple": (native(two, shapes, program_text("")), x),
+        "donated": (donating(), x),
+        "shared": (donating([x]), x, x),
+        "float": (identity(ScalarLeaf(float), "python"), 1.5),
+        "int": (identity(ScalarLeaf(int), "python"), 10**12),
+        "huge": (identity(ScalarLeaf(int), "python"), 10**30),
+        "bool": (identity(ScalarLeaf(bool), "python"), True),
+        "complex": (identity(ScalarLeaf(complex), "python"), 1.5j),
+        "scalar": (identity(scalar, "scalar"), np.float64(2.0)),
+        "array": (identity(scalar, "array"), np.array(2.0)),
+        "nothing": (native(Signature((), (), (number,), single=True), shapes_text([]), program_text("")),),
+    }
+
+
+def call(function, *arguments):
+    with contextlib.suppress(MemoryError):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("path", calls())
+def test_no_path_leaks(path):
+    function, *arguments = calls()[path]
+    watched = (FLOAT, NotImplemented, np.ndarray, True, False, MemoryError)
+    call(function, *arguments)
+    gc.collect()
+    counts = [sys.getrefcount(thing) for thing in watched]
+    tracemalloc.start()
+    try:
+        call(function, *arguments)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(20_000):
+            call(function, *arguments)
+        after = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert after - before < 2_000
+    assert all(abs(sys.getrefcount(thing) - count) < 10 for thing, count in zip(watched, counts, strict=True))
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no measure of resident memory on this system")
+def test_a_million_calls_and_hundreds_of_functions_stay_in_memory():
+    function, x = add_one(), np.ones(1000)
+    code = compile_module(shapes_text(["m0"]) + program_text(ADD_ONE))
+    signature = Signature((vector(),), (), (Result(FLOAT, 1),), single=True)
+
+    def load_and_call():
+        library = Library(code, {})
+        addresses = {"shapes": library.address("shapes"), "program": library.address("program")}
+        made = make_callable([Plan(signature, **addresses, keepalive=library)], "native")
+        assert made(x)[0] == 2
+
+    for _ in range(300):
+        load_and_call()
+    for _ in range(1000):
+        function(x)
+    before = resident()
+    for _ in range(300):
+        load_and_call()
+    for _ in range(1_000_000):
+        function(x)
+    assert resident() - before < 3 * 2**20
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no measure of resident memory on this system")
+def test_compiling_leaves_nothing_behind():
+    """llvmlite frees no pass manager, which is 0.1 MB."""
+    for _ in range(20):
+        compile_module("define i64 @f() {\n ret i64 7\n}")
+    before = resident()
+    for _ in range(100):
+        compile_module("define i64 @f() {\n ret i64 7\n}")
+    assert resident() - before < 2 * 2**20
+
+
+def test_an_unknown_layout_of_objects_is_noticed(monkeypatch):
+    class Shifted(ctypes.Structure):
+        _fields_ = (("unexpected", ctypes.c_uint64), *objects.DtypeFields._fields_)
+
+    monkeypatch.setattr(objects, "DtypeFields", Shifted)
+    with pytest.raises(RuntimeError, match="dtypes"):
+        objects.check_layout()
+
+
+def test_the_collector_rests_while_a_function_is_compiled():
+    traced = Tally()
+
+    def noting(x):
+        assert not gc.isenabled()
+        traced.step()
+        return graph_jit(lambda y: y + 1)(x)
+
+    for before in (True, False):
+        (gc.enable if before else gc.disable)()
+        try:
+            graph_jit(noting, cache=False)(np.ones(3))
+            with pytest.raises(ZeroDivisionError):
+                graph_jit(lambda x: x / (1 // 0), cache=False)(np.ones(3))
+            assert gc.isenabled() == before
+        finally:
+            gc.enable()
+    assert len(traced) == 2
+
+
+def test_objects_that_someone_froze_stay_frozen():
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with CollectorAtRest():
+            kept = [[] for _ in range(10_000)]
+        assert gc.get_freeze_count() >= count - 1000
+    finally:
+        gc.unfreeze()
+    with CollectorAtRest():
+        kept += [[] for _ in range(10_000)]
+        assert gc.get_count()[0] > 10_000
+    assert gc.get_count()[0] < 1000
+    assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_the_collector_of_a_child_does_not_rest():
+    with collector_at_rest:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert gc.isenabled()
+
+
+def repeated(length, dtype=float):
+    """As many elements as one likes, without memory."""
+    return np.broadcast_to(np.ones((), dtype), (length,))
+
+
+WIDE, LONG = repeated(2**32), repeated(2**22)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda x: np.sum(np.cumsum(x[:, None, None] * x[:, None] * x, axis=0)), (LONG,)),
+        (lambda x, n: np.sum(np.cumsum(x[0] + xp.eye(n), axis=0)), (np.ones(2), 2**32)),
+        (lambda x, n: np.cumsum(xp.full(n * n, x)), (1.0, np.int64(2**31))),
+        (lambda x, n: np.sum(xp.full((n, n), x) * 2), (1.0, 2**32)),
+        (lambda x: np.cumsum(np.ravel(x[:, None] * x)), (WIDE,)),
+        (lambda x: np.outer(x, x), (WIDE,)),
+        (lambda x, y: np.cumsum(y[:, None, None] * x[:, None] * x, axis=1).sum(), (WIDE, np.ones(0))),
+        (lambda x: np.tile(x, 8), (repeated(2**61, np.int8),)),
+        (lambda n: xp.arange(n), (2**62,)),
+    ],
+    ids=["temporary", "traced lengths", "product", "nest", "ravel", "result", "no elements", "tile", "arange"],
+)
+def test_sizes_beyond_all_addresses_are_errors(function, arguments):
+    f = graph_jit(function)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"too big|too large"):
+            f(*arguments)
+
+
+def test_sizes_within_addresses_that_no_memory_has():
+    f = graph_jit(lambda x: np.sum(np.cumsum(x[:, None] * x, axis=0)))
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            f(repeated(2**25))
+    assert f(np.ones(3)) == 18
+
+
+def test_sizes_of_temporaries_in_code_of_numba():
+    f = graph_jit(lambda x: np.sum(np.cumsum(x[:, None, None] * x[:, None] * x, axis=0)))
+    called = numba.njit(lambda x: f(x))
+    assert called(np.ones(2)) == 12
+    with pytest.raises(ValueError, match="array is too big"):
+        called(LONG)
+
+
+def test_what_arguments_bound_is_not_looked_at():
+    for function in (
+        lambda x: np.cumsum(x * 2) + 1,
+        lambda x: x[1:] - x[:-1],
+        lambda x: np.sum(np.exp(x)[::2], axis=0),
+    ):
+        assert "with.overflow" not in graph_jit(function).llvm(np.ones(5), optimised=False)
