@@ -412,6 +412,22 @@ def softmax(draw: Draw) -> Any:
     return [result, pytensor.grad((result * draw.operand(x)).sum(), x)] if draw.chance(0.5) else result
 
 
+@makes("LogSumExp")
+def logsumexp(draw: Draw) -> Any:
+    x = draw.any(least=1, kinds="f")
+    return pt.logsumexp(x, axis=draw.choose([None, draw.integer(-x.ndim, x.ndim)]), keepdims=draw.chance(0.5))
+
+
+@makes("LogAddExp")
+def logaddexp(draw: Draw) -> Any:
+    return pt.logaddexp(*draw.alike(2))
+
+
+@makes("XLogY", "XLog1PY")
+def product_with_logarithm(draw: Draw) -> Any:
+    return draw.choose([rows.xlogy, rows.xlog1py])(*draw.alike(2))
+
+
 def names_in(nodes: Sequence[Apply]) -> set[str]:
     """The names of the ops of a graph."""
     found = {name_of(each.op) for each in nodes} | {"Blockwise" for each in nodes if isinstance(each.op, Blockwise)}
