@@ -10,16 +10,12 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.emit.hints import (
-    BLOCK,
-    INTERLEAVED,
-    LANES,
-    lanes_of_sums,
-    reads_short_rows,
-    reduces_with_strides,
-)
-from numbagraph.emit.scalars import ScalarEmitter
-from numbagraph.emit.tiles import copy_tile, delayed_scatters, keep_for_later, scatter_tile, tiled_loads
+from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
+from numbagraph.emit.choices import Choices, choices_for
+from numbagraph.emit.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, reads_short_rows
+from numbagraph.emit.interface import WHOLE, Interface
+from numbagraph.emit.scalars import Outside, ScalarEmitter
+from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
 from numbagraph.intrinsics.emitter import (
     I1,
     I8,
@@ -45,29 +41,45 @@ MOST_INLINED = 6
 to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
 
 
-class KernelEmitter(ScalarEmitter):
-    """Emits one kernel as a function ``i1 kernel(buffers..., registers..., slots...)``."""
+def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE) -> KernelEmitter:
+    """Declare the function of a nest, and return what emits its body."""
+    homes = list(dict.fromkeys(buffer.home for buffer in kernel.buffers()))
+    externals = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
+    reductions = [each for each in kernel.outputs if isinstance(each, Reduction)]
+    slots = [each for each in reductions if interface.has_slot(kernel, each)]
+    types = [*interface.range_types, *[POINTER] * len(homes), *(llvm_type(each.dtype) for each in externals)]
+    types += [interface.slot_type(each) for each in slots]
+    function = ir.Function(module, ir.FunctionType(I1, types), name)
+    function.linkage = "internal"
+    for attribute in ("noinline", "nounwind"):
+        function.attributes.add(attribute)
+    if current_target().vector_bytes == 64:
+        # of itself LLVM uses half the width on some processors; vector versions of functions have all of it
+        set.add(function.attributes, '"prefer-vector-width"="512"')
+    return KernelEmitter(function, kernel, interface, choices_for(kernel), homes, externals, slots)
 
-    range_types: tuple[ir.Type, ...] = ()
-    """Where the outermost loop begins and ends, if the function is told so."""
 
-    def __init__(self, module: ir.Module, kernel: Kernel, name: str) -> None:
-        super().__init__()
+class KernelEmitter:
+    """Emits the body of a nest's function, whose arguments its `Interface` describes."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        kernel: Kernel,
+        interface: Interface,
+        choices: Choices,
+        homes: list[Buffer],
+        externals: list[Scalar],
+        slots: list[Reduction],
+    ) -> None:
+        self.function = function
         self.kernel = kernel
-        self.homes = list(dict.fromkeys(buffer.home for buffer in kernel.buffers()))
-        scalars = list(kernel.scalars())
-        self.externals = [each for each in scalars if isinstance(each, (Register, LeafStride))]
-        self.slots = [each for each in kernel.outputs if isinstance(each, Reduction) and self.has_slot(each)]
-        types = [*self.range_types, *[POINTER] * len(self.homes)]
-        types += [llvm_type(each.dtype) for each in self.externals]
-        types += [self.slot_type(each) for each in self.slots]
-        self.function = ir.Function(module, ir.FunctionType(I1, types), name)
-        self.function.linkage = "internal"
-        for attribute in ("noinline", "nounwind"):
-            self.function.attributes.add(attribute)
-        if current_target().vector_bytes == 64:
-            # of itself LLVM uses half the width on some processors; vector versions of functions have all of it
-            set.add(self.function.attributes, '"prefer-vector-width"="512"')
+        self.interface = interface
+        self.choices = choices
+        self.homes = homes
+        self.externals = externals
+        self.slots = slots
+        self.scalars = ScalarEmitter(self, self)
         self.depth = {loop: depth for depth, loop in enumerate(kernel.loops)}
         self.levels: dict[Scalar, int] = {}
         self.preambles: list[Emitter] = []
@@ -77,13 +89,10 @@ class KernelEmitter(ScalarEmitter):
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
-        self.tiled = [] if kernel.unrolled else tiled_loads(kernel)
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
         """Of elements that are read with strides, memory for those of one block, and the index of the first."""
-        self.delayed = delayed_scatters(kernel)
         self.kept: dict[Scatter, tuple[ir.Value, ir.Value]] = {}
         """Of scatters that wait, memory for the values of one block, and the index of the first."""
-        self.strided = not self.tiled and not kernel.unrolled and reduces_with_strides(kernel)
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
 
@@ -91,7 +100,7 @@ class KernelEmitter(ScalarEmitter):
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
         written = {buffer.home for output in self.kernel.outputs for buffer in targets(output)}
-        self.range = [next(arguments) for _ in self.range_types]
+        self.range = [next(arguments) for _ in self.interface.range_types]
         self.addresses: dict[Buffer, ir.Value] = {}
         for home in self.homes:
             argument = next(arguments)
@@ -101,36 +110,35 @@ class KernelEmitter(ScalarEmitter):
                 set.add(argument.attributes, "readonly")  # LLVM knows it, llvmlite's list of attributes does not
             self.addresses[home] = argument
         for external in self.externals:
-            self.values[external] = next(arguments)
+            self.scalars.values[external] = next(arguments)
         self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
 
-    def arguments(self, code: ScalarEmitter) -> list[ir.Value]:
+    def arguments(self, code: Outside) -> list[ir.Value]:
         """What a call of the function passes before the slots, from where the memory and the registers are."""
         return [*(code.base(home) for home in self.homes), *(code.external(each) for each in self.externals)]
 
-    def has_slot(self, output: Reduction) -> bool:
-        """Whether a reduction leaves its result where an argument says."""
-        return output.register is not None
+    def partial(self, output: Reduction) -> Partial:
+        """The partial result of a reduction, in the variant of the loops that is being emitted."""
+        return Partial(output, is_total=self.is_blocked(output) and not output.reducer.positional)
 
-    def slot_type(self, output: Reduction) -> ir.Type:
-        return memory_type(output.reducer.result_dtype(output.value.dtype)).as_pointer()
+    def accumulator(self, output: Reduction) -> list[ir.Value]:
+        """Where the partial result of a reduction stands while the loops run."""
+        return self.totals.get(output) or self.states[output]
 
-    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
-        """Where a loop begins and ends."""
-        return ir.Constant(I64, 0), self.scalar(self.kernel.loops[depth].extent)
+    # ---- what scalars use, and where they are emitted ----
 
     def external(self, scalar: Scalar) -> ir.Value:
-        return self.values[scalar]
-
-    def element(self, emitter: Emitter, load: Load) -> ir.Value:
-        if load not in self.tiles:
-            return super().element(emitter, load)
-        memory, first = self.tiles[load]
-        position = emitter.builder.sub(self.values[self.kernel.loops[-1]], first, flags=("nsw",))
-        return emitter.builder.gep(memory, [ir.Constant(I64, 0), position], inbounds=True)
+        return self.scalars.values[scalar]
 
     def base(self, buffer: Buffer) -> ir.Value:
         return self.addresses[buffer.home]
+
+    def copied(self, emitter: Emitter, load: Load) -> ir.Value | None:
+        if load not in self.tiles:
+            return None
+        memory, first = self.tiles[load]
+        position = emitter.builder.sub(self.scalars.values[self.kernel.loops[-1]], first, flags=("nsw",))
+        return emitter.builder.gep(memory, [ir.Constant(I64, 0), position], inbounds=True)
 
     def emitter(self, scalar: Scalar) -> Emitter:
         return self.preambles[self.level(scalar)]
@@ -171,7 +179,7 @@ class KernelEmitter(ScalarEmitter):
 
     def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
         """What LLVM cannot see through: seeing a stride, it would only make the loop fast for a stride of one byte."""
-        if not self.strided or isinstance(step, ir.Constant):
+        if not self.choices.strided or isinstance(step, ir.Constant):
             return step
         if self.hidden_zero is None:
             self.hidden_zero = self.stack.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [ir.Constant(I64, 0)], False)
@@ -181,16 +189,16 @@ class KernelEmitter(ScalarEmitter):
         """Whether blocked sums run inside outer loops, where the bookkeeping of blocks would weigh on short rows."""
         blocked = [each for each in self.kernel.outputs if self.is_blocked(each) and isinstance(each.reducer, Sum)]
         last = len(self.kernel.loops) - 1
-        return last > 0 and bool(blocked) and all(self.suffix(each) == last for each in blocked)
+        return last > 0 and bool(blocked) and all(first_reduced(self.kernel, each) == last for each in blocked)
 
     def emit_versions(self) -> Emitter:
         """The nest twice: for short rows, each one vector or a few, and for longer ones."""
-        outer, before = self.preambles[0], dict(self.values)
-        length = self.scalar(self.kernel.loops[-1].extent)
+        outer, before = self.preambles[0], dict(self.scalars.values)
+        length = self.scalars.value(self.kernel.loops[-1].extent)
         long, short, after = (self.function.append_basic_block(name) for name in ("long", "short", "after"))
         outer.builder.cbranch(outer.builder.icmp_signed(">", length, ir.Constant(I64, SHORT_ROW)), long, short)
         for block, blocked in ((long, True), (short, False)):
-            self.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
+            self.scalars.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
             self.preambles = [Emitter(ir.IRBuilder(block))]
             self.emit_level(0).builder.branch(after)
         return Emitter(ir.IRBuilder(after))
@@ -199,15 +207,16 @@ class KernelEmitter(ScalarEmitter):
         """Emit loops ``depth`` and below; returns an emitter at the point after them."""
         if depth == len(self.kernel.loops):
             return self.emit_body() if depth else self.emit_single()
-        starting = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.suffix(each) == depth]
+        reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction)]
+        starting = [each for each in reductions if first_reduced(self.kernel, each) == depth]
         scans = [each for each in self.kernel.outputs if isinstance(each, Scan)] if self.innermost(depth) else []
-        begin, end = self.bounds(depth)
+        begin, end = self.interface.bounds(self.kernel, depth, self.range, self.scalars)
         for output in (*starting, *scans):
             self.open_accumulator(self.preambles[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if self.kernel.unrolled and self.innermost(depth):
             after = self.emit_unrolled(depth)
-        elif blocked or ((self.tiled or self.delayed) and self.innermost(depth)):
+        elif blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
         else:
             after = self.emit_loop(depth, begin, end, self.preambles[depth])
@@ -218,20 +227,8 @@ class KernelEmitter(ScalarEmitter):
     def innermost(self, depth: int) -> bool:
         return depth == len(self.kernel.loops) - 1
 
-    def suffix(self, output: Reduction) -> int:
-        """The depth at which the run of innermost loops that are all reduced begins."""
-        depth = len(self.kernel.loops)
-        while depth > 0 and self.kernel.loops[depth - 1] in output.reduced:
-            depth -= 1
-        return depth
-
     def is_blocked(self, output: Output) -> bool:
-        if not isinstance(output, Reduction) or self.suffix(output) == len(self.kernel.loops):
-            return False
-        reducer = output.reducer
-        return reducer.positional or (
-            self.in_blocks and isinstance(reducer, Sum) and reducer.blocked(output.value.dtype)
-        )
+        return runs_in_blocks(self.kernel, output, sums=self.in_blocks)
 
     def emit_loop(self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
         """``for index in range(start, stop)`` around the levels below."""
@@ -242,7 +239,7 @@ class KernelEmitter(ScalarEmitter):
         head_builder = ir.IRBuilder(head)
         index = head_builder.phi(I64, name=loop.name)
         head_builder.cbranch(head_builder.icmp_signed("<", index, stop), body, after)
-        self.values[loop] = index
+        self.scalars.values[loop] = index
         del self.preambles[depth + 1 :]
         self.preambles.append(Emitter(ir.IRBuilder(body), self.inlining if self.innermost(depth) else None))
         end = self.emit_level(depth + 1)
@@ -252,7 +249,7 @@ class KernelEmitter(ScalarEmitter):
         if not self.innermost(depth) and self.inlining.left == MOST_INLINED and reads_short_rows(self.kernel):
             # once the inner loop is unrolled, LLVM would gather vectors across the rows
             latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
-        elif self.innermost(depth) and self.strided:
+        elif self.innermost(depth) and self.choices.strided:
             # scalar lanes: vectors would have to be gathered
             hints = loop_hints(function.module, vectorize_width=1, interleave_count=LANES)
             latch.set_metadata("llvm.loop", hints)
@@ -270,9 +267,10 @@ class KernelEmitter(ScalarEmitter):
     def emit_unrolled(self, depth: int) -> Emitter:
         """The levels below a loop, once for each of its iterations."""
         loop, after = self.kernel.loops[depth], self.preambles[depth]
-        for number in range(self.scalar(loop.extent).constant):
-            self.values = {scalar: value for scalar, value in self.values.items() if self.level(scalar) <= depth}
-            self.values[loop] = ir.Constant(I64, number)
+        for number in range(self.scalars.value(loop.extent).constant):
+            known = self.scalars.values.items()
+            self.scalars.values = {scalar: value for scalar, value in known if self.level(scalar) <= depth}
+            self.scalars.values[loop] = ir.Constant(I64, number)
             self.preambles[depth + 1 :] = [Emitter(after.builder, self.inlining)]
             after = self.emit_level(depth + 1)
         return after
@@ -292,17 +290,17 @@ class KernelEmitter(ScalarEmitter):
         for output in blocked:
             identity = output.reducer.initial(output.value.dtype)[0]
             block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
-        block = copy_tile(self, depth, start, stop, block) if self.tiled else block
-        for output in self.delayed:
+        block = copy_tile(self, depth, start, stop, block) if self.choices.copied else block
+        for output in self.choices.delayed:
             self.kept[output] = self.allocate(ir.ArrayType(memory_type(output.value.dtype), BLOCK)), start
-        known = dict(self.values)
+        known = dict(self.scalars.values)
         last = self.emit_loop(depth, start, stop, block)
-        if self.delayed:
-            self.values = dict(known)
+        if self.choices.delayed:
+            self.scalars.values = dict(known)
             last = scatter_tile(self, depth, start, stop, last)
         for output in blocked:
             if output in self.peaks:
-                self.values = dict(known)
+                self.scalars.values = dict(known)
                 last = self.search_block(depth, start, stop, last, output)
             else:
                 self.add_block(last, output)
@@ -325,6 +323,10 @@ class KernelEmitter(ScalarEmitter):
             self.totals[output] = [self.allocate(zero.type) for _ in range(2)]
             for pointer in self.totals[output]:
                 emitter.builder.store(zero, pointer)
+        if output in self.slot_pointers:
+            assert isinstance(output, Reduction)
+            slot = self.slot_pointers[output]
+            self.interface.resume(emitter, self.partial(output), self.accumulator(output), slot)
 
     def add_block(self, emitter: Emitter, output: Reduction) -> None:
         builder = emitter.builder
@@ -354,11 +356,11 @@ class KernelEmitter(ScalarEmitter):
                 entry.store(each, pointer)
         entry.branch(head)
         body = Emitter(ir.IRBuilder(head))
-        index = self.values[self.kernel.loops[depth]] = body.builder.phi(I64)
+        index = self.scalars.values[self.kernel.loops[depth]] = body.builder.phi(I64)
         self.preambles[depth + 1 :] = [body]
         state = tuple(body.builder.load(pointer) for pointer in self.states[output])
-        value = self.operand(output.value)
-        following = step(body, state, value, self.scalar(output.position))
+        value = self.scalars.operand(output.value)
+        following = step(body, state, value, self.scalars.value(output.position))
         for pointer, each in zip(self.states[output], following, strict=True):
             body.builder.store(each, pointer)
         next_index = body.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
@@ -369,17 +371,12 @@ class KernelEmitter(ScalarEmitter):
 
     def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
         """Store an accumulator's result, or combine it into memory where outer loops are reduced as well."""
-        builder, dtype = emitter.builder, output.value.dtype
-        if output in self.totals:
-            total = tuple(builder.load(pointer) for pointer in self.totals[output])
-            result = output.reducer.finish(emitter, total, dtype)
-        else:
-            result = output.reducer.result(tuple(builder.load(pointer) for pointer in self.states[output]))
-        if output.register is not None:
-            emitter.store(result, self.slot_pointers[output], output.reducer.result_dtype(dtype))
+        partial, accumulator = self.partial(output), self.accumulator(output)
+        if output in self.slot_pointers:
+            self.interface.leave(emitter, partial, accumulator, self.slot_pointers[output])
             return
-        outer_reduced = any(self.depth[loop] < self.suffix(output) for loop in output.reduced)
-        assert output.buffer is not None
+        result = partial.result(emitter, tuple(emitter.builder.load(each) for each in accumulator))
+        outer_reduced = any(self.depth[loop] < first_reduced(self.kernel, output) for loop in output.reduced)
         self.put(emitter, output, result, combine=outer_reduced)
 
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None:
@@ -387,7 +384,7 @@ class KernelEmitter(ScalarEmitter):
         if combine and output.reducer.positional:
             self.improve(emitter, output, Operand(value, output.value.dtype))
             return
-        pointer = self.address(emitter, output.buffer, output.indices, getattr(output, "flat", False))
+        pointer = self.scalars.address(emitter, output.buffer, output.indices, getattr(output, "flat", False))
         dtype = output.buffer.dtype
         if combine:
             old = Operand(emitter.load(pointer, dtype), dtype)
@@ -396,11 +393,11 @@ class KernelEmitter(ScalarEmitter):
 
     def improve(self, emitter: Emitter, output: Reduction, value: Operand) -> None:
         """Put a value and its position in the place of an extremum in memory and of its position, if it is better."""
-        pointers = [self.address(emitter, each, output.indices) for each in reversed(targets(output))]
+        pointers = [self.scalars.address(emitter, each, output.indices) for each in reversed(targets(output))]
         dtypes = value.dtype, output.reducer.result_dtype(value.dtype)
         state = tuple(emitter.load(*each) for each in zip(pointers, dtypes, strict=True))
         assert output.position is not None
-        following = output.reducer.step(emitter, state, value, self.scalar(output.position))
+        following = output.reducer.step(emitter, state, value, self.scalars.value(output.position))
         for each in zip(following, pointers, dtypes, strict=True):
             emitter.store(*each)
 
@@ -417,7 +414,7 @@ class KernelEmitter(ScalarEmitter):
 
     def emit_body(self) -> Emitter:
         """What every iteration of the innermost loop does."""
-        values = [self.scalar(output.value) for output in self.kernel.outputs]
+        values = [self.scalars.value(output.value) for output in self.kernel.outputs]
         emitter = self.preambles[-1]
         for output, value in zip(self.kernel.outputs, values, strict=True):
             operand = Operand(value, output.value.dtype)
@@ -440,7 +437,7 @@ class KernelEmitter(ScalarEmitter):
             return
         state = tuple(builder.load(pointer) for pointer in pointers)
         extra = output.position if isinstance(output, Reduction) else output.factor
-        following = output.reducer.step(emitter, state, value, None if extra is None else self.scalar(extra))
+        following = output.reducer.step(emitter, state, value, None if extra is None else self.scalars.value(extra))
         for pointer, each in zip(pointers, following, strict=True):
             builder.store(each, pointer)
         if isinstance(output, Scan):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from llvmlite import ir
 
-from numbagraph.emit.chunks import RowsEmitter, work_of
+from numbagraph.emit.chunks import work_of
 from numbagraph.emit.memory import ALIGNMENT, memory_function
-from numbagraph.emit.nest import KernelEmitter
-from numbagraph.emit.ranges import RangeEmitter
-from numbagraph.emit.regions import Region, shared_buffer
-from numbagraph.emit.rows import call_run, emit_nests, nest_run, row_bytes, rows_of_tile, run_tiles
+from numbagraph.emit.nest import declare_nest
+from numbagraph.emit.ranges import RangeFunction, emit_range
+from numbagraph.emit.regions import emit_region, shared_buffer
+from numbagraph.emit.rows import call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
@@ -21,13 +21,14 @@ from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 
-class ProgramEmitter(StraightLine):
+class ProgramEmitter:
     """Emits ``program``: temporaries, rank-0 values, loop nests and calls, in order."""
 
-    def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input], program: Program) -> None:
-        super().__init__(function, signature, leaves)
+    def __init__(self, line: StraightLine, program: Program) -> None:
+        self.line = line
+        self.code = line.code
+        self.module = line.function.module
         self.program = program
-        self.arena: ir.Value | None = None
         tiled = (step for step in program.body.steps if isinstance(step, TiledLoop))
         self.loop_of = {home: step for step in tiled for home in step.in_tile}
         self.tiles: dict[TiledLoop, ir.Value] = {}
@@ -35,28 +36,27 @@ class ProgramEmitter(StraightLine):
     def emit(self) -> None:
         self.take_over_donations()
         for step in self.program.entry.prologue:
-            self.registers[step.value] = self.scalar(step.scalar)
+            self.line.registers[step.value] = self.line.scalar(step.scalar)
         self.allocate_temporaries()
         for number, step in enumerate(self.program.body.steps):
             self.run(step, number)
         for position, result in enumerate(self.program.results):
             if isinstance(result, Scalar):
-                pointer = self.pointer(self.function.args[2], position)
+                pointer = self.line.pointer(self.line.function.args[2], position)
                 typed = self.code.builder.bitcast(pointer, memory_type(result.dtype).as_pointer())
-                self.code.store(self.scalar(result), typed, result.dtype)
-        self.before_return()
-        self.code.builder.ret(ir.Constant(I32, 0))
+                self.code.store(self.line.scalar(result), typed, result.dtype)
+        self.line.leave(ir.Constant(I32, 0))
 
     def run(self, step: Step, number: int) -> None:
         match step:
             case Compute():
-                self.registers[step.value] = self.scalar(step.scalar)
+                self.line.registers[step.value] = self.line.scalar(step.scalar)
             case Kernel():
                 self.run_kernel(step, number)
             case Call():
                 self.run_call(step)
             case TiledLoop():
-                self.run_rows(step, f"{self.function.name}.{number}")
+                self.run_rows(step, f"{self.line.function.name}.{number}")
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
@@ -65,7 +65,7 @@ class ProgramEmitter(StraightLine):
         hands out the argument's own; where the entry could not (it is read-only, say), the argument is copied there."""
         for leaf, result in self.program.donations:
             assert leaf.leaf is not None
-            source, target = self.pointer(self.function.args[0], leaf.leaf), self.base(result)
+            source, target = self.line.pointer(self.line.function.args[0], leaf.leaf), self.line.base(result)
             size = self.slot_size([leaf])
             copy = self.code.function("memmove", POINTER, [POINTER, POINTER, I64], pure=False)
             builder = self.code.builder
@@ -87,22 +87,22 @@ class ProgramEmitter(StraightLine):
             total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
         arena = builder.call(memory_function(self.code, "take"), [total])
         missing = builder.icmp_unsigned("==", builder.ptrtoint(arena, I64), ir.Constant(I64, 0))
-        self.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
-        self.arena = arena
+        self.line.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
+        self.line.arena = arena
         for slot, offset in zip(owners, offsets, strict=True):
-            self.buffers[slot[0]] = builder.gep(arena, [offset])
+            self.line.buffers[slot[0]] = builder.gep(arena, [offset])
 
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
         """Bytes for the largest buffer of a slot."""
         builder = self.code.builder
         rows = self.loop_of.get(slot[0])
         if rows is not None:  # all buffers of a slot are alike
-            return builder.mul(self.tile_of(rows), row_bytes(self, slot[0]))
+            return builder.mul(self.tile_of(rows), row_bytes(self.line, slot[0]))
         size: ir.Value | None = None
         for buffer in slot:
             each: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
             for extent in buffer.extents:
-                each = builder.mul(each, self.scalar(extent))
+                each = builder.mul(each, self.line.scalar(extent))
             size = each if size is None else builder.select(builder.icmp_signed(">", each, size), each, size)
         assert size is not None
         return size
@@ -110,25 +110,21 @@ class ProgramEmitter(StraightLine):
     def tile_of(self, rows: TiledLoop) -> ir.Value:
         """How many rows make a tile."""
         if rows not in self.tiles:
-            self.tiles[rows] = rows_of_tile(self, rows)
+            self.tiles[rows] = rows_of_tile(self.line, rows)
         return self.tiles[rows]
 
-    def before_return(self) -> None:
-        if self.arena is not None:
-            self.code.builder.call(memory_function(self.code, "give"), [self.arena])
-
     def run_kernel(self, kernel: Kernel, number: int) -> None:
-        name, other = f"{self.function.name}.{number}.{kernel.name}", kernel.alternative
+        name, other = f"{self.line.function.name}.{number}.{kernel.name}", kernel.alternative
         slots = self.stack_slots([kernel])
-        nest, call = self.nest_call(kernel, name, slots)
+        may_fail, call = self.nest_call(kernel, name, slots)
         if other is None:
             failed = call()
         else:
             _, turned = self.nest_call(other.kernel, f"{name}.turned", slots)
-            near, far = (self.length_of(self.external(stride)) for stride in (other.near, other.far))
+            near, far = (self.length_of(self.line.external(stride)) for stride in (other.near, other.far))
             failed = self.choose(self.code.builder.icmp_signed("<", near, far), turned, call)
-        if nest.flag is not None:
-            self.check(self.code, failed)
+        if may_fail:
+            self.line.check(self.code, failed)
         self.load_results(slots)
 
     def stack_slots(self, kernels: Iterable[Kernel]) -> dict[Reduction, ir.Value]:
@@ -139,37 +135,37 @@ class ProgramEmitter(StraightLine):
     def load_results(self, slots: dict[Reduction, ir.Value]) -> None:
         for output, slot in slots.items():
             dtype = output.reducer.result_dtype(output.value.dtype)
-            self.registers[output.register] = self.code.load(slot, dtype)
+            self.line.registers[output.register] = self.code.load(slot, dtype)
 
     def nest_call(
         self, kernel: Kernel, name: str, slots: dict[Reduction, ir.Value]
-    ) -> tuple[KernelEmitter, Callable[[], ir.Value]]:
-        """Emit a nest; its call is emitted later, with what it takes being at hand wherever that is."""
+    ) -> tuple[bool, Callable[[], ir.Value]]:
+        """Emit a nest: whether a check may fail in it, and what emits its call, later, from what is at hand by then."""
         if kernel.split is not None:
-            chunk = RangeEmitter(self.function.module, kernel, name)
-            return chunk, self.region_call(chunk, name, slots)
-        nest = KernelEmitter(self.function.module, kernel, name)
-        function, arguments = nest.emit(), nest.arguments(self)
-        return nest, lambda: self.code.builder.call(function, arguments + [slots[each] for each in nest.slots])
+            nest = emit_range(self.module, kernel, name)
+            return nest.may_fail, self.region_call(nest, name, slots)
+        emitter = declare_nest(self.module, kernel, name)
+        function = emitter.emit()
+        arguments = [*emitter.arguments(self.line), *(slots[each] for each in emitter.slots)]
+        return emitter.flag is not None, lambda: self.code.builder.call(function, arguments)
 
-    def region_call(
-        self, nest: RangeEmitter | RowsEmitter, name: str, slots: dict[Reduction, ir.Value]
-    ) -> Callable[[], ir.Value]:
-        """The same in chunks."""
-        arguments = nest.arguments(self)
-        region = Region(nest, arguments, name)
-        results = [slots.get(each) or self.place(each) for each in nest.slots]
+    def region_call(self, nest: RangeFunction, name: str, slots: dict[Reduction, ir.Value]) -> Callable[[], ir.Value]:
+        """What emits the call of a nest in chunks."""
+        arguments = nest.arguments(self.line)
+        region = emit_region(nest, arguments, name)
+        outputs = [each.output for each in nest.slots]
+        results = [slots.get(each) or self.place(each) for each in outputs]
         arguments = [
-            *(self.scalar(nest.length), work_of(self, nest.members), *arguments),
+            *(self.line.scalar(nest.length), work_of(self.line, nest.members), *arguments),
             *(self.code.builder.bitcast(each, POINTER) for each in results),
             *(self.slot_size([shared_buffer(each)]) for each in nest.shared),
         ]
 
         def call() -> ir.Value:
-            code = self.code.builder.call(region.function, arguments)
+            code = self.code.builder.call(region, arguments)
             if nest.shared:
                 missing = self.code.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
-                self.leave_if(missing, code)
+                self.line.leave_if(missing, code)
             return self.code.builder.icmp_signed("!=", code, ir.Constant(I32, 0))
 
         return call
@@ -178,43 +174,44 @@ class ProgramEmitter(StraightLine):
         if not rows.is_split:
             self.run_tiles(rows, name)
             return
-        nest, slots = RowsEmitter(self.function.module, rows, name), self.stack_slots(rows.kernels)
+        nest, slots = emit_rows(self.module, rows, name), self.stack_slots(rows.kernels)
         failed = self.region_call(nest, name, slots)()
-        if nest.flag is not None:
-            self.check(self.code, failed)
+        if nest.may_fail:
+            self.line.check(self.code, failed)
         self.load_results(slots)
 
     def run_tiles(self, rows: TiledLoop, name: str) -> None:
         """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
-        nests, emitter = emit_nests(self.function.module, rows, name), self.code
-        sums = [(nest, output) for nest, _ in nests for output in nest.slots]
-        slots = {output: emitter.builder.alloca(nest.record_type(output)) for nest, output in sums}
-        for nest, output in sums:
-            nest.open_slot(emitter, output, slots[output])
-        pointers = {output: emitter.builder.bitcast(slot, POINTER) for output, slot in slots.items()}
+        nests, emitter = emit_nests(self.module, rows, name), self.code
+        partials = [partial for nest in nests for partial in nest.slots]
+        records = [emitter.builder.alloca(each.type) for each in partials]
+        for partial, record in zip(partials, records, strict=True):
+            partial.reset(emitter, record)
+        pointers = [emitter.builder.bitcast(each, POINTER) for each in records]
+        slots = {each.output: pointer for each, pointer in zip(partials, pointers, strict=True)}
         rest = iter(nests)
         runs = [
-            call_run(self, each, access, rows.in_tile)
+            call_run(self.line, each, access, rows.in_tile)
             if isinstance(each, Call)
-            else nest_run(self, *next(rest), pointers, rows.in_tile)
+            else nest_run(self.line, next(rest), slots, rows.in_tile)
             for each, access in zip(rows.steps, rows.accesses, strict=True)
         ]
-        failed = run_tiles(emitter, runs, ir.Constant(I64, 0), self.scalar(rows.length), self.tile_of(rows))
-        if any(nest.flag is not None for nest, _ in nests) or len(nests) < len(runs):
-            self.check(emitter, failed)
-        for nest, output in sums:
-            self.keep(output, nest.result_of(emitter, output, nest.state_in(emitter, output, slots[output])))
+        failed = run_tiles(emitter, runs, ir.Constant(I64, 0), self.line.scalar(rows.length), self.tile_of(rows))
+        if any(nest.may_fail for nest in nests) or len(nests) < len(runs):
+            self.line.check(emitter, failed)
+        for partial, record in zip(partials, records, strict=True):
+            self.keep(partial.output, partial.result(emitter, partial.load(emitter, record)))
 
     def keep(self, output: Reduction, result: ir.Value) -> None:
         """Keep the result of a reduction over all loops."""
         if output.register is not None:
-            self.registers[output.register] = result
+            self.line.registers[output.register] = result
         else:
             self.code.store(result, self.place(output), output.reducer.result_dtype(output.value.dtype))
 
     def place(self, output: Reduction) -> ir.Value:
         """Where an array of one element stands, which is the result of a reduction over all loops."""
-        return self.address(self.code, shared_buffer(output), output.indices)
+        return self.line.scalars.address(self.code, shared_buffer(output), output.indices)
 
     def length_of(self, stride: ir.Value) -> ir.Value:
         builder = self.code.builder
@@ -237,12 +234,12 @@ class ProgramEmitter(StraightLine):
         return self.code.builder.alloca(type_)
 
     def run_call(self, call: Call) -> None:
-        extents = [[self.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
-        addresses = [self.base(buffer) for buffer in call.arguments]
+        extents = [[self.line.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
+        addresses = [self.line.base(buffer) for buffer in call.arguments]
         dtypes = [buffer.dtype for buffer in call.arguments]
         failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
         if failed is not None:
-            self.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
+            self.line.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
 
 
 def emit_program(
@@ -253,7 +250,7 @@ def emit_program(
     shapes = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), I64.as_pointer()]), f"{name}.shapes")
     emit_shapes(StraightLine(shapes, signature, leaves), program)
     function = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), table]), f"{name}.program")
-    ProgramEmitter(function, signature, leaves, program).emit()
+    ProgramEmitter(StraightLine(function, signature, leaves), program).emit()
     return shapes, function
 
 
@@ -275,7 +272,7 @@ def emit_shapes(code: StraightLine, program: Program) -> None:
     for position, extent in enumerate((*lengths, *program.entry.work)):
         slot = builder.gep(code.function.args[2], [ir.Constant(I64, position)], inbounds=True)
         builder.store(code.scalar(extent), slot)
-    builder.ret(ir.Constant(I32, 0))
+    code.leave(ir.Constant(I32, 0))
 
 
 def repeated_dims(leaves: Sequence[Input]) -> Iterator[tuple[int, int, Dim]]:

@@ -7,13 +7,15 @@ from typing import Any
 
 from llvmlite import ir
 
-from numbagraph.emit.chunks import MOST_CHUNKS, RowsEmitter, cut, smaller
+from numbagraph.emit.accumulators import Partial, member
+from numbagraph.emit.chunks import MOST_CHUNKS, cut, smaller
 from numbagraph.emit.memory import memory_function
-from numbagraph.emit.ranges import RangeEmitter, member
+from numbagraph.emit.ranges import RangeFunction
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter, Operand, memory_type
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.intrinsics.reducers import State
 from numbagraph.ir.abi import OUT_OF_MEMORY
+from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Reduction
 
 THREADS = "numbagraph.threads."
@@ -22,8 +24,31 @@ THREADS = "numbagraph.threads."
 Values = Mapping[str, ir.Value]
 
 
-class Region:
-    """Emits a nest, or nests that run together, in chunks: ``i32 region(...)``, and a task that runs the chunks.
+def emit_region(nest: RangeFunction, arguments: Sequence[ir.Value], name: str) -> ir.Function:
+    """Emit the call of a nest, or of nests that run together, in chunks: ``i32 region(length, work, arguments...,
+    results..., sizes...)``, and a task that runs the chunks.
+
+    ``arguments`` are those that the nest's function has between its range and its slots. The region returns 0, or 1
+    where a check has failed, or `OUT_OF_MEMORY`.
+    """
+    argument_types: dict[str, ir.Type] = {
+        **dict.fromkeys(("length", "work"), I64),
+        **numbered("argument", (each.type for each in arguments)),
+        **numbered("result", [POINTER] * len(nest.slots)),
+        **numbered("size", [I64] * len(nest.shared)),
+    }
+    record = {
+        **dict.fromkeys(("next", "failed", "chunks", "step"), I64),
+        **argument_types,
+        **numbered("slots", (each.type.as_pointer() for each in nest.slots)),
+        **numbered("copies", [POINTER] * len(nest.shared)),
+    }
+    region = Region(nest, argument_types, record)
+    return region.emit_region(f"{name}.region", region.emit_task(f"{name}.task"))
+
+
+class Region(Struct, frozen=False):
+    """A nest that is called in chunks.
 
     The task takes one chunk after the other until none is left, on each thread that calls it. What it must know stands
     in a record. Where several chunks add to the same elements, each has a copy of these. A nest that is cut into one
@@ -32,30 +57,17 @@ class Region:
     What is not inside the chunks is left as it is emitted, since it would take longer to optimise than a chunk.
     """
 
-    def __init__(self, nest: RangeEmitter | RowsEmitter, arguments: Sequence[ir.Value], name: str) -> None:
-        """``arguments`` are those that the nest's functions have between their range and their slots."""
-        self.nest = nest
-        self.chunk = nest.emit()
-        self.module = self.chunk.module
-        self.slot_types = [nest.owner(each).record_type(each) for each in nest.slots]
-        self.argument_types: dict[str, ir.Type] = {
-            **dict.fromkeys(("length", "work"), I64),
-            **numbered("argument", (each.type for each in arguments)),
-            **numbered("result", [POINTER] * len(nest.slots)),
-            **numbered("size", [I64] * len(nest.shared)),
-        }
-        self.record = {
-            **dict.fromkeys(("next", "failed", "chunks", "step"), I64),
-            **self.argument_types,
-            **numbered("slots", (each.as_pointer() for each in self.slot_types)),
-            **numbered("copies", [POINTER] * len(nest.shared)),
-        }
-        self.record_type = ir.LiteralStructType(list(self.record.values()))
-        self.task = self.emit_task(f"{name}.task")
-        self.function = self.emit_region(f"{name}.region")
+    nest: RangeFunction
+    argument_types: Mapping[str, ir.Type]
+    record: Mapping[str, ir.Type]
+    """The fields of the record."""
+
+    @property
+    def record_type(self) -> ir.LiteralStructType:
+        return ir.LiteralStructType(list(self.record.values()))
 
     def new_function(self, name: str, result: ir.Type, arguments: Iterable[ir.Type]) -> tuple[ir.Function, Emitter]:
-        function = ir.Function(self.module, ir.FunctionType(result, list(arguments)), name)
+        function = ir.Function(self.nest.function.module, ir.FunctionType(result, list(arguments)), name)
         function.linkage = "internal"
         for attribute in ("noinline", "optnone"):
             function.attributes.add(attribute)
@@ -67,12 +79,11 @@ class Region:
 
     # ---- the region ----
 
-    def emit_region(self, name: str) -> ir.Function:
-        """Runs the nest: 0, or 1 where a check has failed, or `OUT_OF_MEMORY`."""
+    def emit_region(self, name: str, task: ir.Function) -> ir.Function:
         function, emitter = self.new_function(name, I32, self.argument_types.values())
         builder, values = emitter.builder, dict(zip(self.argument_types, function.args, strict=True))
         values["step"], values["chunks"] = cut(builder, self.nest, values["length"], values["work"])
-        values |= numbered("slots", (builder.alloca(each, MOST_CHUNKS) for each in self.slot_types))
+        values |= numbered("slots", (builder.alloca(each.type, MOST_CHUNKS) for each in self.nest.slots))
         failed = builder.alloca(I64)
         with builder.if_else(builder.icmp_signed("==", values["chunks"], ir.Constant(I64, 1))) as (alone, together):
             with alone:
@@ -80,35 +91,35 @@ class Region:
                 outcome = self.call_chunk(builder, ir.Constant(I64, 0), values["length"], values)
                 builder.store(builder.zext(outcome, I64), failed)
             with together:
-                builder.store(self.run(emitter, values), failed)
-        for place, output in enumerate(self.nest.slots):
-            result = self.merged(emitter, output, values[f"slots{place}"], values["chunks"])
+                builder.store(self.run(emitter, values, task), failed)
+        for place, partial in enumerate(self.nest.slots):
+            result, output = self.merged(emitter, partial, values[f"slots{place}"], values["chunks"]), partial.output
             dtype = output.reducer.result_dtype(output.value.dtype)
             target = builder.bitcast(values[f"result{place}"], memory_type(dtype).as_pointer())
             emitter.store(result, target, dtype)
         builder.ret(builder.trunc(builder.load(failed), I32))
         return function
 
-    def merged(self, emitter: Emitter, output: Reduction, slots: ir.Value, chunks: ir.Value) -> ir.Value:
+    def merged(self, emitter: Emitter, partial: Partial, slots: ir.Value, chunks: ir.Value) -> ir.Value:
         """The result of a reduction from the accumulators of all chunks, which stand one after the other."""
-        builder, nest = emitter.builder, self.nest.owner(output)
+        builder = emitter.builder
 
         def state_of(number: ir.Value) -> State:
-            return nest.state_in(emitter, output, builder.gep(slots, [number]))
+            return partial.load(emitter, builder.gep(slots, [number]))
 
         def join(number: ir.Value, *state: ir.Value) -> list[ir.Value]:
-            following = nest.join(emitter, output, state, state_of(number))
+            following = partial.merge(emitter, state, state_of(number))
             return [builder.add(number, ir.Constant(I64, 1)), *following]
 
         start = [ir.Constant(I64, 1), *state_of(ir.Constant(I64, 0))]
         _, *state = emitter.repeat(start, lambda number, *_: builder.icmp_signed("<", number, chunks), join)
-        return nest.result_of(emitter, output, tuple(state))
+        return partial.result(emitter, tuple(state))
 
     def open_slots(self, emitter: Emitter, values: Values) -> None:
-        for place, output in enumerate(self.nest.slots):
-            self.nest.owner(output).open_slot(emitter, output, values[f"slots{place}"])
+        for place, partial in enumerate(self.nest.slots):
+            partial.reset(emitter, values[f"slots{place}"])
 
-    def run(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
+    def run(self, emitter: Emitter, values: dict[str, ir.Value], task: ir.Function) -> ir.Value:
         """Run several chunks, on several threads if there are; whether a check has failed, as a number."""
         builder = emitter.builder
         memory = self.allocate_copies(emitter, values) if self.nest.shared else None
@@ -117,8 +128,7 @@ class Region:
         for key, field in fields.items():
             builder.store(values.get(key, ir.Constant(I64, 0)), field)
         run = emitter.function(f"{THREADS}run", ir.VoidType(), [POINTER, POINTER, I64], pure=False)
-        task, data = (builder.bitcast(each, POINTER) for each in (self.task, record))
-        builder.call(run, [task, data, values["chunks"]])
+        builder.call(run, [*(builder.bitcast(each, POINTER) for each in (task, record)), values["chunks"]])
         if memory is not None:
             for place, output in enumerate(self.nest.shared):
                 self.add_copies(emitter, place, output, values)
@@ -173,7 +183,7 @@ class Region:
 
         def run(number: ir.Value) -> list[ir.Value]:
             failed = self.run_chunk(emitter, number, values)
-            if self.nest.flag is not None:
+            if self.nest.may_fail:
                 builder.atomic_rmw("or", fields["failed"], builder.zext(failed, I64), "monotonic")
             return [claim()]
 
@@ -205,7 +215,7 @@ class Region:
     def call_chunk(self, builder: ir.IRBuilder, begin: ir.Value, end: ir.Value, values: Values) -> ir.Value:
         arguments = [each for key, each in values.items() if key.startswith("argument")]
         slots = [builder.bitcast(values[f"slots{place}"], POINTER) for place in range(len(self.nest.slots))]
-        return builder.call(self.chunk, [begin, end, *arguments, *slots])
+        return builder.call(self.nest.function, [begin, end, *arguments, *slots])
 
 
 def numbered(name: str, values: Iterable[Any]) -> dict[str, Any]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from llvmlite import ir
 
-from numbagraph.emit.ranges import RangeEmitter
-from numbagraph.emit.scalars import StraightEmitter
-from numbagraph.intrinsics.emitter import I1, I64, Emitter
-from numbagraph.intrinsics.ir import Buffer
+from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.ranges import BY_ROWS, RangeFunction, emit_range
+from numbagraph.emit.scalars import OnePlace, ScalarEmitter, StraightCode
+from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar, walk
 from numbagraph.loops.ir import Call, Reduction, RowAccess, TiledLoop
 
 TILE_BYTES = 2**17
@@ -22,30 +23,38 @@ Run = Callable[[ir.Value, ir.Value], ir.Value]
 """``run(begin, end)`` emits what computes some rows; gives whether a check has failed."""
 
 
-class RowEmitter(RangeEmitter):
-    """The same for a range of rows, even if one loop runs over the elements of all rows."""
+class Passed:
+    """Code of a function that is passed what scalars and addresses are made of."""
 
-    def bounds(self, depth: int) -> tuple[ir.Value, ir.Value]:
-        begin, end = super().bounds(depth)
-        for extent in self.kernel.flattened[1:] if not depth else ():
-            begin, end = (self.preambles[0].builder.mul(each, self.scalar(extent)) for each in (begin, end))
-        return begin, end
+    def __init__(self, code: Emitter, passed: Mapping[object, ir.Value]) -> None:
+        self.code = code
+        self.passed = dict(passed)
+        self.scalars = ScalarEmitter(self, OnePlace(code))
+
+    def external(self, scalar: Scalar) -> ir.Value:
+        return self.passed[scalar]
+
+    def base(self, buffer: Buffer) -> ir.Value:
+        return self.passed[buffer.home]
+
+    def check(self, emitter: Emitter, failed: ir.Value) -> None:
+        raise TypeError("a length or a size has no index to check")
+
+    def scalar(self, scalar: Scalar) -> ir.Value:
+        return self.scalars.value(scalar)
 
 
-def emit_nests(module: ir.Module, rows: TiledLoop, name: str) -> list[tuple[RangeEmitter, ir.Function]]:
+def emit_nests(module: ir.Module, rows: TiledLoop, name: str) -> list[RangeFunction]:
+    """Emit each nest of a tiled loop as a function of a range of rows."""
     kernels = enumerate(rows.kernels)
-    nests = [RowEmitter(module, kernel, f"{name}.{number}.{kernel.name}") for number, kernel in kernels]
-    return [(nest, nest.emit()) for nest in nests]
+    return [emit_range(module, each, f"{name}.{number}.{each.name}", BY_ROWS) for number, each in kernels]
 
 
 def nest_run(
-    code: StraightEmitter,
-    nest: RangeEmitter,
-    function: ir.Function,
-    slots: dict[Reduction, ir.Value],
-    in_tile: frozenset[Buffer],
+    code: StraightCode, nest: RangeFunction, slots: dict[Reduction, ir.Value], in_tile: frozenset[Buffer]
 ) -> Run:
-    builder, arguments = code.code.builder, [*nest.arguments(code), *(slots[each] for each in nest.slots)]
+    builder = code.code.builder
+    arguments = [*nest.arguments(code), *(slots[each.output] for each in nest.slots)]
 
     def place(home: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
         """Where the first row would be: memory of one tile begins with the first row of the tile."""
@@ -55,12 +64,12 @@ def nest_run(
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
         places = [place(home, address, begin) for home, address in zip(nest.homes, arguments, strict=False)]
-        return builder.call(function, [begin, end, *places, *arguments[len(places) :]])
+        return builder.call(nest.function, [begin, end, *places, *arguments[len(places) :]])
 
     return run
 
 
-def call_run(code: StraightEmitter, call: Call, access: RowAccess, in_tile: frozenset[Buffer] = frozenset()) -> Run:
+def call_run(code: StraightCode, call: Call, access: RowAccess, in_tile: frozenset[Buffer] = frozenset()) -> Run:
     """A call on some elements of its batch: all but these are passed over."""
     builder = code.code.builder
     extents = [[code.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
@@ -97,7 +106,7 @@ def run_tiles(emitter: Emitter, runs: Iterable[Run], begin: ir.Value, end: ir.Va
     return failed
 
 
-def row_bytes(code: StraightEmitter, buffer: Buffer, *, first: int = 1) -> ir.Value:
+def row_bytes(code: StraightCode, buffer: Buffer, *, first: int = 1) -> ir.Value:
     """The size of a row, or from another dimension on."""
     width: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
     for extent in buffer.extents[first:]:
@@ -105,7 +114,7 @@ def row_bytes(code: StraightEmitter, buffer: Buffer, *, first: int = 1) -> ir.Va
     return width
 
 
-def rows_of_tile(code: StraightEmitter, rows: TiledLoop) -> ir.Value:
+def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
     """How many rows run together: as many as fit into a tile and fill vectors, and one at least."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one
@@ -118,3 +127,79 @@ def rows_of_tile(code: StraightEmitter, rows: TiledLoop) -> ir.Value:
     full = builder.and_(count, ir.Constant(I64, -MOST_LANES))
     count = builder.select(builder.icmp_signed(">", full, ir.Constant(I64, 0)), full, count)
     return builder.select(builder.icmp_signed(">", count, one), count, one)
+
+
+def emit_rows(module: ir.Module, rows: TiledLoop, name: str) -> RangeFunction:
+    """Emit nests and calls that run together as ``i1 rows(begin, end, homes..., externals..., tile, slots...)``."""
+    nests = emit_nests(module, rows, name)
+    calls = [each for each in rows.steps if isinstance(each, Call)]
+    scratch = list(dict.fromkeys(home for access in rows.accesses for home in sorted(access.scratch, key=named)))
+    owned = [home for nest in nests for home in nest.homes]
+    owned += [buffer.home for call in calls for buffer in call.arguments]
+    homes = [home for home in dict.fromkeys(owned) if home not in scratch]
+    extents = walk(extent for call in calls for buffer in call.arguments for extent in buffer.extents)
+    externals = [each for nest in nests for each in nest.externals]
+    externals += [each for each in extents if isinstance(each, (Register, LeafStride))]
+    externals = list(dict.fromkeys(externals))
+    slots = [each for nest in nests for each in nest.slots]
+    outputs = [each.output for each in slots]
+    registers, pointers = [llvm_type(each.dtype) for each in externals], [POINTER] * len(homes)
+    types = [I64, I64, *pointers, *registers, I64, *[POINTER] * len(slots)]
+    function = ir.Function(module, ir.FunctionType(I1, types), f"{name}.rows")
+    function.linkage = "internal"
+    begin, end, *arguments = function.args
+    passed = dict(zip([*homes, *externals, "tile", *outputs], arguments, strict=True))
+    code = Passed(Emitter(ir.IRBuilder(function.append_basic_block("entry"))), passed)
+    emit_tiles(code, rows, nests, scratch, begin, end)
+    return RangeFunction(
+        function,
+        members=rows.steps,
+        length=rows.length,
+        homes=homes,
+        externals=externals,
+        slots=slots,
+        shared=[output for nest in nests for output in nest.shared],
+        may_fail=bool(calls) or any(nest.may_fail for nest in nests),
+        in_lines=not calls and all(len(each.loops) == 1 and not each.flattened for each in rows.kernels),
+        rows_of_tile=lambda code: rows_of_tile(code, rows),
+    )
+
+
+def emit_tiles(
+    code: Passed, rows: TiledLoop, nests: list[RangeFunction], scratch: list[Buffer], begin: ir.Value, end: ir.Value
+) -> None:
+    """Emit the body of a function of a range of rows."""
+    builder, passed, rest = code.code.builder, code.passed, iter(nests)
+    memory = take_scratch(code, scratch) if scratch else None
+
+    def run_of(nest: RangeFunction) -> Run:
+        own = [passed[key] for key in (*nest.homes, *nest.externals, *(each.output for each in nest.slots))]
+        return lambda begin, end: builder.call(nest.function, [begin, end, *own])
+
+    runs = [
+        call_run(code, each, access) if isinstance(each, Call) else run_of(next(rest))
+        for each, access in zip(rows.steps, rows.accesses, strict=True)
+    ]
+    failed = run_tiles(code.code, runs, begin, end, passed["tile"])
+    if memory is not None:
+        builder.call(memory_function(code.code, "give"), [memory])
+    builder.ret(failed)
+
+
+def take_scratch(code: Passed, scratch: list[Buffer]) -> ir.Value:
+    """Memory of a chunk's own for what calls need while they run. If there is none, the chunk has failed."""
+    builder, total, offsets = code.code.builder, ir.Constant(I64, 0), []
+    for home in scratch:
+        offsets.append(total)
+        padded = builder.add(row_bytes(code, home, first=0), ir.Constant(I64, ALIGNMENT - 1))
+        total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
+    memory = builder.call(memory_function(code.code, "take"), [total])
+    missing = builder.icmp_unsigned("==", builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
+    with builder.if_then(missing, likely=False):
+        builder.ret(ir.Constant(I1, 1))
+    code.passed |= {home: builder.gep(memory, [each]) for home, each in zip(scratch, offsets, strict=True)}
+    return memory
+
+
+def named(buffer: Buffer) -> str:
+    return buffer.name

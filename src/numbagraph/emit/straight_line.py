@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from numbagraph.emit.memory import ALIGNMENT
-from numbagraph.emit.scalars import StraightEmitter
+from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.scalars import OnePlace, ScalarEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import Signature
@@ -16,18 +16,20 @@ from numbagraph.ir.values import Dim, Input
 CHECK_FAILED = 1
 
 
-class StraightLine(StraightEmitter):
+class StraightLine:
     """Scalars outside of any loop, in one function's straight-line code.
 
     Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
     """
 
     def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input]) -> None:
-        super().__init__()
         self.function = function
         self.signature = signature
         self.leaves = leaves
         self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
+        self.scalars = ScalarEmitter(self, OnePlace(self.code))
+        self.arena: ir.Value | None = None
+        """The memory of temporaries, which is given back wherever the function returns."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
         self.positions: dict[Dim, tuple[int, int]] = {}
@@ -48,12 +50,17 @@ class StraightLine(StraightEmitter):
         stop, go_on = self.function.append_basic_block("stop"), self.function.append_basic_block("go_on")
         builder.cbranch(failed, stop, go_on)
         builder.position_at_end(stop)
-        self.before_return()
-        builder.ret(code)
+        self.leave(code)
         builder.position_at_end(go_on)
 
-    def before_return(self) -> None:
-        """Nothing to release."""
+    def leave(self, code: ir.Value) -> None:
+        """Return ``code`` from the function."""
+        if self.arena is not None:
+            self.code.builder.call(memory_function(self.code, "give"), [self.arena])
+        self.code.builder.ret(code)
+
+    def scalar(self, scalar: Scalar) -> ir.Value:
+        return self.scalars.value(scalar)
 
     def external(self, scalar: Scalar) -> ir.Value:
         if isinstance(scalar, LeafStride):
