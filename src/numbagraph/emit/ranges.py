@@ -39,8 +39,8 @@ class RangeFunction(Struct, frozen=False):
 
     def arguments(self, code: StraightCode) -> list[ir.Value]:
         """What a call passes between the range and the slots."""
-        tile = [] if self.rows_of_tile is None else [self.rows_of_tile(code)]
-        return [*map(code.base, self.homes), *map(code.external, self.externals), *tile]
+        arguments = [*map(code.base, self.homes), *map(code.external, self.externals)]
+        return arguments if self.rows_of_tile is None else [*arguments, self.rows_of_tile(code)]
 
 
 def emit_range(module: ir.Module, kernel: Kernel, name: str, interface: Range = BY_ITERATIONS) -> RangeFunction:

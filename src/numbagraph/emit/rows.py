@@ -133,10 +133,11 @@ def emit_rows(module: ir.Module, rows: TiledLoop, name: str) -> RangeFunction:
     """Emit nests and calls that run together as ``i1 rows(begin, end, homes..., externals..., tile, slots...)``."""
     nests = emit_nests(module, rows, name)
     calls = [each for each in rows.steps if isinstance(each, Call)]
-    scratch = list(dict.fromkeys(home for access in rows.accesses for home in sorted(access.scratch, key=named)))
-    owned = [home for nest in nests for home in nest.homes]
-    owned += [buffer.home for call in calls for buffer in call.arguments]
-    homes = [home for home in dict.fromkeys(owned) if home not in scratch]
+    own = {home for access in rows.accesses for home in access.scratch}
+    called = dict.fromkeys(buffer.home for call in calls for buffer in call.arguments)
+    scratch = [home for home in called if home in own]
+    owned = dict.fromkeys([*(home for nest in nests for home in nest.homes), *called])
+    homes = [home for home in owned if home not in own]
     extents = walk(extent for call in calls for buffer in call.arguments for extent in buffer.extents)
     externals = [each for nest in nests for each in nest.externals]
     externals += [each for each in extents if isinstance(each, (Register, LeafStride))]
@@ -199,7 +200,3 @@ def take_scratch(code: Passed, scratch: list[Buffer]) -> ir.Value:
         builder.ret(ir.Constant(I1, 1))
     code.passed |= {home: builder.gep(memory, [each]) for home, each in zip(scratch, offsets, strict=True)}
     return memory
-
-
-def named(buffer: Buffer) -> str:
-    return buffer.name
