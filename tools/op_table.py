@@ -12,7 +12,7 @@ from numbagraph.ir.values import Op, Unsupported
 PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 HEADER = """# Ops
 
-Generated from the registry by `python tools/op_table.py`: every op, what calls of it are traced from, and its facets.
+Generated from the registry by `python tools/op_table.py`: every op, what is traced as it, and its properties.
 An ULP bound of 0 means that results equal NumPy's bit for bit. A composite is written in other ops, and is traced
 through when it is called.
 

@@ -82,8 +82,8 @@ def op_has_samples(op):
     return lambda dtype: any(calls(op, dtype))
 
 
-def has(op, facet):
-    return op.kind == "composite" or not isinstance(getattr(op, facet), Unsupported)
+def has(op, name):
+    return op.kind == "composite" or not isinstance(getattr(op, name), Unsupported)
 
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported) and op.name not in UNDEFINED)

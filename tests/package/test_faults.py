@@ -49,10 +49,10 @@ def own_registry(monkeypatch):
     monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
 
 
-def altered(name, **facets):
-    """An op of the registry under another name, with some facets replaced."""
+def altered(name, **properties):
+    """An op of the registry under another name, with some properties replaced."""
     original = registry[name]
-    return registry.register(structs.replace(original, name=f"altered_{name}", **facets))
+    return registry.register(structs.replace(original, name=f"altered_{name}", **properties))
 
 
 def sample(op, dtype=FLOAT64):

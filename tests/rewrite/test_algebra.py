@@ -117,14 +117,14 @@ def assert_close(found, expected, tolerance):
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * np.abs(other).max())
 
 
-def firings(function, *arguments):
-    return [firing.rule for firing in optimise(graph_jit(function).graph(*arguments)).firings]
+def rewrites(function, *arguments):
+    return [applied.rule for applied in optimise(graph_jit(function).graph(*arguments)).rewrites]
 
 
 def test_every_rule_fires():
     a, b = regular(3, 3), numbers(3, 5)
-    fired = {each for function in (ONE | REAL | TOGETHER).values() for each in firings(function, a, b)}
-    fired |= {*firings(summed_over_batch, numbers(4, 5), numbers(3, 6, 4))}
+    fired = {each for function in (ONE | REAL | TOGETHER).values() for each in rewrites(function, a, b)}
+    fired |= {*rewrites(summed_over_batch, numbers(4, 5), numbers(3, 6, 4))}
     assert not [each for each in ALGEBRA.rules if each not in fired]
 
 

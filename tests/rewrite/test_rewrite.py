@@ -38,34 +38,34 @@ total = Symbol("sum")
 
 def apply(*rules, to):
     """The result of rules on one value, and what fired."""
-    graph, firings = rewrite(Graph((x, y), (to,)), RuleSet("test", rules))
-    return graph.outputs[0], firings
+    graph, rewrites = rewrite(Graph((x, y), (to,)), RuleSet("test", rules))
+    return graph.outputs[0], rewrites
 
 
 def test_rules_apply_inside_out_until_none_does():
     double = rule(lambda x: x + x, lambda x: x * 2)
     flatten = rule(lambda x: (x * 2) * 2, lambda x: x * 4)
-    result, firings = apply(double, flatten, to=exp((x + x) + (x + x)))
+    result, rewrites = apply(double, flatten, to=exp((x + x) + (x + x)))
     assert result is exp(x * 4)
-    assert [firing.rule for firing in firings] == [double, double, flatten]
+    assert [applied.rule for applied in rewrites] == [double, double, flatten]
 
 
 def test_what_does_not_change_is_the_same_object():
     graph = Graph((x, y), (exp(x) * y,))
-    after, firings = rewrite(graph, CANONICALISE)
+    after, rewrites = rewrite(graph, CANONICALISE)
     assert after is graph
-    assert not firings
+    assert not rewrites
 
 
-def test_a_firing_says_what_and_where():
+def test_a_rewrite_says_what_and_where():
     double = rule(lambda x: x + x, lambda x: x * 2)
     with at_source(Source("model.py", 12)):
         value = y + y
-    result, (firing,) = apply(double, to=value)
-    assert (firing.node, firing.replacement, firing.rule) == (value, result, double)
-    assert firing.rule.source.file == __file__
-    assert str(firing).startswith(f"add(x, x) ({__file__}:")
-    assert str(firing).endswith("at model.py:12")
+    result, (applied,) = apply(double, to=value)
+    assert (applied.node, applied.replacement, applied.rule) == (value, result, double)
+    assert applied.rule.source.file == __file__
+    assert str(applied).startswith(f"add(x, x) ({__file__}:")
+    assert str(applied).endswith("at model.py:12")
 
 
 def test_new_nodes_come_from_the_line_of_the_old_one():
@@ -88,10 +88,10 @@ def test_operands_of_commutative_ops_match_in_either_order():
 def test_constants_match_by_value_in_the_dtype_of_the_node(dtype):
     value = Input(ArrayType(np.dtype(dtype), ()), "value")
     for number, wanted in ((2, True), (3, False)):
-        _, firings = rewrite(
+        _, rewrites = rewrite(
             Graph((value,), (value * number,)), RuleSet("test", [rule(lambda x: x * 2, lambda x: x + x)])
         )
-        assert bool(firings) == wanted
+        assert bool(rewrites) == wanted
 
 
 def test_zeros_of_different_signs_are_different_numbers():
@@ -144,8 +144,8 @@ def test_guards_are_rewritten_with_the_results():
 
 def test_a_graph_inside_of_a_node_is_rewritten():
     holder = replace(registry["exp"], name="holder", infer=lambda value, *, body: value.type)
-    graph, firings = rewrite(Graph((x,), (holder.bind(x, body=Graph((y,), (y * 1.0,))),)), CANONICALISE)
-    assert [firing.rule.name for firing in firings] == ["multiply(x, 1)"]
+    graph, rewrites = rewrite(Graph((x,), (holder.bind(x, body=Graph((y,), (y * 1.0,))),)), CANONICALISE)
+    assert [applied.rule.name for applied in rewrites] == ["multiply(x, 1)"]
     assert graph.outputs[0].attrs["body"].outputs == (y,)
     assert str(graph).splitlines() == [
         "def f(x: float64[n]):",
@@ -185,8 +185,8 @@ def test_deep_graphs():
     value = x
     for number in range(5000):
         value = exp(value) * 1.0 if number % 2 else value - 0.25
-    graph, firings = rewrite(Graph((x,), (value,)), CANONICALISE)
-    assert len(firings) == 2500
+    graph, rewrites = rewrite(Graph((x,), (value,)), CANONICALISE)
+    assert len(rewrites) == 2500
     assert len(graph.order) == 2 + 5000
 
 
@@ -250,8 +250,8 @@ def test_values_are_checked_and_the_rule_is_named():
     unsound = rule(lambda x: x * 0, lambda x: 0.0)
     rules = RuleSet("unsound", [*CANONICALISE.rules, unsound])
     graph = Graph((x,), (exp(x * 1.0) + (x * 0.0 - 0.0),))
-    after, firings = rewrite(graph, rules)
-    stages = [Stage("traced", graph), Stage("unsound", after, tuple(firings), rules)]
+    after, rewrites = rewrite(graph, rules)
+    stages = [Stage("traced", graph), Stage("unsound", after, tuple(rewrites), rules)]
     check_values(stages, [np.array([1.0, 2.0])])
     with pytest.raises(RewriteError, match=r"unsound changed a value: rule multiply\(x, 0\) .*test_rewrite"):
         check_values(stages, [np.array([1.0, np.inf])])
@@ -327,7 +327,7 @@ def golden_lines(stages):
     before = None
     for stage in stages:
         yield f"# {stage.name}{' (no change)' if stage.graph is before else ''}"
-        yield from (f"#   {firing.rule.name}" for firing in stage.firings)
+        yield from (f"#   {applied.rule.name}" for applied in stage.rewrites)
         if stage.graph is not before:
             # nodes of constants alone are shared with whatever other test has made them first
             yield re.sub(r" +# .+:\d+$", "", str(stage.graph), flags=re.MULTILINE)
@@ -336,7 +336,7 @@ def golden_lines(stages):
 
 
 def test_every_pass_has_a_golden():
-    changed = {stage.name for name in MODELS for stage in optimise(trace(*MODELS[name])) if stage.firings}
+    changed = {stage.name for name in MODELS for stage in optimise(trace(*MODELS[name])) if stage.rewrites}
     assert {each.name for each in (*MATRIX_PASSES, *PASSES) if isinstance(each, RuleSet)} <= changed
 
 

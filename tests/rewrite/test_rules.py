@@ -48,7 +48,7 @@ def test_no_rule_is_shadowed(rules):
     """In the whole pipeline too: what comes before must leave the form that a rule is written for."""
     for each in patterns_of(rules, elementwise=True):
         fires = (
-            any(firing.rule is each for firing in optimise(graph).firings)
+            any(applied.rule is each for applied in optimise(graph).rewrites)
             for graph, _ in instances(each)
             if fired(each, graph) is not None
         )
@@ -153,8 +153,8 @@ def test_repeating_after_computing_changes_nothing():
 
     arrays = rng.normal(size=(3, 4)), rng.normal(size=4)
     graph = trace(function, *arrays)
-    after, firings = rewrite(graph, CANONICALISE)
-    assert any(firing.rule.name == "compute_before_repeating" for firing in firings)
+    after, rewrites = rewrite(graph, CANONICALISE)
+    assert any(applied.rule.name == "compute_before_repeating" for applied in rewrites)
     for one, other in zip(evaluate(graph, arrays), evaluate(after, arrays, check=True), strict=True):
         np.testing.assert_array_equal(one, other)
 

@@ -125,8 +125,8 @@ def instances(rule: PatternRule) -> Iterator[Instance]:
 def fired(rule: PatternRule, graph: Graph) -> Graph | None:
     """The graph after the rule alone; None if it does not fire."""
     rules = RuleSet("alone", [rule])
-    after, firings = rewrite(graph, rules)
-    if not firings:
+    after, rewrites = rewrite(graph, rules)
+    if not rewrites:
         return None
     verify_types(after, "alone")
     return after

@@ -75,7 +75,7 @@ def core_op(
     """
     name = name or reference_of(reference)[0]
     parsed = parse(signature)
-    joint = len(parsed.outputs) > 1
+    multi_result = len(parsed.outputs) > 1
     inputs, outputs = (tuple(core.labels for core in side) for side in (parsed.inputs, parsed.outputs))
     emitter = CoreEmitter(name, inputs, outputs, library, small, size or inputs[0][0], short=short, threaded=threaded)
 
@@ -127,7 +127,7 @@ def core_op(
             jnp=translate,
             samples=samples,
             implements=(*([reference] if reference is not None else []), *implements),
-            joint=joint,
+            multi_result=multi_result,
             zero_dim="array",
             determined=determined,
             regular=regular or determined is not as_it_is,

@@ -134,13 +134,13 @@ class LoopCore(Struct, eq=False):
             batch=batch,
             jnp=self.in_jax,
             samples=lambda rng, dtype: [],
-            joint=len(self.outputs) > 1,
+            multi_result=len(self.outputs) > 1,
             zero_dim="array",
         )
 
     def results(self, operands: Sequence[Value]) -> list[Value]:
         """All results. The symbol is an attribute, since names alone do not tell what a graph computes."""
-        numbers = [{"result": number} for number in range(len(self.outputs))] if self.op.joint else [{}]
+        numbers = [{"result": number} for number in range(len(self.outputs))] if self.op.multi_result else [{}]
         return [self.op.bind(*operands, symbol=self.symbol, **each) for each in numbers]
 
     def in_jax(self, *arrays: Any, result: int = 0, **_: Any) -> Any:

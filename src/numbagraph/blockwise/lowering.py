@@ -1,8 +1,8 @@
-"""How an op becomes part of a loop nest: the classes that stand in an op's ``lower`` facet.
+"""How an op becomes part of a loop nest: the classes that an op's ``lower`` is one of.
 
-A value is *pulled*: to know its element at an index, ask for elements of its inputs. ``element`` is a generator
-that yields such requests, ``(input, index)``, and is sent the scalars; `fuse` runs it without recursion, so the
-depth of a graph is no limit.
+An element is computed on demand, at its use: to know it at an index, ask for elements of the inputs. ``element`` is a
+generator that yields such requests, ``(input, index)``, and is sent the scalars; `fuse` runs it without recursion, so
+the depth of a graph is no limit.
 """
 
 from __future__ import annotations
@@ -368,5 +368,5 @@ class Core(Opaque):
         return len(self.ranks)
 
 
-def is_pulled(lower: Any) -> bool:
+def is_computed_at_use(lower: Any) -> bool:
     return hasattr(lower, "element")

@@ -1,6 +1,6 @@
 """One LLVM function a loop nest.
 
-Each loop level has a preamble block. A scalar is emitted into the preamble of the innermost loop that it depends
+Each loop level has a preheader block. A scalar is emitted into the preheader of the innermost loop that it depends
 on, so what does not change inside a loop is computed outside it, whatever LLVM can prove about the operation.
 """
 
@@ -43,11 +43,11 @@ to compile, and a call next to none, but one exponential takes 0.7 ns an element
 
 def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE) -> KernelEmitter:
     """Declare the function of a nest, and return what emits its body."""
-    homes = list(dict.fromkeys(buffer.home for buffer in kernel.buffers()))
+    owners = list(dict.fromkeys(buffer.owner for buffer in kernel.buffers()))
     externals = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
     reductions = [each for each in kernel.outputs if isinstance(each, Reduction)]
     slots = [each for each in reductions if interface.has_slot(kernel, each)]
-    types = [*interface.range_types, *[POINTER] * len(homes), *(llvm_type(each.dtype) for each in externals)]
+    types = [*interface.range_types, *[POINTER] * len(owners), *(llvm_type(each.dtype) for each in externals)]
     types += [interface.slot_type(each) for each in slots]
     function = ir.Function(module, ir.FunctionType(I1, types), name)
     function.linkage = "internal"
@@ -56,7 +56,7 @@ def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interf
     if current_target().vector_bytes == 64:
         # of itself LLVM uses half the width on some processors; vector versions of functions have all of it
         set.add(function.attributes, '"prefer-vector-width"="512"')
-    return KernelEmitter(function, kernel, interface, choices_for(kernel), homes, externals, slots)
+    return KernelEmitter(function, kernel, interface, choices_for(kernel), owners, externals, slots)
 
 
 class KernelEmitter:
@@ -68,7 +68,7 @@ class KernelEmitter:
         kernel: Kernel,
         interface: Interface,
         choices: Choices,
-        homes: list[Buffer],
+        owners: list[Buffer],
         externals: list[Scalar],
         slots: list[Reduction],
     ) -> None:
@@ -76,13 +76,13 @@ class KernelEmitter:
         self.kernel = kernel
         self.interface = interface
         self.choices = choices
-        self.homes = homes
+        self.owners = owners
         self.externals = externals
         self.slots = slots
         self.scalars = ScalarEmitter(self, self)
         self.depth = {loop: depth for depth, loop in enumerate(kernel.loops)}
         self.levels: dict[Scalar, int] = {}
-        self.preambles: list[Emitter] = []
+        self.preheaders: list[Emitter] = []
         self.flag: ir.Value | None = None
         self.in_blocks = not kernel.unrolled
         self.inlining = Inlining(MOST_INLINED)
@@ -99,23 +99,23 @@ class KernelEmitter:
     def _bind_arguments(self) -> None:
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
-        written = {buffer.home for output in self.kernel.outputs for buffer in targets(output)}
+        written = {buffer.owner for output in self.kernel.outputs for buffer in targets(output)}
         self.range = [next(arguments) for _ in self.interface.range_types]
         self.addresses: dict[Buffer, ir.Value] = {}
-        for home in self.homes:
+        for owner in self.owners:
             argument = next(arguments)
-            argument.name = home.name
+            argument.name = owner.name
             argument.add_attribute("noalias")
-            if home not in written:
+            if owner not in written:
                 set.add(argument.attributes, "readonly")  # LLVM knows it, llvmlite's list of attributes does not
-            self.addresses[home] = argument
+            self.addresses[owner] = argument
         for external in self.externals:
             self.scalars.values[external] = next(arguments)
         self.slot_pointers = dict(zip(self.slots, arguments, strict=True))
 
     def arguments(self, code: Outside) -> list[ir.Value]:
         """What a call of the function passes before the slots, from where the memory and the registers are."""
-        return [*(code.base(home) for home in self.homes), *(code.external(each) for each in self.externals)]
+        return [*(code.base(owner) for owner in self.owners), *(code.external(each) for each in self.externals)]
 
     def partial(self, output: Reduction) -> Partial:
         """The partial result of a reduction, in the variant of the loops that is being emitted."""
@@ -131,7 +131,7 @@ class KernelEmitter:
         return self.scalars.values[scalar]
 
     def base(self, buffer: Buffer) -> ir.Value:
-        return self.addresses[buffer.home]
+        return self.addresses[buffer.owner]
 
     def copied(self, emitter: Emitter, load: Load) -> ir.Value | None:
         if load not in self.tiles:
@@ -141,7 +141,7 @@ class KernelEmitter:
         return emitter.builder.gep(memory, [ir.Constant(I64, 0), position], inbounds=True)
 
     def emitter(self, scalar: Scalar) -> Emitter:
-        return self.preambles[self.level(scalar)]
+        return self.preheaders[self.level(scalar)]
 
     def level(self, scalar: Scalar) -> int:
         """How many loops must have been entered before the scalar has a value."""
@@ -170,7 +170,7 @@ class KernelEmitter:
         entry = self.function.append_basic_block("stack")
         start = self.function.append_basic_block("start")
         self.stack = ir.IRBuilder(entry)
-        self.preambles = [Emitter(ir.IRBuilder(start))]
+        self.preheaders = [Emitter(ir.IRBuilder(start))]
         builder = (self.emit_versions() if self.many_rows() else self.emit_level(0)).builder
         result = builder.load(self.flag) if self.flag is not None else ir.Constant(I8, 0)
         builder.ret(builder.icmp_unsigned("!=", result, ir.Constant(I8, 0)))
@@ -193,13 +193,13 @@ class KernelEmitter:
 
     def emit_versions(self) -> Emitter:
         """The nest twice: for short rows, each one vector or a few, and for longer ones."""
-        outer, before = self.preambles[0], dict(self.scalars.values)
+        outer, before = self.preheaders[0], dict(self.scalars.values)
         length = self.scalars.value(self.kernel.loops[-1].extent)
         long, short, after = (self.function.append_basic_block(name) for name in ("long", "short", "after"))
         outer.builder.cbranch(outer.builder.icmp_signed(">", length, ir.Constant(I64, SHORT_ROW)), long, short)
         for block, blocked in ((long, True), (short, False)):
             self.scalars.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
-            self.preambles = [Emitter(ir.IRBuilder(block))]
+            self.preheaders = [Emitter(ir.IRBuilder(block))]
             self.emit_level(0).builder.branch(after)
         return Emitter(ir.IRBuilder(after))
 
@@ -212,14 +212,14 @@ class KernelEmitter:
         scans = [each for each in self.kernel.outputs if isinstance(each, Scan)] if self.innermost(depth) else []
         begin, end = self.interface.bounds(self.kernel, depth, self.range, self.scalars)
         for output in (*starting, *scans):
-            self.open_accumulator(self.preambles[depth], output)
+            self.open_accumulator(self.preheaders[depth], output)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if self.kernel.unrolled and self.innermost(depth):
             after = self.emit_unrolled(depth)
         elif blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
         else:
-            after = self.emit_loop(depth, begin, end, self.preambles[depth])
+            after = self.emit_loop(depth, begin, end, self.preheaders[depth])
         for output in starting:
             self.close_accumulator(after, output)
         return after
@@ -240,8 +240,8 @@ class KernelEmitter:
         index = head_builder.phi(I64, name=loop.name)
         head_builder.cbranch(head_builder.icmp_signed("<", index, stop), body, after)
         self.scalars.values[loop] = index
-        del self.preambles[depth + 1 :]
-        self.preambles.append(Emitter(ir.IRBuilder(body), self.inlining if self.innermost(depth) else None))
+        del self.preheaders[depth + 1 :]
+        self.preheaders.append(Emitter(ir.IRBuilder(body), self.inlining if self.innermost(depth) else None))
         end = self.emit_level(depth + 1)
         following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
         index.add_incoming(following, end.builder.block)
@@ -266,12 +266,12 @@ class KernelEmitter:
 
     def emit_unrolled(self, depth: int) -> Emitter:
         """The levels below a loop, once for each of its iterations."""
-        loop, after = self.kernel.loops[depth], self.preambles[depth]
+        loop, after = self.kernel.loops[depth], self.preheaders[depth]
         for number in range(self.scalars.value(loop.extent).constant):
             known = self.scalars.values.items()
             self.scalars.values = {scalar: value for scalar, value in known if self.level(scalar) <= depth}
             self.scalars.values[loop] = ir.Constant(I64, number)
-            self.preambles[depth + 1 :] = [Emitter(after.builder, self.inlining)]
+            self.preheaders[depth + 1 :] = [Emitter(after.builder, self.inlining)]
             after = self.emit_level(depth + 1)
         return after
 
@@ -281,7 +281,7 @@ class KernelEmitter:
         head = function.append_basic_block(f"{name}.blocks")
         body = function.append_basic_block(f"{name}.block")
         after = function.append_basic_block(f"{name}.done")
-        head_builder, outer = ir.IRBuilder(head), self.preambles[depth]
+        head_builder, outer = ir.IRBuilder(head), self.preheaders[depth]
         start = head_builder.phi(I64)
         head_builder.cbranch(head_builder.icmp_signed("<", start, end), body, after)
         block = Emitter(ir.IRBuilder(body))
@@ -357,7 +357,7 @@ class KernelEmitter:
         entry.branch(head)
         body = Emitter(ir.IRBuilder(head))
         index = self.scalars.values[self.kernel.loops[depth]] = body.builder.phi(I64)
-        self.preambles[depth + 1 :] = [body]
+        self.preheaders[depth + 1 :] = [body]
         state = tuple(body.builder.load(pointer) for pointer in self.states[output])
         value = self.scalars.operand(output.value)
         following = step(body, state, value, self.scalars.value(output.position))
@@ -405,7 +405,7 @@ class KernelEmitter:
         """A nest without loops: every extent is 1."""
         accumulating = [each for each in self.kernel.outputs if isinstance(each, (Reduction, Scan))]
         for output in accumulating:
-            self.open_accumulator(self.preambles[0], output)
+            self.open_accumulator(self.preheaders[0], output)
         emitter = self.emit_body()
         for output in accumulating:
             if isinstance(output, Reduction):
@@ -415,7 +415,7 @@ class KernelEmitter:
     def emit_body(self) -> Emitter:
         """What every iteration of the innermost loop does."""
         values = [self.scalars.value(output.value) for output in self.kernel.outputs]
-        emitter = self.preambles[-1]
+        emitter = self.preheaders[-1]
         for output, value in zip(self.kernel.outputs, values, strict=True):
             operand = Operand(value, output.value.dtype)
             if isinstance(output, Store):

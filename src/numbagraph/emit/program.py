@@ -30,11 +30,11 @@ class ProgramEmitter:
         self.module = line.function.module
         self.program = program
         tiled = (step for step in program.body.steps if isinstance(step, TiledLoop))
-        self.loop_of = {home: step for step in tiled for home in step.in_tile}
+        self.loop_of = {owner: step for step in tiled for owner in step.in_tile}
         self.tiles: dict[TiledLoop, ir.Value] = {}
 
     def emit(self) -> None:
-        self.take_over_donations()
+        self.copy_donated()
         for step in self.program.entry.prologue:
             self.line.registers[step.value] = self.line.scalar(step.scalar)
         self.allocate_temporaries()
@@ -60,7 +60,7 @@ class ProgramEmitter:
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
-    def take_over_donations(self) -> None:
+    def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
         hands out the argument's own; where the entry could not (it is read-only, say), the argument is copied there."""
         for leaf, result in self.program.donations:
@@ -120,9 +120,9 @@ class ProgramEmitter:
         if other is None:
             failed = call()
         else:
-            _, turned = self.nest_call(other.kernel, f"{name}.turned", slots)
+            _, interchanged = self.nest_call(other.kernel, f"{name}.interchanged", slots)
             near, far = (self.length_of(self.line.external(stride)) for stride in (other.near, other.far))
-            failed = self.choose(self.code.builder.icmp_signed("<", near, far), turned, call)
+            failed = self.choose(self.code.builder.icmp_signed("<", near, far), interchanged, call)
         if may_fail:
             self.line.check(self.code, failed)
         self.load_results(slots)

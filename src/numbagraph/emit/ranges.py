@@ -18,14 +18,14 @@ BY_ITERATIONS, BY_ROWS = Range(), Range(by_rows=True)
 
 
 class RangeFunction(Struct, frozen=False):
-    """``i1 function(begin, end, homes..., externals..., slots...)``, which returns whether a check has failed."""
+    """``i1 function(begin, end, owners..., externals..., slots...)``, which returns whether a check has failed."""
 
     function: ir.Function
     members: Sequence[Kernel | Call]
     """What it runs."""
     length: Scalar
     """How many iterations there are."""
-    homes: list[Buffer]
+    owners: list[Buffer]
     externals: list[Scalar]
     slots: list[Partial]
     """The partial results that it goes on from, and leaves."""
@@ -39,7 +39,7 @@ class RangeFunction(Struct, frozen=False):
 
     def arguments(self, code: StraightCode) -> list[ir.Value]:
         """What a call passes between the range and the slots."""
-        arguments = [*map(code.base, self.homes), *map(code.external, self.externals)]
+        arguments = [*map(code.base, self.owners), *map(code.external, self.externals)]
         return arguments if self.rows_of_tile is None else [*arguments, self.rows_of_tile(code)]
 
 
@@ -53,7 +53,7 @@ def emit_range(module: ir.Module, kernel: Kernel, name: str, interface: Range = 
         function,
         members=[kernel],
         length=kernel.loops[0].extent,
-        homes=nest.homes,
+        owners=nest.owners,
         externals=nest.externals,
         slots=slots,
         shared=[each for each in reductions if kernel.loops[0] in each.reduced],

@@ -151,7 +151,7 @@ class Region(Struct, frozen=False):
     def add_copies(self, emitter: Emitter, place: int, output: Reduction, values: Values) -> None:
         """Combine what every chunk has accumulated with what was there, in the order of the chunks."""
         builder, buffer = emitter.builder, shared_buffer(output)
-        target = elements(builder, values[self.home_of(buffer)], buffer)
+        target = elements(builder, values[self.argument_of(buffer)], buffer)
 
         def add_copy(number: ir.Value) -> None:
             copy = elements(builder, copy_of(builder, values, place, number), buffer)
@@ -166,8 +166,8 @@ class Region(Struct, frozen=False):
 
         for_each(emitter, values["chunks"], add_copy)
 
-    def home_of(self, buffer: Buffer) -> str:
-        return f"argument{self.nest.homes.index(buffer.home)}"
+    def argument_of(self, buffer: Buffer) -> str:
+        return f"argument{self.nest.owners.index(buffer.owner)}"
 
     # ---- the task ----
 
@@ -201,7 +201,7 @@ class Region(Struct, frozen=False):
         self.open_slots(emitter, own)
         for place, output in enumerate(self.nest.shared):
             copy = copy_of(builder, values, place, number)
-            own[self.home_of(shared_buffer(output))] = copy
+            own[self.argument_of(shared_buffer(output))] = copy
             self.fill(emitter, place, output, copy, values)
         return self.call_chunk(builder, begin, end, own)
 

@@ -35,7 +35,7 @@ class Passed:
         return self.passed[scalar]
 
     def base(self, buffer: Buffer) -> ir.Value:
-        return self.passed[buffer.home]
+        return self.passed[buffer.owner]
 
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         raise TypeError("a length or a size has no index to check")
@@ -56,14 +56,14 @@ def nest_run(
     builder = code.code.builder
     arguments = [*nest.arguments(code), *(slots[each.output] for each in nest.slots)]
 
-    def place(home: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
+    def place(owner: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
         """Where the first row would be: memory of one tile begins with the first row of the tile."""
-        if home not in in_tile:
+        if owner not in in_tile:
             return address
-        return builder.gep(address, [builder.neg(builder.mul(begin, row_bytes(code, home)))])
+        return builder.gep(address, [builder.neg(builder.mul(begin, row_bytes(code, owner)))])
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
-        places = [place(home, address, begin) for home, address in zip(nest.homes, arguments, strict=False)]
+        places = [place(owner, address, begin) for owner, address in zip(nest.owners, arguments, strict=False)]
         return builder.call(nest.function, [begin, end, *places, *arguments[len(places) :]])
 
     return run
@@ -75,9 +75,9 @@ def call_run(code: StraightCode, call: Call, access: RowAccess, in_tile: frozens
     extents = [[code.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
     addresses = [code.base(buffer) for buffer in call.arguments]
     dtypes = [buffer.dtype for buffer in call.arguments]
-    own = [buffer.home in access.homes - access.read_elsewhere for buffer in call.arguments]
+    own = [buffer.owner in access.owners - access.read_elsewhere for buffer in call.arguments]
     widths = [row_bytes(code, each) if flag else None for each, flag in zip(call.arguments, own, strict=True)]
-    short = [buffer.home in in_tile for buffer in call.arguments]
+    short = [buffer.owner in in_tile for buffer in call.arguments]
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
         count, lengths, places = builder.sub(end, begin), [], []
@@ -118,11 +118,11 @@ def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
     """How many rows run together: as many as fit into a tile and fill vectors, and one at least."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one
-    for home in dict.fromkeys(
-        home for access in rows.accesses for home in sorted(access.homes, key=lambda each: each.name)
+    for owner in dict.fromkeys(
+        owner for access in rows.accesses for owner in sorted(access.owners, key=lambda each: each.name)
     ):
-        if home.extents and home.extents[0] is rows.length:
-            size = builder.add(size, row_bytes(code, home))
+        if owner.extents and owner.extents[0] is rows.length:
+            size = builder.add(size, row_bytes(code, owner))
     count = builder.sdiv(ir.Constant(I64, TILE_BYTES), size)
     full = builder.and_(count, ir.Constant(I64, -MOST_LANES))
     count = builder.select(builder.icmp_signed(">", full, ir.Constant(I64, 0)), full, count)
@@ -130,33 +130,33 @@ def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
 
 
 def emit_rows(module: ir.Module, rows: TiledLoop, name: str) -> RangeFunction:
-    """Emit nests and calls that run together as ``i1 rows(begin, end, homes..., externals..., tile, slots...)``."""
+    """Emit nests and calls that run together as ``i1 rows(begin, end, owners..., externals..., tile, slots...)``."""
     nests = emit_nests(module, rows, name)
     calls = [each for each in rows.steps if isinstance(each, Call)]
-    own = {home for access in rows.accesses for home in access.scratch}
-    called = dict.fromkeys(buffer.home for call in calls for buffer in call.arguments)
-    scratch = [home for home in called if home in own]
-    owned = dict.fromkeys([*(home for nest in nests for home in nest.homes), *called])
-    homes = [home for home in owned if home not in own]
+    own = {owner for access in rows.accesses for owner in access.scratch}
+    called = dict.fromkeys(buffer.owner for call in calls for buffer in call.arguments)
+    scratch = [owner for owner in called if owner in own]
+    owned = dict.fromkeys([*(owner for nest in nests for owner in nest.owners), *called])
+    owners = [owner for owner in owned if owner not in own]
     extents = walk(extent for call in calls for buffer in call.arguments for extent in buffer.extents)
     externals = [each for nest in nests for each in nest.externals]
     externals += [each for each in extents if isinstance(each, (Register, LeafStride))]
     externals = list(dict.fromkeys(externals))
     slots = [each for nest in nests for each in nest.slots]
     outputs = [each.output for each in slots]
-    registers, pointers = [llvm_type(each.dtype) for each in externals], [POINTER] * len(homes)
+    registers, pointers = [llvm_type(each.dtype) for each in externals], [POINTER] * len(owners)
     types = [I64, I64, *pointers, *registers, I64, *[POINTER] * len(slots)]
     function = ir.Function(module, ir.FunctionType(I1, types), f"{name}.rows")
     function.linkage = "internal"
     begin, end, *arguments = function.args
-    passed = dict(zip([*homes, *externals, "tile", *outputs], arguments, strict=True))
+    passed = dict(zip([*owners, *externals, "tile", *outputs], arguments, strict=True))
     code = Passed(Emitter(ir.IRBuilder(function.append_basic_block("entry"))), passed)
     emit_tiles(code, rows, nests, scratch, begin, end)
     return RangeFunction(
         function,
         members=rows.steps,
         length=rows.length,
-        homes=homes,
+        owners=owners,
         externals=externals,
         slots=slots,
         shared=[output for nest in nests for output in nest.shared],
@@ -174,7 +174,7 @@ def emit_tiles(
     memory = take_scratch(code, scratch) if scratch else None
 
     def run_of(nest: RangeFunction) -> Run:
-        own = [passed[key] for key in (*nest.homes, *nest.externals, *(each.output for each in nest.slots))]
+        own = [passed[key] for key in (*nest.owners, *nest.externals, *(each.output for each in nest.slots))]
         return lambda begin, end: builder.call(nest.function, [begin, end, *own])
 
     runs = [
@@ -190,13 +190,13 @@ def emit_tiles(
 def take_scratch(code: Passed, scratch: list[Buffer]) -> ir.Value:
     """Memory of a chunk's own for what calls need while they run. If there is none, the chunk has failed."""
     builder, total, offsets = code.code.builder, ir.Constant(I64, 0), []
-    for home in scratch:
+    for owner in scratch:
         offsets.append(total)
-        padded = builder.add(row_bytes(code, home, first=0), ir.Constant(I64, ALIGNMENT - 1))
+        padded = builder.add(row_bytes(code, owner, first=0), ir.Constant(I64, ALIGNMENT - 1))
         total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
     memory = builder.call(memory_function(code.code, "take"), [total])
     missing = builder.icmp_unsigned("==", builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
     with builder.if_then(missing, likely=False):
         builder.ret(ir.Constant(I1, 1))
-    code.passed |= {home: builder.gep(memory, [each]) for home, each in zip(scratch, offsets, strict=True)}
+    code.passed |= {owner: builder.gep(memory, [each]) for owner, each in zip(scratch, offsets, strict=True)}
     return memory

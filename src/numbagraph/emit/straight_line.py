@@ -93,10 +93,10 @@ class StraightLine:
         return builder.load(builder.gep(table, [ir.Constant(I64, position)], inbounds=True))
 
     def base(self, buffer: Buffer) -> ir.Value:
-        home = buffer.home
-        if home not in self.buffers:
-            self.buffers[home] = self._locate(home)
-        return self.buffers[home]
+        owner = buffer.owner
+        if owner not in self.buffers:
+            self.buffers[owner] = self._locate(owner)
+        return self.buffers[owner]
 
     def _locate(self, buffer: Buffer) -> ir.Value:
         if buffer.leaf is not None:

@@ -22,7 +22,7 @@ class Nest(Protocol):
     function: ir.Function
     choices: Choices
     scalars: ScalarEmitter
-    preambles: list[Emitter]
+    preheaders: list[Emitter]
     """For each depth, where code stands that does not depend on inner loops."""
     tiles: dict[Load, tuple[ir.Value, ir.Value]]
     """The memory of each copy, and the index of its first element."""
@@ -41,7 +41,7 @@ def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: E
     emitter = Emitter(ir.IRBuilder(body))
     builder = emitter.builder
     index = nest.scalars.values[loop] = builder.phi(I64)
-    nest.preambles[depth + 1 :] = [emitter]
+    nest.preheaders[depth + 1 :] = [emitter]
     tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
     for load in nest.choices.copied:
         memory = nest.allocate(ir.ArrayType(memory_type(load.dtype), BLOCK))
@@ -72,7 +72,7 @@ def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before
     emitter = Emitter(ir.IRBuilder(body))
     builder = emitter.builder
     index = nest.scalars.values[loop] = builder.phi(I64)
-    nest.preambles[depth + 1 :] = [emitter]
+    nest.preheaders[depth + 1 :] = [emitter]
     for output, (memory, first) in nest.kept.items():
         value = emitter.load(place_in(emitter, memory, index, first), output.value.dtype)
         nest.put(emitter, output, value, combine=True)

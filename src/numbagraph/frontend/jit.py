@@ -335,7 +335,7 @@ class GraphFunction:
         special, leaves = self._inspect(args, kwargs)
         report = Report(special.graph, special.tiled, special.signature.leaves, leaves)
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        return report.text(title, special.stages.firings)
+        return report.text(title, special.stages.rewrites)
 
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
         """The LLVM of the version for these arguments, optimised or as it was emitted."""

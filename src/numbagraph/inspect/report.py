@@ -78,10 +78,10 @@ class Report:
         self.known = lengths_of(graph.inputs, arrays)
         self.lines: list[str] = []
 
-    def text(self, title: str, firings: Sequence[Any]) -> str:
+    def text(self, title: str, rewrites: Sequence[Any]) -> str:
         self.lines.append(title)
         self._arguments()
-        self._rules(firings)
+        self._rules(rewrites)
         self._steps()
         self._buffers()
         return "\n".join(self.lines)
@@ -96,9 +96,9 @@ class Report:
                 layout = f"{value.type}, {order}"
             self.lines.append(f"  {value.name}: {layout}")
 
-    def _rules(self, firings: Sequence[Any]) -> None:
-        self.lines.append(f"rewriting: {len(firings)} rules fired")
-        counts = Counter((firing.rule.name, short(firing.rule.source)) for firing in firings)
+    def _rules(self, rewrites: Sequence[Any]) -> None:
+        self.lines.append(f"rewriting: {len(rewrites)} rules fired")
+        counts = Counter((applied.rule.name, short(applied.rule.source)) for applied in rewrites)
         for (name, source), count in sorted(counts.items()):
             self.lines.append(f"  {count} x {name}   [{source}]")
 

@@ -164,7 +164,7 @@ class Buffer(Struct, frozen=False, eq=False):
         return self.type.dtype
 
     @property
-    def home(self) -> Buffer:
+    def owner(self) -> Buffer:
         """The buffer that stands for the memory."""
         buffer = self
         while buffer.shares is not None:

@@ -214,7 +214,7 @@ Attributes = dict[str, Any]
 
 
 class Unsupported(Struct):
-    """A facet that an op lacks, and why: asking for it raises the reason."""
+    """A property that an op lacks, and why: asking for it raises the reason."""
 
     reason: str
 
@@ -282,7 +282,7 @@ class Op(Struct, eq=False):
     """Time an element relative to an addition: what fusion weighs recomputation with."""
     zero_dim: str = "scalar"
     """What NumPy returns for a rank-0 result: "scalar" or a 0-d "array"."""
-    joint: bool = False
+    multi_result: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
     computed: Callable[[Any], int] = no_inputs

@@ -1,4 +1,4 @@
-"""Runs a graph with each op's `jax.numpy` facet."""
+"""Runs a graph with the `jax.numpy` translation of each op."""
 
 from __future__ import annotations
 

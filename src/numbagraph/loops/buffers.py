@@ -26,7 +26,7 @@ from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
 
 
-class Lives(Struct, frozen=False):
+class LiveRanges(Struct, frozen=False):
     """The first and the last step at which each buffer is used."""
 
     steps: Sequence[Step]
@@ -81,19 +81,19 @@ def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
 
     A temporary that fits into the memory of a result until the result is written lives there, and needs no slot.
     """
-    lives = Lives(steps)
-    results = [buffer for buffer in lives.first if buffer.result is not None]
-    guests: dict[Buffer, list[Buffer]] = {result: [] for result in results}
+    ranges = LiveRanges(steps)
+    results = [buffer for buffer in ranges.first if buffer.result is not None]
+    aliases: dict[Buffer, list[Buffer]] = {result: [] for result in results}
     slots: list[list[Buffer]] = []
-    for buffer in lives.first:
+    for buffer in ranges.first:
         if not buffer.temporary:
             continue
-        host = next((each for each in results if _may_stay(buffer, each, guests[each], lives)), None)
-        if host is not None:
-            buffer.shares = host
-            guests[host].append(buffer)
+        shared = next((each for each in results if _may_stay(buffer, each, aliases[each], ranges)), None)
+        if shared is not None:
+            buffer.shares = shared
+            aliases[shared].append(buffer)
             continue
-        slot = next((each for each in slots if alike(each[-1], buffer) and lives.over_before(each[-1], buffer)), None)
+        slot = next((each for each in slots if alike(each[-1], buffer) and ranges.over_before(each[-1], buffer)), None)
         if slot is None:
             slots.append([buffer])
         else:
@@ -102,13 +102,13 @@ def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
     return slots
 
 
-def _may_stay(guest: Buffer, result: Buffer, others: list[Buffer], lives: Lives) -> bool:
-    if not alike(guest, result) or not lives.over_before(guest, result):
+def _may_stay(alias: Buffer, result: Buffer, others: list[Buffer], ranges: LiveRanges) -> bool:
+    if not alike(alias, result) or not ranges.over_before(alias, result):
         return False
-    return not others or lives.over_before(others[-1], guest)
+    return not others or ranges.over_before(others[-1], alias)
 
 
-def take_over(program: Program, argument: int, result: Buffer) -> str | None:
+def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None:
     """Let a result live in the memory of an argument that its caller gives away; what stands against it, if anything.
 
     A failed call is run again by NumPy's interpreter, which needs the arguments as they were.
@@ -124,7 +124,7 @@ def take_over(program: Program, argument: int, result: Buffer) -> str | None:
         return f"{result.name} differs in dtype or shape"
     if sum(result in step.writes() for step in block.steps) != 1 or any(each.shares is result for each in buffers):
         return f"{result.name} holds other values first"
-    if not Lives(block.steps).over_before(leaf, result):
+    if not LiveRanges(block.steps).over_before(leaf, result):
         return f"it is read after {result.name} is written"
     leaf.shares, before = result, block.steps
     program.donations.append((leaf, result))

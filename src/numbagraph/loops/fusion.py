@@ -1,8 +1,8 @@
 """From a graph to a program: which values get memory, and which loop nests compute them.
 
-A value without memory is pulled: recomputed inside each nest that needs it. *Roots* get memory. They are the
-results, whatever is accumulated (reductions, scans, scatters), what an opaque call reads, and what would be
-dear to compute twice. Roots over the same loops share one nest when none depends on another's accumulation.
+A value without memory is computed at its use, inside each nest that needs it. *Materialised* values get memory: the
+results, whatever is accumulated (reductions, scans, scatters), what an opaque call reads, and what would be expensive
+to compute twice. Those over the same loops are live-outs of one nest when none depends on another's accumulation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def extents_of(value: Value) -> list[Value]:
     """The symbolic extents in a value's shape, each by its representative. Of one of the results of a call, those of
     all of them: it needs memory for each."""
     found = list(value.shape)
-    if isinstance(value, Node) and isinstance(value.op.lower, lowering.Core) and value.op.joint:
+    if isinstance(value, Node) and isinstance(value.op.lower, lowering.Core) and value.op.multi_result:
         for number in range(value.op.lower.results):
             found += value.op.infer(*value.inputs, **{**value.attrs, "result": number}).shape
     resolved = [shapes.resolve(extent) for extent in found]
@@ -59,19 +59,19 @@ def reads_elsewhere(node: Node) -> bool:
     return isinstance(node.op.lower, (lowering.View, lowering.Gather)) and node.op.kind != "identity"
 
 
-def is_pulled(value: Value) -> bool:
-    return isinstance(value, Node) and lowering.is_pulled(value.op.lower)
+def is_computed_at_use(value: Value) -> bool:
+    return isinstance(value, Node) and lowering.is_computed_at_use(value.op.lower)
 
 
-def members(mask: int, roots: Sequence[Value]) -> Iterator[Value]:
-    """Those of the roots whose bits are set."""
+def members(mask: int, live_outs: Sequence[Value]) -> Iterator[Value]:
+    """Those live-outs whose bits are set."""
     while mask:
-        yield roots[(mask & -mask).bit_length() - 1]
+        yield live_outs[(mask & -mask).bit_length() - 1]
         mask &= mask - 1
 
 
 class Plan:
-    """Roots, and the nest that each belongs to."""
+    """Materialised values, and the nest that each belongs to."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -84,24 +84,24 @@ class Plan:
                     self.consumers[source].append(value)
         self.reasons: dict[Value, str] = {}
         self.firm: set[Value] = set()
-        """Roots that are not computed again for the nest that computes them where it reads them at another index."""
+        """Those that are not computed again for their own nest, where it reads them at another index."""
         self.cuts: set[Value] = set()
-        """Roots at which long nests end: what reads them is computed by other ones."""
+        """Those at which long nests end: what reads them is computed by other ones."""
         self.cost: dict[Value, float] = {}
         self._weigh()
         self._cut()
-        self._choose_roots()
+        self._choose_materialised()
         self.nests: list[list[Value]] = []
         self._group()
         for _ in range(3):
-            shared = self._shared_and_dear()
+            shared = self._shared_and_expensive()
             if not shared:
                 break
             for value in shared:
-                self.reasons[value] = "needed by several loop nests, and dear to compute twice"
+                self.reasons[value] = "needed by several loop nests, and expensive to compute twice"
             self._group()
 
-    def is_root(self, value: Value) -> bool:
+    def is_materialised(self, value: Value) -> bool:
         return value in self.reasons
 
     def _weigh(self) -> None:
@@ -111,16 +111,16 @@ class Plan:
                 below = sum(self.cost.get(source, 0.0) for source in set(value.inputs))
                 self.cost[value] = value.op.cost + below
                 if self.cost[value] >= RECOMPUTE_THRESHOLD and self._read_apart(value):
-                    self._make_root(value, "dear, and read at several places for one element", firm=True)
+                    self._materialise(value, "expensive, and read at several places for one element", firm=True)
 
     def _cut(self) -> None:
         """Store values at which too many operations would follow each other in one nest."""
         length: dict[Value, int] = {}
         for value in self.order:
-            if isinstance(value, Node) and value.ndim and is_pulled(value) and not self.is_root(value):
+            if isinstance(value, Node) and value.ndim and is_computed_at_use(value) and not self.is_materialised(value):
                 length[value] = 1 + max((length.get(source, 0) for source in value.inputs), default=0)
                 if length[value] >= MOST_IN_A_ROW and isinstance(value.op.lower, lowering.Map):
-                    self._make_root(value, "the end of a long row of operations")
+                    self._materialise(value, "the end of a long row of operations")
                     self.cuts.add(value)
                     length[value] = 0
 
@@ -132,30 +132,30 @@ class Plan:
         maps = any(isinstance(each.op.lower, (lowering.Map, lowering.Cast)) for each in consumers)
         return len(views) + maps > 1
 
-    def _choose_roots(self) -> None:
+    def _choose_materialised(self) -> None:
         for value in self.graph.outputs:
             if value.ndim:
-                self._make_root(value, "a result")
+                self._materialise(value, "a result")
         for value in self.order:
             if not isinstance(value, Node):
                 continue
             if is_barrier(value):
-                self._make_root(value, "accumulated over a whole loop nest")
+                self._materialise(value, "accumulated over a whole loop nest")
             lower = value.op.lower
             if isinstance(lower, lowering.Opaque):
                 for source in value.inputs:
                     if source.ndim:
-                        self._make_root(source, f"an operand of {value.op.name}, which works on whole arrays")
+                        self._materialise(source, f"an operand of {value.op.name}, which works on whole arrays")
             if isinstance(lower, lowering.Gather):
                 source = value.inputs[0]
                 if self.cost.get(source, 0.0) >= RECOMPUTE_THRESHOLD:
-                    self._make_root(source, "gathered from, and dear to compute for each position", firm=True)
+                    self._materialise(source, "gathered from, and expensive to compute for each position", firm=True)
             for source in value.inputs:
                 if self._lacks_dimensions(source, value):
-                    self._make_root(source, "dear, and the same along a dimension of what is computed from it")
+                    self._materialise(source, "expensive, and the same along a dimension of what is computed from it")
 
     def _lacks_dimensions(self, source: Value, consumer: Node) -> bool:
-        """Whether an operand is dear, and does not have all loops of what is computed from it.
+        """Whether an operand is expensive, and does not have all loops of what is computed from it.
 
         It would be computed anew for each step of an outer loop, or before an inner one: then it would be one number at
         a time and no vector.
@@ -169,7 +169,7 @@ class Plan:
         others = consumer.shape[: before + own[0]] + consumer.shape[before + own[-1] + 1 :]
         return any(shapes.resolve(extent) != 1 for extent in others)
 
-    def _make_root(self, value: Value, reason: str, *, firm: bool = False) -> None:
+    def _materialise(self, value: Value, reason: str, *, firm: bool = False) -> None:
         if isinstance(value, Input) and value not in self.graph.outputs:
             return
         if isinstance(value, (Constant, Dim)) and value not in self.graph.outputs:
@@ -181,10 +181,10 @@ class Plan:
             self.cost[value] = 0.0
 
     def _group(self) -> None:
-        """Put each root into the latest nest over the same loops that it can join without a cycle."""
+        """Put each materialised value into the latest nest over the same loops that it can join without a cycle."""
         bit: dict[Value, int] = {}
         self.nests, self.nest_of = [], {}
-        roots: list[Value] = []
+        live_outs: list[Value] = []
         needs: dict[Value, int] = {}
         nearest: dict[Value, int] = {}
         away: dict[Value, int] = {}
@@ -199,10 +199,10 @@ class Plan:
                     near |= nearest[source]
                     moved |= needs[source] if reads_elsewhere(value) else away[source]
                     done |= after[source]
-            if self.is_root(value):
-                required = {self.nest_of[root] for root in members(near, roots)}
-                bit[value] = near = 1 << len(roots)
-                roots.append(value)
+            if self.is_materialised(value):
+                required = {self.nest_of[live_out] for live_out in members(near, live_outs)}
+                bit[value] = near = 1 << len(live_outs)
+                live_outs.append(value)
                 self.nest_of[value] = self._place(value, mask, moved, done, bit, required, numbers, before)
                 mask |= bit[value]
             elif not value.ndim:
@@ -250,7 +250,7 @@ class Plan:
         for member in self.nests[number]:
             if bit[member] & done:
                 return False
-            if bit[member] & mask and (is_barrier(member) or not is_pulled(member) or member in self.cuts):
+            if bit[member] & mask and (is_barrier(member) or not is_computed_at_use(member) or member in self.cuts):
                 return False
             if bit[member] & apart and member in self.firm:
                 return False
@@ -263,32 +263,32 @@ class Plan:
             if mask >> number & 1:
                 before[other] |= before[number]
 
-    def pulled_by(self, roots: Iterable[Value]) -> set[Value]:
-        """Every value without memory that a nest with these roots computes."""
-        roots = list(roots)
+    def computed_at_use_by(self, live_outs: Iterable[Value]) -> set[Value]:
+        """Every value without memory that a nest with these live-outs computes."""
+        live_outs = list(live_outs)
         found: set[Value] = set()
-        stack = [source for root in roots if isinstance(root, Node) for source in root.inputs]
-        stack += [root for root in roots if is_pulled(root)]
+        stack = [source for live_out in live_outs if isinstance(live_out, Node) for source in live_out.inputs]
+        stack += [live_out for live_out in live_outs if is_computed_at_use(live_out)]
         while stack:
             value = stack.pop()
-            if value in found or not value.ndim or not is_pulled(value):
+            if value in found or not value.ndim or not is_computed_at_use(value):
                 continue
-            if self.is_root(value) and value not in roots:
+            if self.is_materialised(value) and value not in live_outs:
                 continue
             found.add(value)
             assert isinstance(value, Node)
             stack.extend(value.inputs)
         return found
 
-    def _shared_and_dear(self) -> list[Value]:
+    def _shared_and_expensive(self) -> list[Value]:
         """The outermost values that several nests would each compute, at a cost that a pass over memory saves."""
         nests_of: dict[Value, set[int]] = defaultdict(set)
-        for number, roots in enumerate(self.nests):
-            for value in self.pulled_by(roots):
+        for number, live_outs in enumerate(self.nests):
+            for value in self.computed_at_use_by(live_outs):
                 nests_of[value].add(number)
         shared = []
         for value, numbers in nests_of.items():
-            if len(numbers) < 2 or self.is_root(value) or self.cost.get(value, 0.0) < RECOMPUTE_THRESHOLD:
+            if len(numbers) < 2 or self.is_materialised(value) or self.cost.get(value, 0.0) < RECOMPUTE_THRESHOLD:
                 continue
             outer = [each for each in self.consumers[value] if nests_of.get(each, set()) >= numbers]
             if not outer and isinstance(value.op.lower, (lowering.Map, lowering.Gather)):  # type: ignore[attr-defined]

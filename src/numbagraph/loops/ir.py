@@ -122,9 +122,9 @@ class Step(Struct, frozen=False):
         """The buffers that it reads or writes, each once."""
         return list(dict.fromkeys([*self.reads(), *self.writes()]))
 
-    def homes(self) -> set[Buffer]:
+    def owners(self) -> set[Buffer]:
         """The memory that it reads or writes."""
-        return {buffer.home for buffer in self.buffers()}
+        return {buffer.owner for buffer in self.buffers()}
 
     def registers(self) -> set[Value]:
         """The rank-0 values that it uses."""
@@ -249,7 +249,7 @@ class RowAccess(Struct, frozen=False):
 
     rows: Scalar
     """How many there are."""
-    homes: set[Buffer]
+    owners: set[Buffer]
     """All memory."""
     written: set[Buffer]
     """Memory of which each iteration writes its own row."""

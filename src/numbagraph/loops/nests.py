@@ -1,4 +1,4 @@
-"""Builds the loop nest of a group of roots: loops, the scalar body that their elements need, and what is stored."""
+"""Builds the loop nest of live-out values: loops, the scalar body that their elements need, and what is stored."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def loops_of(shape: Iterable[Extent]) -> tuple[Extent, ...]:
 
 
 def iteration_space(value: Value) -> tuple[Extent, ...]:
-    """The shape over which a root is computed: for whatever accumulates, that of what it accumulates."""
+    """The shape over which a live-out is computed: for whatever accumulates, that of what it accumulates."""
     if isinstance(value, Node) and isinstance(value.op.lower, (lowering.Reduce, lowering.ScatterInto)):
         return value.inputs[0].shape
     return value.shape
 
 
 def domain_of(value: Value) -> Domain | None:
-    """What must be equal for two roots to share a nest; None for a root that is not a loop nest of its own."""
+    """What must be equal for two live-outs to share a nest; None for one that is not a loop nest of its own."""
     lower = value.op.lower if isinstance(value, Node) else None
-    if isinstance(lower, lowering.Opaque) and isinstance(value, Node) and value.op.joint:
+    if isinstance(lower, lowering.Opaque) and isinstance(value, Node) and value.op.multi_result:
         return ("call", call_of(value))
     if isinstance(lower, (lowering.Opaque, lowering.Assemble)):
         return None
@@ -61,7 +61,7 @@ class Memory(Struct, frozen=False):
         return self.leaves.get(value) or self.buffers.get(value)
 
 
-class Puller:
+class ElementBuilder:
     """Computes elements of values at indices, without recursion; each pair of value and index once."""
 
     def __init__(self, memory: Memory, inlined: frozenset[Value] | set[Value] = frozenset()) -> None:
@@ -69,7 +69,7 @@ class Puller:
         self.inlined = inlined
         self.known: dict[tuple[Value, Index], Scalar] = {}
 
-    def pull(self, value: Value, index: Index) -> Scalar:
+    def element(self, value: Value, index: Index) -> Scalar:
         """The element of ``value`` at ``index``."""
         return self._leaf(value, index) or self.compute(value, index)
 
@@ -93,7 +93,7 @@ class Puller:
 
     def _start(self, value: Value, index: Index) -> lowering.Element:
         assert isinstance(value, Node), f"{value!r} has no memory"
-        assert lowering.is_pulled(value.op.lower), f"{value!r} has no memory"
+        assert lowering.is_computed_at_use(value.op.lower), f"{value!r} has no memory"
         return value.op.lower.element(value, index)
 
     def _leaf(self, value: Value, index: Index) -> Scalar | None:
@@ -120,106 +120,110 @@ class Puller:
         return scalar
 
 
-def build_nest(name: str, roots: list[Value], memory: Memory) -> Kernel:
-    """The loop nest that computes ``roots``, which share one domain."""
-    flat = _flatten(name, roots, memory)
+def build_nest(name: str, live_outs: list[Value], memory: Memory) -> Kernel:
+    """The loop nest that computes ``live_outs``, which share one domain."""
+    flat = _flatten(name, live_outs, memory)
     if flat is not None:
         return flat
-    extents = loops_of(iteration_space(roots[0]))
+    extents = loops_of(iteration_space(live_outs[0]))
     loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(extents)]
-    puller = Puller(memory, {root for root in roots if _is_map(root)})
+    builder = ElementBuilder(memory, {live_out for live_out in live_outs if _is_map(live_out)})
     outputs: list[Output] = []
-    for root in roots:
-        outputs.extend(_outputs(root, _place(root, loops), puller, memory))
+    for live_out in live_outs:
+        outputs.extend(_outputs(live_out, _place(live_out, loops), builder, memory))
     return along_memory(Kernel(name, tuple(loops), outputs))
 
 
-def _is_map(root: Value) -> bool:
-    return isinstance(root, Node) and lowering.is_pulled(root.op.lower)
+def _is_map(live_out: Value) -> bool:
+    return isinstance(live_out, Node) and lowering.is_computed_at_use(live_out.op.lower)
 
 
-def _place(root: Value, loops: list[LoopIndex]) -> Index:
-    """The index of each axis of a root's iteration space, in terms of the nest's loops."""
+def _place(live_out: Value, loops: list[LoopIndex]) -> Index:
+    """The index of each axis of a live-out's iteration space, in terms of the nest's loops."""
     remaining = iter(loops)
-    return tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in iteration_space(root))
+    return tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in iteration_space(live_out))
 
 
-def _outputs(root: Value, index: Index, puller: Puller, memory: Memory) -> list[Output]:
-    """What the nest writes for one root."""
-    if not isinstance(root, Node) or lowering.is_pulled(root.op.lower):
-        value = puller.pull(root, index) if isinstance(root, Node) else _copied(root, index, memory)
-        return [Store(memory.buffers[root], index, value, getattr(root, "source", None))]
-    lower = root.op.lower
+def _outputs(live_out: Value, index: Index, builder: ElementBuilder, memory: Memory) -> list[Output]:
+    """What the nest writes for one live-out."""
+    if not isinstance(live_out, Node) or lowering.is_computed_at_use(live_out.op.lower):
+        value = builder.element(live_out, index) if isinstance(live_out, Node) else _copied(live_out, index, memory)
+        return [Store(memory.buffers[live_out], index, value, getattr(live_out, "source", None))]
+    lower = live_out.op.lower
     if isinstance(lower, lowering.Reduce):
-        return [_reduction(root, lower, index, puller, memory)]
+        return [_reduction(live_out, lower, index, builder, memory)]
     if isinstance(lower, lowering.Running):
-        return [_running(root, lower, index, puller, memory)]
+        return [_running(live_out, lower, index, builder, memory)]
     assert isinstance(lower, lowering.ScatterInto)
-    return [_scatter(root, lower, index, puller, memory)]
+    return [_scatter(live_out, lower, index, builder, memory)]
 
 
-def _copied(root: Value, index: Index, memory: Memory) -> Scalar:
+def _copied(live_out: Value, index: Index, memory: Memory) -> Scalar:
     """An input or a constant that is itself a result."""
-    source = memory.of(root)
+    source = memory.of(live_out)
     assert source is not None
     return Load(source, index)
 
 
-def _reduction(root: Node, lower: lowering.Reduce, index: Index, puller: Puller, memory: Memory) -> Output:
-    source = root.inputs[0]
-    axes = [axis + source.ndim for axis in root.attrs["axes"]]
+def _reduction(live_out: Node, lower: lowering.Reduce, index: Index, builder: ElementBuilder, memory: Memory) -> Output:
+    source = live_out.inputs[0]
+    axes = [axis + source.ndim for axis in live_out.attrs["axes"]]
     reduced = frozenset(index[axis] for axis in axes if isinstance(index[axis], LoopIndex))
     kept = tuple(index[axis] for axis in range(source.ndim) if axis not in axes)
     position = None
     if lower.reducer.positional:
         lengths = [extent_scalar(source.shape[axis]) for axis in axes]
         position = lowering.linear_index([index[axis] for axis in axes], lengths)
-    value = puller.pull(source, index)
-    if root.ndim and not reduced:
-        return Store(memory.buffers[root], kept, literal(0) if lower.reducer.positional else value, root.source)
-    output = Reduction(lower.reducer, value, reduced, kept, position=position, source=root.source)
-    if root.ndim:
-        output.buffer = memory.buffers[root]
+    value = builder.element(source, index)
+    if live_out.ndim and not reduced:
+        return Store(memory.buffers[live_out], kept, literal(0) if lower.reducer.positional else value, live_out.source)
+    output = Reduction(lower.reducer, value, reduced, kept, position=position, source=live_out.source)
+    if live_out.ndim:
+        output.buffer = memory.buffers[live_out]
     else:
-        output.register = root
+        output.register = live_out
     return output
 
 
-def _running(root: Node, lower: lowering.Running, index: Index, puller: Puller, memory: Memory) -> Output:
+def _running(live_out: Node, lower: lowering.Running, index: Index, builder: ElementBuilder, memory: Memory) -> Output:
     """A running reduction: in a register along the innermost loop, along any other from the element before it."""
-    axis, buffer = root.attrs["axis"] + root.ndim, memory.buffers[root]
-    loop, last = index[axis], lowering.subtract(extent_scalar(root.shape[axis]), literal(1))
+    axis, buffer = live_out.attrs["axis"] + live_out.ndim, memory.buffers[live_out]
+    loop, last = index[axis], lowering.subtract(extent_scalar(live_out.shape[axis]), literal(1))
 
     def place(position: Scalar) -> Index:
-        at = lowering.subtract(last, position) if root.attrs["reverse"] else position
+        at = lowering.subtract(last, position) if live_out.attrs["reverse"] else position
         return (*index[:axis], at, *index[axis + 1 :])
 
-    def pulled(at: Index) -> list[Scalar]:
-        return [puller.pull(each, lowering.broadcast_index(each.shape, root.shape, at)) for each in root.inputs]
+    def elements(at: Index) -> list[Scalar]:
+        return [
+            builder.element(each, lowering.broadcast_index(each.shape, live_out.shape, at)) for each in live_out.inputs
+        ]
 
-    reducer, exclusive, here = lower.reducer, root.attrs["exclusive"], place(loop)
+    reducer, exclusive, here = lower.reducer, live_out.attrs["exclusive"], place(loop)
     innermost = all(isinstance(each, Literal) for each in index[axis + 1 :])
     if innermost and isinstance(loop, LoopIndex):
-        *factor, value = pulled(here)
-        return Scan(reducer, value, buffer, here, *factor, exclusive=exclusive, source=root.source)
+        *factor, value = elements(here)
+        return Scan(reducer, value, buffer, here, *factor, exclusive=exclusive, source=live_out.source)
     before = place(index_operation("previous", integers.previous, loop))
-    *factor, value = pulled(before if exclusive else here)
+    *factor, value = elements(before if exclusive else here)
 
     def carried(accumulator: Scalar) -> Scalar:
-        return Apply("carried", reducer.carried, (loop, accumulator), root.dtype)
+        return Apply("carried", reducer.carried, (loop, accumulator), live_out.dtype)
 
     def advanced(accumulator: Scalar) -> Scalar:
-        return Apply(reducer.name, reducer.advance, (accumulator, value, *factor), root.dtype)
+        return Apply(reducer.name, reducer.advance, (accumulator, value, *factor), live_out.dtype)
 
     stored = Load(buffer, before)
-    return Store(buffer, here, carried(advanced(stored)) if exclusive else advanced(carried(stored)), root.source)
+    return Store(buffer, here, carried(advanced(stored)) if exclusive else advanced(carried(stored)), live_out.source)
 
 
-def _scatter(root: Node, lower: lowering.ScatterInto, index: Index, puller: Puller, memory: Memory) -> Scatter:
-    updates, positions = root.inputs[0], root.inputs[1 : 1 + root.attrs["count"]]
-    axis, checks = root.attrs["axis"] + root.ndim, root.attrs["checked"]
-    target = lowering.scattered_index(positions, root, axis, checks, updates, index, puller.pull)
-    return Scatter(lower.reducer, puller.pull(updates, index), memory.buffers[root], target, root.source)
+def _scatter(
+    live_out: Node, lower: lowering.ScatterInto, index: Index, builder: ElementBuilder, memory: Memory
+) -> Scatter:
+    updates, positions = live_out.inputs[0], live_out.inputs[1 : 1 + live_out.attrs["count"]]
+    axis, checks = live_out.attrs["axis"] + live_out.ndim, live_out.attrs["checked"]
+    target = lowering.scattered_index(positions, live_out, axis, checks, updates, index, builder.element)
+    return Scatter(lower.reducer, builder.element(updates, index), memory.buffers[live_out], target, live_out.source)
 
 
 def element_count(extents: Iterable[Scalar]) -> Scalar:
@@ -229,31 +233,35 @@ def element_count(extents: Iterable[Scalar]) -> Scalar:
     return count
 
 
-def _flatten(name: str, roots: list[Value], memory: Memory) -> Kernel | None:
+def _flatten(name: str, live_outs: list[Value], memory: Memory) -> Kernel | None:
     """One loop over all elements, where every array of the nest is C-contiguous and of the same shape."""
-    space = iteration_space(roots[0])
-    if len(loops_of(space)) < 2 or not all(_can_be_flat(root, space, memory) for root in roots):
+    space = iteration_space(live_outs[0])
+    if len(loops_of(space)) < 2 or not all(_can_be_flat(live_out, space, memory) for live_out in live_outs):
         return None
     extents = tuple(map(extent_scalar, space))
     loop = LoopIndex("i", element_count(extents))
-    puller = FlatPuller(memory, {root for root in roots if _is_map(root)}, loop)
+    builder = FlatElementBuilder(memory, {live_out for live_out in live_outs if _is_map(live_out)}, loop)
     outputs: list[Output] = []
     index = (loop,) + (literal(0),) * (len(space) - 1)
-    for root in roots:
-        if isinstance(root, Node) and isinstance(root.op.lower, lowering.Reduce):
-            value = puller.pull(root.inputs[0], index)
-            reduced = Reduction(root.op.lower.reducer, value, frozenset((loop,)), (), register=root, source=root.source)
+    for live_out in live_outs:
+        if isinstance(live_out, Node) and isinstance(live_out.op.lower, lowering.Reduce):
+            value = builder.element(live_out.inputs[0], index)
+            reduced = Reduction(
+                live_out.op.lower.reducer, value, frozenset((loop,)), (), register=live_out, source=live_out.source
+            )
             outputs.append(reduced)
         else:
-            assert isinstance(root, Node)
-            outputs.append(Store(memory.buffers[root], (loop,), puller.pull(root, index), root.source, flat=True))
+            assert isinstance(live_out, Node)
+            outputs.append(
+                Store(memory.buffers[live_out], (loop,), builder.element(live_out, index), live_out.source, flat=True)
+            )
     kernel = Kernel(name, (loop,), outputs, flattened=extents)
     kernel.notes.append("all dimensions run as one loop: every array is contiguous and of the same shape")
     return kernel
 
 
-class FlatPuller(Puller):
-    """Pulls by the linear index, which stands in the first place of every index."""
+class FlatElementBuilder(ElementBuilder):
+    """Finds elements by the linear index, which stands in the first place of every index."""
 
     def __init__(self, memory: Memory, inlined: set[Value], loop: LoopIndex) -> None:
         super().__init__(memory, inlined)
@@ -266,18 +274,18 @@ class FlatPuller(Puller):
         return found
 
 
-def _can_be_flat(root: Value, space: tuple[Extent, ...], memory: Memory) -> bool:
+def _can_be_flat(live_out: Value, space: tuple[Extent, ...], memory: Memory) -> bool:
     def whole(value: Value) -> bool:
         return value.ndim == len(space) and all(map(shapes.same, value.shape, space))
 
-    if not isinstance(root, Node):
+    if not isinstance(live_out, Node):
         return False
-    lower = root.op.lower
-    stack: list[Value] = [root]
+    lower = live_out.op.lower
+    stack: list[Value] = [live_out]
     if isinstance(lower, lowering.Reduce):
-        if lower.reducer.positional or root.ndim:
+        if lower.reducer.positional or live_out.ndim:
             return False
-        stack = [root.inputs[0]]
+        stack = [live_out.inputs[0]]
     elif not isinstance(lower, (lowering.Map, lowering.Cast)):
         return False
     seen: set[Value] = set()
@@ -286,7 +294,7 @@ def _can_be_flat(root: Value, space: tuple[Extent, ...], memory: Memory) -> bool
         if value in seen or not value.ndim:
             continue
         seen.add(value)
-        buffer = memory.of(value) if value is not root else None
+        buffer = memory.of(value) if value is not live_out else None
         if not whole(value) or (buffer is not None and not buffer.contiguous):
             return False
         if buffer is None:

@@ -18,7 +18,7 @@ from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
 from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.lengths import array_of_computed_length, refusal
-from numbagraph.loops.nests import Memory, Puller, build_nest, element_count, loops_of
+from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
 
@@ -50,29 +50,29 @@ def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = Fals
 def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool) -> Program:
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
-    puller = Puller(memory)
-    inlined = {root for root in memory.buffers if not is_barrier(root)}
+    builder = ElementBuilder(memory)
+    inlined = {value for value in memory.buffers if not is_barrier(value)}
     actions: list[Action] = []
     producer: dict[object, int] = {}
     for value in plan.order:
         if isinstance(value, Node) and not value.ndim and not is_barrier(value):
             producer[value] = len(actions)
             # of the registers of its inputs: what is below those would be walked through for each scalar
-            computed = Puller(memory, inlined if value in at_entry else frozenset()).compute(value, ())
+            computed = ElementBuilder(memory, inlined if value in at_entry else frozenset()).compute(value, ())
             actions.append((Compute(value, computed),))
-    for roots in plan.nests:
-        for root in roots:
-            producer[root if not root.ndim else memory.buffers[root]] = len(actions)
-        actions.append(tuple(nest_steps(roots, memory)))
+    for live_outs in plan.nests:
+        for live_out in live_outs:
+            producer[live_out if not live_out.ndim else memory.buffers[live_out]] = len(actions)
+        actions.append(tuple(nest_steps(live_outs, memory)))
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
     steps = [step for number in in_order(actions, needed) for step in actions[number]]
     if parallel:
         split_nests(steps)
-    results = [memory.buffers[value] if value.ndim else puller.rank0(value) for value in graph.outputs]
+    results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
     program = Program(
         body=Block(steps, plan_memory(steps)),
         entry=Entry(
-            guards=[puller.rank0(guard.condition) for guard in graph.guards],
+            guards=[builder.rank0(guard.condition) for guard in graph.guards],
             extents=[tuple(extent_scalar(extent) for extent in value.shape) for value in graph.outputs],
             work=[estimate_work(steps)],
         ),
@@ -80,8 +80,8 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
         name=graph.name,
     )
     program.entry.prologue = prologue(program)
-    roots = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
-    program.notes = [f"{value.op.name} has memory: {reason}" for value, reason in roots]
+    nodes = [(value, reason) for value, reason in plan.reasons.items() if isinstance(value, Node)]
+    program.notes = [f"{value.op.name} has memory: {reason}" for value, reason in nodes]
     return program
 
 
@@ -97,7 +97,7 @@ def with_distinct_outputs(graph: Graph) -> Graph:
 
 
 def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
-    """A buffer for each array argument and each root, and for each number that a call leaves."""
+    """A buffer for each array argument and each materialised value, and for each number that a call leaves."""
     memory = Memory()
     for number, (value, leaf) in enumerate(zip(graph.inputs, leaves, strict=True)):
         if value.ndim:
@@ -107,23 +107,23 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
             extents = tuple(extent_scalar(extent) for extent in value.shape)
             memory.leaves[value] = Buffer(value.name, value.type, extents, strides, fortran, leaf=number)
     results = {value: number for number, value in enumerate(graph.outputs)}
-    for root in plan.reasons:
-        if root.ndim or is_call(root):
-            extents = tuple(extent_scalar(extent) for extent in root.shape)
-            name = f"result{results[root]}" if root in results else f"temporary{len(memory.buffers)}"
-            memory.buffers[root] = Buffer(name, root.type, extents, result=results.get(root))
+    for value in plan.reasons:
+        if value.ndim or is_call(value):
+            extents = tuple(extent_scalar(extent) for extent in value.shape)
+            name = f"result{results[value]}" if value in results else f"temporary{len(memory.buffers)}"
+            memory.buffers[value] = Buffer(name, value.type, extents, result=results.get(value))
     return memory
 
 
-def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
-    """What computes one group of roots: fills, and a loop nest or a call."""
-    first = roots[0]
-    name = "_".join(dict.fromkeys(root.op.name for root in roots if isinstance(root, Node))) or "copy"
+def nest_steps(live_outs: list[Value], memory: Memory) -> list[Step]:
+    """What computes one group of live-outs: fills, and a loop nest or a call."""
+    first = live_outs[0]
+    name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
     if isinstance(first, Node) and is_call(first):
-        return call_steps(name, first, roots, memory)
+        return call_steps(name, first, live_outs, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
         return assemble(name, first, first.op.lower, memory)
-    kernel = build_nest(name[:60], roots, memory)
+    kernel = build_nest(name[:60], live_outs, memory)
     fills = [
         each
         for output in kernel.outputs
@@ -133,18 +133,22 @@ def nest_steps(roots: list[Value], memory: Memory) -> list[Step]:
     return [*fills, kernel]
 
 
-def call_steps(name: str, first: Node, roots: Iterable[Value], memory: Memory) -> list[Step]:
+def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
     """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
     lower = first.op.lower
     packs = [pack(operand(source, memory)) if source.ndim else spill(source, memory) for source in first.inputs]
     outputs, scratch = (memory.buffers[first],), ()
     if isinstance(lower, lowering.Core):
-        wanted = {root.attrs.get("result", 0): memory.buffers[root] for root in roots if isinstance(root, Node)}
+        wanted = {
+            live_out.attrs.get("result", 0): memory.buffers[live_out]
+            for live_out in live_outs
+            if isinstance(live_out, Node)
+        }
         outputs = tuple(wanted.get(number) or unwanted(first, number, lower) for number in range(lower.results))
         scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
     cores = (*lower.operands, *lower.ranks)
     call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch, cores)
-    numbers = [Compute(root, Load(memory.buffers[root], ())) for root in roots if not root.ndim]
+    numbers = [Compute(live_out, Load(memory.buffers[live_out], ())) for live_out in live_outs if not live_out.ndim]
     return [*(step for _, steps in packs for step in steps), call, *numbers]
 
 
@@ -178,7 +182,7 @@ def pack(buffer: Buffer) -> tuple[Buffer, list[Step]]:
 def spill(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
     """A number in memory, where calls find their operands, and what stores it there."""
     spilled = Buffer("number", value.type, ())
-    return spilled, [Kernel("spill", (), [Store(spilled, (), Puller(memory).rank0(value))])]
+    return spilled, [Kernel("spill", (), [Store(spilled, (), ElementBuilder(memory).rank0(value))])]
 
 
 def fill_accumulators(output: Reduction | Scatter) -> list[Kernel]:
@@ -198,15 +202,17 @@ def fill(buffer: Buffer, value: Any) -> Kernel:
     return Kernel("fill", (loop,), [Store(buffer, (loop,), Literal(value, buffer.dtype), flat=True)])
 
 
-def assemble(name: str, root: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
+def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
     """One nest for each piece, which stores it at its place."""
     steps: list[Step] = []
-    for value, place in lower.pieces(root):
+    for value, place in lower.pieces(live_out):
         loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(loops_of(value.shape))]
         remaining = iter(loops)
         index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
-        puller = Puller(memory)
-        store = Store(memory.buffers[root], place(index, puller.pull), puller.pull(value, index), root.source)
+        builder = ElementBuilder(memory)
+        store = Store(
+            memory.buffers[live_out], place(index, builder.element), builder.element(value, index), live_out.source
+        )
         steps.append(Kernel(name, tuple(loops), [store]))
     return steps
 

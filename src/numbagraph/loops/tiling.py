@@ -55,10 +55,10 @@ def with_short_temporaries(steps: Sequence[Step]) -> list[Step]:
     result = []
     for step in steps:
         if isinstance(step, TiledLoop) and not step.is_split:
-            elsewhere = {home for other in steps if other is not step for home in memory_of(other)}
-            elsewhere |= {home for use in step.accesses for home in use.read_elsewhere | use.totals | use.scratch}
-            own = {home for use in step.accesses for home in use.written if home.temporary}
-            short = frozenset(home for home in own - elsewhere if home.extents[0] is step.length)
+            elsewhere = {owner for other in steps if other is not step for owner in memory_of(other)}
+            elsewhere |= {owner for use in step.accesses for owner in use.read_elsewhere | use.totals | use.scratch}
+            own = {owner for use in step.accesses for owner in use.written if owner.temporary}
+            short = frozenset(owner for owner in own - elsewhere if owner.extents[0] is step.length)
             result.append(replace(step, in_tile=short))
         else:
             result.append(step)
@@ -67,8 +67,8 @@ def with_short_temporaries(steps: Sequence[Step]) -> list[Step]:
 
 def memory_of(step: Step) -> set[Buffer]:
     if isinstance(step, TiledLoop):
-        return {home for use in step.accesses for home in use.homes | use.scratch}
-    return step.homes()
+        return {owner for use in step.accesses for owner in use.owners | use.scratch}
+    return step.owners()
 
 
 class Group(Struct, frozen=False):
@@ -104,10 +104,10 @@ class Group(Struct, frozen=False):
 
     def delay(self, step: Step) -> bool:
         """Note a step to be done afterwards, if it follows from sums over all rows."""
-        totals = {home for access in self.accesses for home in access.totals}
+        totals = {owner for access in self.accesses for owner in access.totals}
         follows = isinstance(step, Compute) and not step.reads() and self.awaits(step)
         if isinstance(step, Kernel):
-            follows = not totals.isdisjoint(step.homes()) or self.awaits(step)
+            follows = not totals.isdisjoint(step.owners()) or self.awaits(step)
         if not follows:
             return False
         self.after.append(step)
@@ -120,8 +120,8 @@ class Group(Struct, frozen=False):
             return not step.reads() and not self.awaits(step)
         if not isinstance(step, Kernel) or not step.is_fill:
             return False
-        touched = {home for access in self.accesses for home in access.homes | access.scratch}
-        return touched.isdisjoint(step.homes()) and not any(conflict(step, each) for each in self.after)
+        touched = {owner for access in self.accesses for owner in access.owners | access.scratch}
+        return touched.isdisjoint(step.owners()) and not any(conflict(step, each) for each in self.after)
 
     def finished(self) -> list[Step]:
         """The steps, together where that saves reading memory, and what follows from them."""
@@ -131,8 +131,8 @@ class Group(Struct, frozen=False):
 
     def pays(self) -> bool:
         """Whether two of the steps use the same memory."""
-        homes = [access.homes for access in self.accesses]
-        return sum(map(len, homes)) > len(set().union(*homes))
+        owners = [access.owners for access in self.accesses]
+        return sum(map(len, owners)) > len(set().union(*owners))
 
 
 def by_itself(step: Kernel | Call, access: RowAccess) -> Step:
@@ -153,10 +153,10 @@ def access_of_nest(kernel: Kernel) -> RowAccess | None:
         return None
     if not all(writes_row(output, kernel) or adds_rows(output, kernel) for output in kernel.outputs):
         return None
-    totals = {buffer.home for output in kernel.outputs if adds_rows(output, kernel) for buffer in targets(output)}
-    written = {buffer.home for buffer in kernel.writes()} - totals
-    elsewhere = {load.buffer.home for load in loads(kernel) if not is_row(load.indices, load.flat, kernel)}
-    return RowAccess(kernel.rows, kernel.homes(), written, elsewhere, totals)
+    totals = {buffer.owner for output in kernel.outputs if adds_rows(output, kernel) for buffer in targets(output)}
+    written = {buffer.owner for buffer in kernel.writes()} - totals
+    elsewhere = {load.buffer.owner for load in loads(kernel) if not is_row(load.indices, load.flat, kernel)}
+    return RowAccess(kernel.rows, kernel.owners(), written, elsewhere, totals)
 
 
 def access_of_call(call: Call) -> RowAccess | None:
@@ -173,20 +173,20 @@ def access_of_call(call: Call) -> RowAccess | None:
     elsewhere = set()
     for buffer, own in zip((*call.inputs, *call.outputs), batches, strict=True):
         if len(own) < len(batch):
-            elsewhere.add(buffer.home)
+            elsewhere.add(buffer.owner)
         elif own[0] is not batch[0]:
             return None  # it may have one row for all, which only lengths will tell
-    unwanted = {each.home for each in call.outputs} & elsewhere
-    scratch = unwanted | {each.home for each in call.scratch}
-    written = {each.home for each in call.outputs} - unwanted
-    homes = {each.home for each in (*call.inputs, *call.outputs)} - unwanted
-    return RowAccess(batch[0], homes, written, elsewhere - unwanted, scratch=scratch)
+    unwanted = {each.owner for each in call.outputs} & elsewhere
+    scratch = unwanted | {each.owner for each in call.scratch}
+    written = {each.owner for each in call.outputs} - unwanted
+    owners = {each.owner for each in (*call.inputs, *call.outputs)} - unwanted
+    return RowAccess(batch[0], owners, written, elsewhere - unwanted, scratch=scratch)
 
 
 def conflict(one: Step, other: Step) -> bool:
     """Whether the order of two steps makes a difference to memory."""
-    written, others = ({buffer.home for buffer in each.writes()} for each in (one, other))
-    return not written.isdisjoint(other.homes()) or not others.isdisjoint(one.homes())
+    written, others = ({buffer.owner for buffer in each.writes()} for each in (one, other))
+    return not written.isdisjoint(other.owners()) or not others.isdisjoint(one.owners())
 
 
 def fit(one: RowAccess, other: RowAccess) -> bool:
@@ -194,7 +194,7 @@ def fit(one: RowAccess, other: RowAccess) -> bool:
     if one.rows is not other.rows or one.written & other.read_elsewhere or other.written & one.read_elsewhere:
         return False
     return not any(
-        first.totals & (second.homes | second.scratch) or first.scratch & second.homes
+        first.totals & (second.owners | second.scratch) or first.scratch & second.owners
         for first, second in ((one, other), (other, one))
     )
 

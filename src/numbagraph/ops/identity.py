@@ -162,7 +162,7 @@ with_rule = registry.register(
         batch=ruled_batch,
         jnp=ruled_reference,
         samples=lambda rng, dtype: [],
-        joint=True,
+        multi_result=True,
         computed=lambda node: node.attrs["results"],
         zero_dim="array",
     )

@@ -306,7 +306,7 @@ class CompiledLogp:
         special = self.function.special
         arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.arrays]
         report = Report(special.graph, special.program, special.signature.leaves, arrays)
-        return report.text("logp", special.stages.firings)
+        return report.text("logp", special.stages.rewrites)
 
     def llvm(self, *, optimised: bool = True) -> str:
         """The LLVM of the compiled code."""

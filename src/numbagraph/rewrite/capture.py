@@ -29,7 +29,7 @@ vectors themselves, and are read once for a product and its gradient."""
 def fold_captured(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[Graph, tuple[np.ndarray, ...]]:
     """Replace what depends on the captured arrays (the last inputs) alone by its value, captured in turn.
 
-    A value is folded when it is no larger than what it is computed from, or dear to compute and not very large:
+    A value is folded when it is no larger than what it is computed from, or expensive to compute and not very large:
     binding does not trade a pass over small arrays for memory and a pass over a large one. Arrays are stored in the
     order in which they are read.
     """

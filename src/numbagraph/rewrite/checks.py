@@ -43,16 +43,16 @@ def check_values(stages: Iterable[Stage], arrays: Sequence[Any]) -> None:
 
 
 def blame(graph: Graph, stage: Stage, arrays: Sequence[Any], expected: Sequence[Any]) -> str:
-    """The first firing of a pass after which the results are different."""
+    """The first rewrite of a pass after which the results are different."""
     if stage.rules is None:
         return f"{stage.name} changed a value: {describe(expected)} became {describe(evaluate(stage.graph, arrays))}"
-    for number, firing in enumerate(stage.firings, start=1):
+    for number, applied in enumerate(stage.rewrites, start=1):
         partial, _ = rewrite(graph, stage.rules, limit=number)
         results = evaluate(partial, arrays)
         if not agree(expected, results, stage.rules.exact):
             seen = f"{describe(expected)} became {describe(results)}"
-            return f"{stage.name} changed a value: rule {firing}, {firing.node!r} to {firing.replacement!r}; {seen}"
-    return f"{stage.name} changed a value, though no single firing of its rules did"
+            return f"{stage.name} changed a value: rule {applied}, {applied.node!r} to {applied.replacement!r}; {seen}"
+    return f"{stage.name} changed a value, though no single rewrite did"
 
 
 def describe(results: Sequence[Any]) -> str:

@@ -215,7 +215,7 @@ class About:
         return found
 
 
-class Firing(Struct):
+class Rewrite(Struct):
     """One application of a rule."""
 
     rule: Rule
@@ -226,10 +226,10 @@ class Firing(Struct):
         return f"{self.rule.name} ({self.rule.source}) at {self.node.source}"
 
 
-def rewrite(graph: Graph, rules: RuleSet, limit: int | None = None) -> tuple[Graph, list[Firing]]:
-    """``graph`` with the rules applied wherever they can be, guards included; at most ``limit`` firings."""
+def rewrite(graph: Graph, rules: RuleSet, limit: int | None = None) -> tuple[Graph, list[Rewrite]]:
+    """``graph`` with the rules applied wherever they can be, guards included; at most ``limit`` rewrites."""
     rewriter = Rewriter(rules, limit)
-    return rewriter.graph(graph), rewriter.firings
+    return rewriter.graph(graph), rewriter.rewrites
 
 
 def rewrite_values(values: Iterable[Value], rules: RuleSet) -> list[Value]:
@@ -244,9 +244,9 @@ class Rewriter:
     def __init__(self, rules: RuleSet, limit: int | None = None) -> None:
         self.rules = rules
         self.limit = limit
-        self.firings: list[Firing] = []
+        self.rewrites: list[Rewrite] = []
         self._done: dict[Value, Value] = {}
-        self._replaced: dict[Value, Firing] = {}
+        self._replaced: dict[Value, Rewrite] = {}
         """Values that a rule has replaced, while the replacement is rewritten in turn."""
 
     def graph(self, graph: Graph) -> Graph:
@@ -286,26 +286,26 @@ class Rewriter:
         if node is not value and node in done:
             done[value] = done[node]
             return ()
-        firing = self._fire(node)
-        if firing is None:
+        applied = self._fire(node)
+        if applied is None:
             done[value] = done[node] = node
             return ()
         if node in self._replaced or len(self._replaced) > LONGEST_CHAIN:
-            raise self._endless(firing)
-        self.firings.append(firing)
-        self._replaced[value] = self._replaced[node] = firing
-        return (firing.replacement,)
+            raise self._endless(applied)
+        self.rewrites.append(applied)
+        self._replaced[value] = self._replaced[node] = applied
+        return (applied.replacement,)
 
     def _close(self, value: Value) -> None:
         """A replacement is rewritten: it stands for the value from now on."""
-        firing = self._replaced.pop(value)
-        if firing.replacement not in self._done:
-            raise self._endless(firing)  # it depends on what it replaces
-        self._replaced.pop(firing.node, None)
-        self._done[value] = self._done[firing.node] = self._done[firing.replacement]
+        applied = self._replaced.pop(value)
+        if applied.replacement not in self._done:
+            raise self._endless(applied)  # it depends on what it replaces
+        self._replaced.pop(applied.node, None)
+        self._done[value] = self._done[applied.node] = self._done[applied.replacement]
 
-    def _endless(self, last: Firing) -> RewriteError:
-        chain = list(dict.fromkeys(str(firing.rule) for firing in [*self._replaced.values(), last]))
+    def _endless(self, last: Rewrite) -> RewriteError:
+        chain = list(dict.fromkeys(str(applied.rule) for applied in [*self._replaced.values(), last]))
         return RewriteError(f"rules that never come to an end: {last}; before it: {', '.join(chain[-5:])}")
 
     def _rebuild(self, node: Node) -> Node:
@@ -328,16 +328,16 @@ class Rewriter:
         shape = tuple(shapes.resolve(self._done.get(extent, extent)) for extent in type.shape)  # type: ignore[arg-type]
         return ArrayType(type.dtype, shape, type.weak)
 
-    def _fire(self, node: Node) -> Firing | None:
+    def _fire(self, node: Node) -> Rewrite | None:
         """The first rule that replaces ``node``, applied."""
         candidates = self.rules.candidates(node)
-        if not candidates or len(self.firings) == self.limit:
+        if not candidates or len(self.rewrites) == self.limit:
             return None
         with at_source(node.source):
             for each in candidates:
                 result = each.apply(node)
                 if result is not None and result is not node:
-                    return Firing(each, node, fitted(result, node, each))
+                    return Rewrite(each, node, fitted(result, node, each))
         return None
 
 

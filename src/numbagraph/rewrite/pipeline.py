@@ -11,7 +11,7 @@ from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import verify_types
-from numbagraph.rewrite.engine import Firing, RuleSet, rewrite, rewrite_values
+from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
@@ -57,13 +57,13 @@ def optimise(graph: Graph) -> Stages:
     for each in (*MATRIX_PASSES, *PASSES) if has_matrices(graph.order) else PASSES:
         if settled.get(each) is graph:
             continue
-        firings: Sequence[Firing] = ()
+        rewrites: Sequence[Rewrite] = ()
         if isinstance(each, RuleSet):
-            graph, firings = rewrite(graph, each)
+            graph, rewrites = rewrite(graph, each)
         else:
             graph = each.apply(graph)
         settled[each] = graph
-        stages.append(Stage(each.name, graph, tuple(firings), each if isinstance(each, RuleSet) else None))
+        stages.append(Stage(each.name, graph, tuple(rewrites), each if isinstance(each, RuleSet) else None))
         if check_level() >= 1:
             verify_types(graph, each.name)
     return Stages(tuple(stages))

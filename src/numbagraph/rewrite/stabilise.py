@@ -179,7 +179,7 @@ SUMS = (
 
 
 def of_choice(function: patterns.Symbol) -> Rule:
-    """A function of one of two numbers, rather than one of its values at both, which is twice as dear."""
+    """A function of one of two numbers, rather than one of its values at both, which is twice as expensive."""
     return rule(
         lambda c, x, y: where(c, function(x), function(y)),
         lambda c, x, y: function(where(c, x, y)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
-from numbagraph.rewrite.engine import Firing, RuleSet
+from numbagraph.rewrite.engine import Rewrite, RuleSet
 
 
 class Stage(Struct):
@@ -14,7 +14,7 @@ class Stage(Struct):
 
     name: str
     graph: Graph
-    firings: tuple[Firing, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
     rules: RuleSet | None = None
 
 
@@ -31,5 +31,5 @@ class Stages(Struct):
         return self.stages[-1].graph
 
     @property
-    def firings(self) -> tuple[Firing, ...]:
-        return tuple(firing for stage in self.stages for firing in stage.firings)
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        return tuple(applied for stage in self.stages for applied in stage.rewrites)

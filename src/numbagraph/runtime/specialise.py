@@ -21,7 +21,7 @@ from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Source
-from numbagraph.loops.buffers import take_over
+from numbagraph.loops.buffers import reuse_donated
 from numbagraph.loops.ir import Program
 from numbagraph.loops.schedule import build_program
 from numbagraph.loops.tiling import tiled
@@ -69,7 +69,7 @@ class Specialisation(Struct, frozen=False):
             for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
                 if not isinstance(buffer, Buffer) or result.donated is not None:
                     continue
-                obstacle = take_over(program, number, buffer)
+                obstacle = reuse_donated(program, number, buffer)
                 if obstacle is None:
                     results[position] = replace(result, donated=number)
                     break

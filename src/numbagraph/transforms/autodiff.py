@@ -49,7 +49,7 @@ def cotangents(
     calls = Calls(path)
     for node in reversed(path):
         given = found.pop(node, None)
-        if node.op.joint:
+        if node.op.multi_result:
             given = calls.collect(node, given)
         require_closed(node, inputs)
         if given is not None:
@@ -137,7 +137,7 @@ class Calls:
         self.first: dict[Any, Node] = {}
         self.given: dict[Any, dict[int, Value]] = {}
         for node in path:
-            if node.op.joint:
+            if node.op.multi_result:
                 self.first.setdefault(call_of(node), node)
 
     def collect(self, node: Node, given: Value | None) -> dict[int, Value] | None:

@@ -175,7 +175,7 @@ done:
 }
 
 ; The donated argument itself, or a new array if its memory is shared or must not be written.
-define internal ptr @take_over(ptr %plan, ptr %result, ptr %objects, ptr %extents) nounwind noinline {
+define internal ptr @reuse_donated(ptr %plan, ptr %result, ptr %objects, ptr %extents) nounwind noinline {
   %donor = field Result.donor of %result
   %donor_at = getelementptr ptr, ptr %objects, i64 %donor
   %donated = load ptr, ptr %donor_at
@@ -326,7 +326,7 @@ make_array:
   %is_donated = icmp sge i64 %donor, 0
   br i1 %is_donated, label %donated, label %new
 donated:
-  %old_array = call ptr @take_over(ptr %plan, ptr %result, ptr %objects, ptr %extents)
+  %old_array = call ptr @reuse_donated(ptr %plan, ptr %result, ptr %objects, ptr %extents)
   br label %made_array
 new:
   %new_array = call ptr @allocate(ptr %result, ptr %extents)
