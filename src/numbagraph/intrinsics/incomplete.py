@@ -194,7 +194,8 @@ def on_registers(emitter: Emitter) -> Functions:
         return numbers(values)
 
     names = ("exp", "log", "log1p", "gammaln", "digamma")
-    return Functions(*(lifted(getattr(vecmath, name)) for name in names), lambda c, x, y: c.where(x, y), repeat)
+    functions = {name: lifted(getattr(vecmath, name)) for name in names}
+    return Functions(**functions, where=lambda c, x, y: c.where(x, y), repeat=repeat)
 
 
 def _emitter(name: str, formula: Callable[..., Any]) -> Emit:

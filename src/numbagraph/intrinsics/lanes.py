@@ -25,6 +25,12 @@ def lanes_of(dtype: np.dtype) -> int:
     return (current_target().vector_bytes or LEAST_BYTES) // dtype.itemsize
 
 
+def lane_count(vector: ir.Value) -> int:
+    """How many numbers a vector is of."""
+    assert isinstance(vector.type, ir.VectorType)
+    return vector.type.count
+
+
 class Places(NamedTuple):
     """Where the elements in the lanes are."""
 
@@ -62,7 +68,9 @@ class Lanes(Emitter):
 
     def gather(self, places: Sequence[ir.Value]) -> ir.Value:
         """The vector of what is at an address for each lane."""
-        vector: ir.Value = ir.Constant(ir.VectorType(places[0].type.pointee, self.count), ir.Undefined)
+        pointer = places[0].type
+        assert isinstance(pointer, ir.PointerType)
+        vector: ir.Value = ir.Constant(ir.VectorType(pointer.pointee, self.count), ir.Undefined)
         for lane, place in enumerate(places):
             vector = self.builder.insert_element(vector, self.builder.load(place), ir.Constant(I32, lane))
         return vector
@@ -91,7 +99,7 @@ class Lanes(Emitter):
     def _interleaved(self, first: list[ir.Value], second: list[ir.Value]) -> list[ir.Value]:
         result = []
         for one, other in zip(first, second, strict=True):
-            count = one.type.count
+            count = lane_count(one)
             order = [place + side for place in range(count) for side in (0, count)]
             size = min(2 * count, self.count)
             result += [self.shuffled(one, other, order[begin : begin + size]) for begin in range(0, 2 * count, size)]

@@ -147,7 +147,7 @@ def static(place: tuple[Index, Index]) -> tuple[int, int]:
     return i, j
 
 
-Body = Callable[[Index], None]
+Body = Callable[[Index], object]
 
 
 class Code:
@@ -210,6 +210,6 @@ class Code:
             self.each(rows, columns, lambda i, j: found.__setitem__((i, j), matrix[i, j]))
         return found
 
-    def each(self, rows: Index, columns: Index, body: Callable[[Index, Index], None]) -> None:
+    def each(self, rows: Index, columns: Index, body: Callable[[Index, Index], object]) -> None:
         """For every pair of indices."""
         self.loop(0, rows, lambda i: self.loop(0, columns, lambda j: body(i, j)))

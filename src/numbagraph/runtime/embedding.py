@@ -81,6 +81,8 @@ def emit_version(module: ir.Module, special: Specialisation) -> Version:
     if f"{special.name}.program" not in module.globals:
         special.emit(module)
     shapes, program = (module.globals[f"{special.name}.{part}"] for part in ("shapes", "program"))
+    assert isinstance(shapes, ir.Function)
+    assert isinstance(program, ir.Function)
     for function in (shapes, program):
         function.linkage = "internal"
         if all(isinstance(step, Compute) for step in special.program.body.steps):

@@ -37,7 +37,7 @@ def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.F
     module, type_ = emitter.module, ir.VectorType(function.args[0].type, lanes)
     name = f"{function.name}.rare{lanes}"
     version = module.globals.get(name)
-    if version is not None:
+    if isinstance(version, ir.Function):
         return version
     version = ir.Function(module, ir.FunctionType(type_, [type_]), name)
     version.linkage = "weak_odr"  # nothing refers to it until loops are vectorised, and so long it must stay
