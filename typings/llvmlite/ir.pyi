@@ -145,6 +145,7 @@ class Instruction(NamedValue):
     def set_metadata(self, name: str, node: MDValue) -> None: ...
 
 class CallInstr(Instruction):
+    callee: Value
     attributes: AttributeSet
     fastmath: AttributeSet
     tail: str

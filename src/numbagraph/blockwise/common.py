@@ -10,9 +10,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import boxing, lazy, load, quiet, registry
-from numbagraph.ir.values import Op, Unsupported, Value
-
-Vjp = Callable[..., Sequence[Any]] | Unsupported
+from numbagraph.ir.values import Op, Unsupported, Value, Vjp
 
 
 def jnp_named(name: str) -> Callable[..., Any]:
@@ -68,7 +66,7 @@ def real_if(cotangent: Value, target: Value) -> Value:
     return cotangent if cotangent.dtype == target.dtype else convert(cotangent, target.dtype)
 
 
-def broadcasting_vjp(vjp: Vjp) -> Vjp:
+def broadcasting_vjp(vjp: Vjp | Unsupported) -> Vjp | Unsupported:
     """A vjp whose cotangents are summed to the shapes of the operands."""
     if isinstance(vjp, Unsupported):
         return vjp

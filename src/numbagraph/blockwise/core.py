@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, broadcasting_vjp, reference_of
+from numbagraph.blockwise.common import broadcasting_vjp, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature, parse
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
@@ -16,7 +16,7 @@ from numbagraph.intrinsics.fortran import LONGEST
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
-from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, as_it_is
+from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, Vjp, as_it_is
 
 SINGLE = (FLOAT32, COMPLEX64)
 Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[Any]]]]
@@ -34,7 +34,7 @@ def core_op(
     short: int = 16,
     threaded: bool = True,
     frontend: Callable[..., Any],
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     jnp: Any,
     samples: Callable[..., Any],
     sizes: Callable[..., Lengths] = lambda lengths, **attrs: {},

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
+from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import ArrayType, Node, Op, Value, new_memory, nowhere
+from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, Vjp, new_memory, nowhere
 
 Interval = tuple[float, float]
 Domain = Interval | tuple[Interval, ...]
@@ -72,7 +72,7 @@ def elementwise(
     reference: Any,
     *,
     emit: Emit,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     refuse: Callable[[Node], Emit | None] | None = None,
     name: str | None = None,
     dtype: DtypeRule | None = None,

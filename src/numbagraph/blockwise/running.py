@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, reference_of
+from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, quiet, registry
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import ArrayType, Op, Value
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value, Vjp
 
 
 def running_op(
@@ -26,7 +26,7 @@ def running_op(
     reference: Function,
     jnp: Function,
     frontend: Function,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     samples: Function,
     implements: tuple[Any, ...] = (),
     ulp: float = 0.0,
@@ -74,7 +74,7 @@ def running(
     reference: Function,
     *,
     reducer: Reducer,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     accumulator: Function = lambda dtype: dtype,
     name: str | None = None,
     jnp: Function | None = None,

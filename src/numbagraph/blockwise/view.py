@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_unary, first_argument, reference_of
+from numbagraph.blockwise.common import batch_unary, first_argument, reference_of
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import ArrayType, Op, Value, new_memory
+from numbagraph.ir.values import ArrayType, Batch, Op, Unsupported, Value, Vjp, new_memory
 
 
 def as_array(operand: Any) -> Any:
@@ -25,10 +25,10 @@ def view(
     infer: Callable[..., ArrayType],
     frontend: Callable[..., Value],
     evaluate: Callable[..., Any],
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     samples: Callable[..., Any],
     name: str | None = None,
-    batch: Any = batch_unary,
+    batch: Batch = batch_unary,
     jnp: Any = None,
     implements: tuple[Any, ...] = (),
     cost: float = 0.0,
