@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,9 @@ def running_op(
     def infer(*operands: Value, **_: Any) -> ArrayType:
         return ArrayType(operands[0].dtype, shapes.broadcast_shapes([each.shape for each in operands], name))
 
-    def evaluate(library: str, function: Function, arrays: Any, *, axis: int, reverse: bool, exclusive: bool) -> Any:
+    def evaluate(
+        library: str, function: Function, arrays: Sequence[Any], *, axis: int, reverse: bool, exclusive: bool
+    ) -> Any:
         namespace = importlib.import_module(library)
         arrays = namespace.broadcast_arrays(*arrays)
         result = function(*[namespace.flip(each, axis) if reverse else each for each in arrays], axis=axis)

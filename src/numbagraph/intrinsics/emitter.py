@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -55,7 +55,7 @@ def memory_type(dtype: np.dtype) -> ir.Type:
     return I8 if dtype == BOOL else llvm_type(dtype)
 
 
-def llvm_constant(value: Any, dtype: np.dtype) -> ir.Constant:
+def llvm_constant(value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
     """``value`` as a constant of ``dtype``."""
     type_ = llvm_type(dtype)
     number = np.asarray(value).astype(dtype)
@@ -90,7 +90,7 @@ class Emitter:
     def module(self) -> ir.Module:
         return self.builder.module
 
-    def constant(self, value: Any, dtype: np.dtype) -> ir.Constant:
+    def constant(self, value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
         return llvm_constant(value, dtype)
 
     def function(self, name: str, result: ir.Type, arguments: list[ir.Type], *, pure: bool = True) -> ir.Function:

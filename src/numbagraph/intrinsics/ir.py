@@ -5,7 +5,7 @@ An `Apply` names the emitter that turns it into LLVM; a `Load` is an element of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -259,7 +259,7 @@ def checked(index: Scalar, extent: Scalar, inside: tuple[Scalar, ...] = ()) -> C
     return _interned((CheckedIndex, index, extent, inside), lambda: CheckedIndex(index, extent, inside))
 
 
-def _interned(key: Any, make: Callable[[], Any]) -> Any:
+def _interned(key: Hashable, make: Callable[[], Any]) -> Any:
     found = _scalars.get(key)
     if found is None:
         found = _scalars[key] = make()

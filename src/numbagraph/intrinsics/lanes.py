@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, llvm_constant, llvm_type
+from numbagraph.intrinsics.formula import Complex, Register
 from numbagraph.intrinsics.matrices import Index, Matrix, number_of
 from numbagraph.intrinsics.target import current_target
 
@@ -46,7 +47,7 @@ class Lanes(Emitter):
         super().__init__(builder)
         self.count = count
 
-    def constant(self, value: Any, dtype: np.dtype) -> ir.Constant:
+    def constant(self, value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
         """The same number in all lanes."""
         number = llvm_constant(value, dtype)
         return ir.Constant(ir.VectorType(number.type, self.count), [number] * self.count)
@@ -194,5 +195,6 @@ class LaneMatrix(Matrix):
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
+        assert isinstance(number, Register)
         self.memory.write(self.offset(*place), number.value)

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_type
-from numbagraph.intrinsics.formula import Bits, Number, unwrap, wrap
+from numbagraph.intrinsics.formula import Bits, Complex, Number, Register, unwrap, wrap
 from numbagraph.ir.types import BOOL
 
 
@@ -121,7 +121,7 @@ class Matrix:
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
         self.emitter.builder.store(unwrap(self.emitter, number), self.address(*place))
 
 
@@ -136,7 +136,7 @@ class Registers(dict[tuple[int, int], Any]):
     def __getitem__(self, place: Any) -> Any:
         return super().__getitem__(static(place))
 
-    def __setitem__(self, place: Any, number: Any) -> None:
+    def __setitem__(self, place: Any, number: Register | Complex) -> None:
         super().__setitem__(static(place), number)
 
 

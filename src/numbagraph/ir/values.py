@@ -222,11 +222,11 @@ class Unsupported(Struct):
         raise NotImplementedError(self.reason)
 
 
-def nowhere(*_operands: Any) -> bool:
+def nowhere(*_operands: object) -> bool:
     return False
 
 
-def no_inputs(_node: Any) -> int:
+def no_inputs(_node: Node) -> int:
     return 0
 
 
@@ -234,7 +234,7 @@ def as_it_is(result: Any) -> Any:
     return result
 
 
-def new_memory(*_args: Any, **_kwargs: Any) -> None:
+def new_memory(*_args: object, **_kwargs: object) -> None:
     return None
 
 
@@ -320,10 +320,10 @@ class Op(Struct, eq=False):
     joint: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
-    computed: Callable[[Any], int] = no_inputs
+    computed: Callable[[Node], int] = no_inputs
     """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
     alone they are differentiated."""
-    bounds: Callable[[Any], Sequence[tuple[int, Any]]] = lambda node: ()
+    bounds: Callable[[Node], Sequence[tuple[int, Extent]]] = lambda node: ()
     """``bounds(node)``: the inputs that are run-time positions to be checked, by number, and the length of each."""
     ulp: float = 0.0
     """How far from NumPy's result an element may be, in units in the last place; 0 is bit for bit."""

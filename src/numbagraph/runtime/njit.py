@@ -103,7 +103,7 @@ class GraphFunctionType(types.Callable, types.Opaque):
             raise errors.TypingError(str(error)) from None
         static = {bound[name]: name for name in self.function.static_argnames if name in bound}
 
-        def settle(place: Any, type_: types.Type) -> types.Type:
+        def settle(place: int | str, type_: types.Type) -> types.Type:
             if place not in static:
                 return type_ if self.function.prefers_constants else types.unliteral(type_)
             if not is_constant(type_):
@@ -139,7 +139,7 @@ register_model(GraphFunctionType)(OpaqueModel)
 
 
 @unbox(GraphFunctionType)
-def _unbox_function(typ: GraphFunctionType, obj: Any, c: Any) -> NativeValue:  # noqa: ARG001
+def _unbox_function(typ: GraphFunctionType, obj: object, c: Any) -> NativeValue:  # noqa: ARG001
     """A function as an argument of a jitted function: its type says everything.
 
     That type is another one in every process, so Numba must not keep the caller in its cache on disk. It looks for
@@ -331,7 +331,7 @@ class Lowering:
     def _rebuild(self, results: Sequence[tuple[ir.Value, ir.Value | None]]) -> ir.Value:
         """The tree that the function returns."""
 
-        def leaf(slot: int | None, static: Any) -> Callable[[types.Type], ir.Value]:
+        def leaf(slot: int | None, static: object) -> Callable[[types.Type], ir.Value]:
             if slot is None:
                 return lambda type_: self.context.get_constant_generic(self.builder, type_, static)
             return lambda _: self._result(slot, *results[slot])
