@@ -10,9 +10,10 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import boxing, lazy, load, quiet, registry
-from numbagraph.ir.values import Op, Unsupported, Value
+from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, Vjp
 
-Vjp = Callable[..., Sequence[Any]] | Unsupported
+Reference = str | Callable[..., Any]
+"""A function of NumPy, or where it is, as "module:name": then it is imported when it is used."""
 
 
 def jnp_named(name: str) -> Callable[..., Any]:
@@ -20,7 +21,7 @@ def jnp_named(name: str) -> Callable[..., Any]:
     return lazy(f"jax.numpy:{name}")
 
 
-def reference_of(function: Any) -> tuple[str, Callable[..., Any]]:
+def reference_of(function: Reference) -> tuple[str, Callable[..., Any]]:
     """The name of a reference, and the reference without floating-point warnings."""
     if isinstance(function, str):
         name = function.rpartition(":")[2]
@@ -68,12 +69,12 @@ def real_if(cotangent: Value, target: Value) -> Value:
     return cotangent if cotangent.dtype == target.dtype else convert(cotangent, target.dtype)
 
 
-def broadcasting_vjp(vjp: Vjp) -> Vjp:
+def broadcasting_vjp(vjp: Vjp | Unsupported) -> Vjp | Unsupported:
     """A vjp whose cotangents are summed to the shapes of the operands."""
     if isinstance(vjp, Unsupported):
         return vjp
 
-    def reduced(g: Value, y: Value, *inputs: Value, **attrs: Any) -> tuple[Any, ...]:
+    def reduced(g: Value, y: Value, *inputs: Value, **attrs: Any) -> Cotangents:
         cotangents = vjp(g, y, *inputs, **attrs)
         return tuple(
             each

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numbagraph.blockwise.common import first_argument, reference_of, scalar_result
+from numbagraph.blockwise.common import Reference, first_argument, reference_of, scalar_result
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Unsupported, new_memory
 
 
 def composite(
-    reference: Any,
+    reference: Reference,
     *,
     samples: Callable[..., Any],
     name: str | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, broadcasting_vjp, reference_of
+from numbagraph.blockwise.common import Reference, broadcasting_vjp, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature, parse
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
@@ -16,15 +16,15 @@ from numbagraph.intrinsics.fortran import LONGEST
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
-from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, as_it_is
+from numbagraph.ir.values import ArrayType, Cotangents, Node, Op, Unsupported, Value, Vjp, as_it_is
 
 SINGLE = (FLOAT32, COMPLEX64)
-Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[Any]]]]
+Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[int | lowering.Scalar]]]]
 """``scratch(dtype, lengths, **attrs)``: the dtype and the shape of each piece of memory that one element needs."""
 
 
 def core_op(
-    reference: Any,
+    reference: Reference | None,
     signature: str,
     *,
     evaluate: Callable[..., Any],
@@ -34,8 +34,8 @@ def core_op(
     short: int = 16,
     threaded: bool = True,
     frontend: Callable[..., Any],
-    vjp: Vjp,
-    jnp: Any,
+    vjp: Vjp | Unsupported,
+    jnp: Callable[..., Any] | Unsupported,
     samples: Callable[..., Any],
     sizes: Callable[..., Lengths] = lambda lengths, **attrs: {},
     dtypes: Callable[[np.dtype], Sequence[np.dtype]] | None = None,
@@ -73,7 +73,9 @@ def core_op(
     regular
         Whether results are determined for matrices of full rank only; it is so where not all is determined.
     """
-    name = name or reference_of(reference)[0]
+    if name is None:
+        assert reference is not None
+        name = reference_of(reference)[0]
     parsed = parse(signature)
     multi_result = len(parsed.outputs) > 1
     inputs, outputs = (tuple(core.labels for core in side) for side in (parsed.inputs, parsed.outputs))
@@ -107,7 +109,7 @@ def core_op(
         found = jnp(*arrays, **attrs)
         return found if result is None else found[result]
 
-    def of_call(g: Any, y: Value, *operands: Value, **attrs: Any) -> Sequence[Any]:
+    def of_call(g: Any, y: Value, *operands: Value, **attrs: Any) -> Cotangents:
         attrs.pop("result", None)
         return vjp(g, y, *operands, **attrs)
 
@@ -136,7 +138,7 @@ def core_op(
     )
 
 
-def memory(dtype: np.dtype, shape: Sequence[Any]) -> lowering.Memory:
+def memory(dtype: np.dtype, shape: Sequence[int | lowering.Scalar]) -> lowering.Memory:
     """A piece of scratch memory, as the type and the extents of a buffer."""
     extents = tuple(lowering.literal(each) if isinstance(each, int) else each for each in shape)
     return ArrayType(dtype), extents

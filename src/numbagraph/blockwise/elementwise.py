@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
+from numbagraph.blockwise.common import Reference, batch_elementwise, broadcasting_vjp, draw, jnp_named, reference_of
 from numbagraph.blockwise.promotion import DtypeRule, as_value, is_large, loop_dtypes, promote, ufunc_rule, weak_convert
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import ArrayType, Node, Op, Value, new_memory, nowhere
+from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value, Vjp, new_memory, nowhere
 
 Interval = tuple[float, float]
 Domain = Interval | tuple[Interval, ...]
@@ -72,12 +72,12 @@ def elementwise(
     reference: Any,
     *,
     emit: Emit,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     refuse: Callable[[Node], Emit | None] | None = None,
     name: str | None = None,
     dtype: DtypeRule | None = None,
     frontend: Callable[..., Value] | None = None,
-    jnp: Any = None,
+    jnp: Callable[..., Any] | Unsupported | None = None,
     samples: Callable[..., Any] | None = None,
     domain: Domain = (-3.0, 3.0),
     operator: str = "",
@@ -156,7 +156,7 @@ def elementwise(
     return op
 
 
-def elementwise_samples(reference: Any, domain: Domain) -> Callable[..., Any]:
+def elementwise_samples(reference: Reference, domain: Domain) -> Callable[..., Any]:
     """Operands that broadcast against each other, inside the function's domain."""
 
     def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -168,5 +168,5 @@ def elementwise_samples(reference: Any, domain: Domain) -> Callable[..., Any]:
     return samples
 
 
-def arity(function: Any) -> int:
+def arity(function: Callable[..., Any]) -> int:
     return function.nin if isinstance(function, np.ufunc) else len(inspect.signature(function).parameters)

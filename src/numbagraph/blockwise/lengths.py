@@ -10,7 +10,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from numbagraph.ir.types import BOOL, INT64, UINT64
 from numbagraph.ir.values import BatchElement, Constant, Dim, Extent, Node, Value, constant
 
 
-def as_extent(size: Any, what: str = "a length") -> Extent:
+def as_extent(size: Value | SupportsIndex, what: str = "a length") -> Extent:
     """A number that a user gave: an int, or a rank-0 integer value."""
     if not isinstance(size, Value):
         return operator.index(size)
@@ -34,7 +34,7 @@ def as_extent(size: Any, what: str = "a length") -> Extent:
     return shapes.resolve(size)
 
 
-def as_length(size: Any) -> Extent:
+def as_length(size: Value | SupportsIndex) -> Extent:
     """The same, required not to be negative."""
     extent = as_extent(size)
     if not is_nonnegative(extent):
@@ -215,7 +215,7 @@ class Bound(Struct):
         return at_most(self.length, self.number)
 
 
-def bound_of(end: Any, length: Extent, default: Bound, shift: int = 0) -> Bound:
+def bound_of(end: Value | SupportsIndex | None, length: Extent, default: Bound, shift: int = 0) -> Bound:
     """NumPy's reading of an end of a slice. ``shift`` is 1 where a step is negative: ends are then one to the left."""
     if end is None:
         return default

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -18,6 +18,7 @@ from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import (
     Apply,
     Emit,
+    EmitCall,
     Literal,
     LoopIndex,
     Scalar,
@@ -31,7 +32,12 @@ from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir.shapes import resolve, same
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import ArrayType, Extent, Node, Value
+from numbagraph.ir.values import ArrayType, Extent, Lowering, Node, Unsupported, Value
+
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    from numbagraph.intrinsics.emitter import Emitter, Operand
 
 Index = tuple[Scalar, ...]
 Request = tuple[Value, Index]
@@ -210,7 +216,7 @@ def broadcast_index(source: tuple[Extent, ...], target: tuple[Extent, ...], inde
     return tuple(result)
 
 
-class Map(Struct):
+class Map(Lowering):
     """Elementwise: one emitter on the broadcast operands, which is told the node's attributes."""
 
     emit: Emit
@@ -230,12 +236,12 @@ class Map(Struct):
         return Apply(node.op.name, emit, tuple(arguments), node.dtype)
 
 
-def _first(emit: Emit, count: int, emitter: Any, *operands: Any) -> Any:
+def _first(emit: Emit, count: int, emitter: Emitter, *operands: Operand) -> ir.Value:
     """An emitter of the first ``count`` operands: the others are there to be computed."""
     return emit(emitter, *operands[:count])
 
 
-class Cast(Struct):
+class Cast(Lowering):
     """Elementwise conversion to the node's dtype."""
 
     def element(self, node: Node, index: Index) -> Element:
@@ -245,7 +251,7 @@ class Cast(Struct):
         return Apply("cast", lambda emitter, operand: emitter.cast(operand, target), (argument,), target)
 
 
-class View(Struct):
+class View(Lowering):
     """Every element is one of the first input: ``source_index(node, index)`` says which."""
 
     source_index: Callable[[Node, Index], Index]
@@ -254,7 +260,7 @@ class View(Struct):
         return (yield node.inputs[0], self.source_index(node, index))
 
 
-class Gather(Struct):
+class Gather(Lowering):
     """Reads the first input at run-time positions along the axes from ``axis`` on, one array of positions an axis.
 
     The dimensions of the (broadcast) positions stand where those axes were. ``checked`` says of which positions the
@@ -309,19 +315,19 @@ def scattered_index(
     return (*index[:axis], *chosen, *index[axis + count :])
 
 
-class Reduce(Struct):
+class Reduce(Lowering):
     """Combines all elements along ``axes`` (an attribute)."""
 
     reducer: Reducer
 
 
-class Running(Struct):
+class Running(Lowering):
     """The running reduction along ``axis`` (an attribute): cumsum and its kind."""
 
     reducer: Reducer
 
 
-class ScatterInto(Struct):
+class ScatterInto(Lowering):
     """Combines updates into a filled array at run-time positions along the axes from ``axis`` on (see `Gather`).
 
     The inputs are the updates, ``count`` arrays of positions, and the symbolic lengths of the result.
@@ -334,7 +340,7 @@ Place = Callable[[Index, Pull], Index]
 """``place(index, pull)``: where an element of a piece goes."""
 
 
-class Assemble(Struct):
+class Assemble(Lowering):
     """An array put together from pieces: ``pieces(node)`` lists each value and where its elements go.
 
     Later pieces overwrite earlier ones. Each piece is stored by a loop nest of its own domain, so none needs a branch.
@@ -343,10 +349,10 @@ class Assemble(Struct):
     pieces: Callable[[Node], list[tuple[Value, Place]]]
 
 
-class Opaque(Struct):
+class Opaque(Lowering):
     """A call on whole buffers, such as BLAS; or one that does the same with each element of a batch."""
 
-    emit: Emit
+    emit: EmitCall
     operands: tuple[int, ...] = ()
     """How many core dimensions each operand has, if there is a batch."""
     ranks: tuple[int, ...] = ()
@@ -368,5 +374,15 @@ class Core(Opaque):
         return len(self.ranks)
 
 
-def is_computed_at_use(lower: Any) -> bool:
+class ComputedAtUse(Protocol):
+    """What gives an element of a node in terms of elements of its inputs.
+
+    ``index`` has one scalar for each dimension of the node. The generator yields ``(input, index)`` for each element
+    that it asks for, is sent the scalar that this is, and returns the scalar that is the node's element.
+    """
+
+    def element(self, node: Node, index: Index) -> Element: ...
+
+
+def is_computed_at_use(lower: Lowering | Unsupported) -> TypeGuard[ComputedAtUse]:
     return hasattr(lower, "element")

@@ -22,7 +22,7 @@ LARGEST_CONSTANT = 16
 """Elements of an array that may become part of the code; a larger one must come in as an argument."""
 
 
-def as_value(operand: Any) -> Value:
+def as_value(operand: object) -> Value:
     """An operand as a graph value. Python scalars are weak, NumPy scalars and small arrays are constants."""
     if isinstance(operand, Value):
         return operand
@@ -35,13 +35,13 @@ def as_value(operand: Any) -> Value:
     return constant(data, dtype=dtype)
 
 
-def as_strong(operand: Any) -> Value:
+def as_strong(operand: object) -> Value:
     """An operand as `numpy.asarray` takes it: a Python number is no longer weak."""
     value = as_value(operand)
     return convert(value, value.dtype) if value.type.weak else value
 
 
-def is_large(operand: Any) -> bool:
+def is_large(operand: object) -> bool:
     """Whether an operand is a Python integer that is none of int64."""
     return type(operand) is int and not -(2**63) <= operand < 2**63
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_unary, draw, reference_of, scalar_result, without_axes
+from numbagraph.blockwise.common import batch_unary, draw, reference_of, scalar_result, without_axes
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, registry
 from numbagraph.ir.types import BOOL, INT64, canonical_dtype
-from numbagraph.ir.values import ArrayType, Op, Unsupported, Value, constant
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value, Vjp, constant
 
 Function = Callable[..., Any]
 
@@ -24,7 +24,7 @@ def reduction(
     reference: Function,
     *,
     reducer: Reducer,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     accumulator: Callable[[np.dtype], np.dtype] = lambda dtype: dtype,
     name: str | None = None,
     empty: str | None = None,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, reference_of
+from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, quiet, registry
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import ArrayType, Op, Value
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value, Vjp
 
 
 def running_op(
@@ -26,7 +27,7 @@ def running_op(
     reference: Function,
     jnp: Function,
     frontend: Function,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     samples: Function,
     implements: tuple[Any, ...] = (),
     ulp: float = 0.0,
@@ -41,7 +42,9 @@ def running_op(
     def infer(*operands: Value, **_: Any) -> ArrayType:
         return ArrayType(operands[0].dtype, shapes.broadcast_shapes([each.shape for each in operands], name))
 
-    def evaluate(library: str, function: Function, arrays: Any, *, axis: int, reverse: bool, exclusive: bool) -> Any:
+    def evaluate(
+        library: str, function: Function, arrays: Sequence[Any], *, axis: int, reverse: bool, exclusive: bool
+    ) -> Any:
         namespace = importlib.import_module(library)
         arrays = namespace.broadcast_arrays(*arrays)
         result = function(*[namespace.flip(each, axis) if reverse else each for each in arrays], axis=axis)
@@ -74,7 +77,7 @@ def running(
     reference: Function,
     *,
     reducer: Reducer,
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     accumulator: Function = lambda dtype: dtype,
     name: str | None = None,
     jnp: Function | None = None,

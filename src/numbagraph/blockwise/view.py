@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Vjp, batch_unary, first_argument, reference_of
+from numbagraph.blockwise.common import Reference, batch_unary, first_argument, reference_of
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import ArrayType, Op, Value, new_memory
+from numbagraph.ir.values import ArrayType, Batch, Op, Unsupported, Value, Vjp, new_memory
 
 
 def as_array(operand: Any) -> Any:
@@ -19,17 +19,17 @@ def as_array(operand: Any) -> Any:
 
 
 def view(
-    reference: Any,
+    reference: Reference | None,
     *,
     source_index: Callable[..., lowering.Index],
     infer: Callable[..., ArrayType],
     frontend: Callable[..., Value],
     evaluate: Callable[..., Any],
-    vjp: Vjp,
+    vjp: Vjp | Unsupported,
     samples: Callable[..., Any],
     name: str | None = None,
-    batch: Any = batch_unary,
-    jnp: Any = None,
+    batch: Batch = batch_unary,
+    jnp: Callable[..., Any] | Unsupported | None = None,
     implements: tuple[Any, ...] = (),
     cost: float = 0.0,
     copies: bool = False,
@@ -43,9 +43,12 @@ def view(
     the index arithmetic, in additions. Where NumPy gives a new array rather than a view, say that it ``copies``: the
     result may then be assigned into.
     """
+    if name is None:
+        assert reference is not None
+        name = reference_of(reference)[0]
     return registry.register(
         Op(
-            name=name or reference_of(reference)[0],
+            name=name,
             kind="copy" if copies else "view",
             reference=lambda a, *symbolic, **attrs: evaluate(as_array(a), *symbolic, **attrs),
             infer=infer,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import zip_longest
 
 import numpy as np
 from llvmlite import ir
@@ -48,8 +47,8 @@ def laid_out(
         batches[number] = own[:first]
     batch = max(batches[inputs : len(names)], key=len)
     steps = []
-    for own, dtype, own_names in zip_longest(batches, dtypes, names, fillvalue=()):
-        width = ir.Constant(I64, np.dtype(dtype).itemsize)
+    for own, dtype, own_names in zip(batches, dtypes, [*names, *[()] * (len(dtypes) - len(names))], strict=True):
+        width = ir.Constant(I64, dtype.itemsize)
         size = product(emitter, (width, *(lengths[name] for name in own_names)))
         steps.append(batch_steps(emitter, own, batch, size))
     return lengths, batch, steps

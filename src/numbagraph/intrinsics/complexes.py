@@ -71,11 +71,11 @@ def _infinite_sign(x: Complex) -> Complex:
     real, imaginary = magnitude(x.real).equals(infinity), magnitude(x.imag).equals(infinity)
     both = real & imaginary
 
-    def part(own: Number, other: Number, own_infinite: Number) -> Number:
+    def part(own: Number, own_infinite: Number) -> Number:
         unit = (own > 0).where(own.constant(1.0), own.constant(-1.0))
         return both.where(nan, own_infinite.where(unit, own.constant(0.0)))
 
-    return Complex(part(x.real, x.imag, real), part(x.imag, x.real, imaginary))
+    return Complex(part(x.real, real), part(x.imag, imaginary))
 
 
 def compare(predicate: str) -> Callable[[Complex, Complex], Number]:

@@ -109,8 +109,8 @@ class Element(Struct, frozen=False):
                     self.code.loop(
                         0,
                         self.size(names),
-                        lambda k, pointer=pointer, nan=nan: (
-                            self.builder.store(nan, self.builder.gep(pointer, [k.register])) and None
+                        lambda k, pointer=pointer, nan=nan: self.builder.store(
+                            nan, self.builder.gep(pointer, [k.register])
                         ),
                     )
 
@@ -118,8 +118,9 @@ class Element(Struct, frozen=False):
 class Block(Element, frozen=False):
     """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
 
-    operands: Sequence[Places]
-    results: Sequence[Places]
+    operands: Sequence[Any]
+    results: Sequence[Any]
+    """`Places`, which only `operand` and `result` know how to use."""
 
     memories: dict[ir.Value, LaneMemory] = field(default_factory=dict)
     """By the address of the first lane."""
@@ -129,7 +130,8 @@ class Block(Element, frozen=False):
         assert isinstance(self.emitter, Lanes)
         return self.emitter
 
-    def _matrix(self, places: Places, names: Names, dtype: np.dtype) -> LaneMatrix:
+    def _matrix(self, pointer: Any, names: Names, dtype: np.dtype) -> LaneMatrix:
+        places: Places = pointer
         first = places.addresses[0]
         if first not in self.memories:
             self.memories[first] = LaneMemory(self.lanes, places, dtype, self.size(names).static)
@@ -222,7 +224,7 @@ class CoreEmitter(Struct):
         unrolled = [Way(f"unrolled{length}", self.small, {self.size: length}) for length in lengths]
         return [Way("loops", self.small), *unrolled, library]
 
-    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: dict[str, ir.Value]) -> ir.Value:
+    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: Mapping[str, ir.Value]) -> ir.Value:
         """The number of the way that the lengths ask for."""
         if len(ways) == 1:
             return ir.Constant(I64, 0)
@@ -395,8 +397,10 @@ class BatchedCall(Struct):
         if failed is not None and on_error == "nan":
             element.fill_with_nan(failed)
         element.finish()
-        raises = failed is not None and on_error == "raise"
-        emitter.builder.ret(element.any(failed) if raises else ir.Constant(I1, 0))
+        if failed is not None and on_error == "raise":
+            emitter.builder.ret(element.any(failed))
+        else:
+            emitter.builder.ret(ir.Constant(I1, 0))
 
 
 def loaded(emitter: Emitter, known: ir.Value, name: ir.Value) -> ir.Value:

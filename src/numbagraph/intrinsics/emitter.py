@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, real_dtype
 
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 F32, F64 = ir.FloatType(), ir.DoubleType()
@@ -55,13 +55,13 @@ def memory_type(dtype: np.dtype) -> ir.Type:
     return I8 if dtype == BOOL else llvm_type(dtype)
 
 
-def llvm_constant(value: Any, dtype: np.dtype) -> ir.Constant:
+def llvm_constant(value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
     """``value`` as a constant of ``dtype``."""
     type_ = llvm_type(dtype)
     number = np.asarray(value).astype(dtype)
     if dtype.kind == "c":
-        part = type_.elements[0]
-        return ir.Constant(type_, [ir.Constant(part, float(number.real)), ir.Constant(part, float(number.imag))])
+        part, pair = llvm_type(real_dtype(dtype)), complex(number)
+        return ir.Constant(type_, [ir.Constant(part, pair.real), ir.Constant(part, pair.imag)])
     return ir.Constant(type_, float(number) if dtype.kind == "f" else int(number))
 
 
@@ -70,6 +70,12 @@ def type_name(type_: ir.Type) -> str:
     if isinstance(type_, ir.VectorType):
         return f"v{type_.count}{type_name(type_.element)}"
     return f"i{type_.width}" if isinstance(type_, ir.IntType) else ("f64" if type_ == F64 else "f32")
+
+
+def width_of(value: ir.Value) -> int:
+    """How many bits an integer register has."""
+    assert isinstance(value.type, ir.IntType)
+    return value.type.width
 
 
 class Emitter:
@@ -84,13 +90,13 @@ class Emitter:
     def module(self) -> ir.Module:
         return self.builder.module
 
-    def constant(self, value: Any, dtype: np.dtype) -> ir.Constant:
+    def constant(self, value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
         return llvm_constant(value, dtype)
 
     def function(self, name: str, result: ir.Type, arguments: list[ir.Type], *, pure: bool = True) -> ir.Function:
         """The declaration of an external function; a pure one may be hoisted out of a loop or dropped."""
         found = self.module.globals.get(name)
-        if found is None:
+        if not isinstance(found, ir.Function):
             found = ir.Function(self.module, ir.FunctionType(result, arguments), name)
             if pure:
                 for attribute in PURE:
@@ -127,7 +133,7 @@ class Emitter:
 
     def repeat(
         self, state: Sequence[ir.Value], goes_on: Callable[..., ir.Value], step: Callable[..., Sequence[ir.Value]]
-    ) -> list[ir.Value]:
+    ) -> list[ir.PhiInstr]:
         """``while goes_on(*state): state = step(*state)``, in a function made by `define`."""
         builder = self.builder
         before, function = builder.block, builder.function
@@ -193,9 +199,9 @@ class Emitter:
             return builder.sitofp(value, type_) if source.kind == "i" else builder.uitofp(value, type_)
         if source.kind == "f":
             return self._float_to_integer(value, source, target)
-        if target.itemsize * 8 > value.type.width:
+        if target.itemsize * 8 > width_of(value):
             return builder.sext(value, type_) if source.kind == "i" else builder.zext(value, type_)
-        return builder.trunc(value, type_) if target.itemsize * 8 < value.type.width else value
+        return builder.trunc(value, type_) if target.itemsize * 8 < width_of(value) else value
 
     def _float_to_integer(self, value: ir.Value, source: np.dtype, target: np.dtype) -> ir.Value:
         """Out of range is undefined in C and in LLVM. Here it is what x86 makes of it, and so NumPy on x86."""
@@ -223,8 +229,8 @@ class Emitter:
         if dtype == BOOL:
             return value
         if dtype.kind == "c":
-            zero = ir.Constant(value.type.elements[0], 0.0)
             real, imaginary = self.real(value), self.imaginary(value)
+            zero = ir.Constant(real.type, 0.0)
             return self.builder.or_(
                 self.builder.fcmp_unordered("!=", real, zero), self.builder.fcmp_unordered("!=", imaginary, zero)
             )

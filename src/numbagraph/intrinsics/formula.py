@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from llvmlite import ir
@@ -13,6 +13,7 @@ from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.types import BOOL, FLOAT64, real_dtype
 
 INT32 = np.dtype(np.int32)
+R = TypeVar("R", bound="Register")
 
 
 def by_kind(**emitters: Emit) -> Emit:
@@ -65,10 +66,10 @@ class Register:
         """A number of the same dtype."""
         return type(self)(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
 
-    def _value(self, other: Any) -> ir.Value:
+    def _value(self, other: Register | float) -> ir.Value:
         return other.value if isinstance(other, Register) else self.constant(other).value
 
-    def _apply(self, method: str, *others: Any) -> Self:
+    def _apply(self, method: str, *others: Register | float) -> Self:
         values = [self._value(each) for each in others]
         return type(self)(self.emitter, getattr(self.emitter.builder, method)(self.value, *values), self.dtype)
 
@@ -87,59 +88,59 @@ class Number(Register):
     def cast(self, dtype: np.dtype) -> Number:
         return Number(self.emitter, self.emitter.cast(self.operand, dtype), dtype)
 
-    def compare(self, predicate: str, other: Any) -> Number:
+    def compare(self, predicate: str, other: Number | float) -> Number:
         """NaN compares false, but for ``!=``."""
         builder = self.emitter.builder
         compare = builder.fcmp_unordered if predicate == "!=" else builder.fcmp_ordered
         return Number(self.emitter, compare(predicate, self.value, self._value(other)), BOOL)
 
-    def __add__(self, other: Any) -> Number:
+    def __add__(self, other: Number | float) -> Number:
         return self._apply("fadd", other)
 
     def __radd__(self, other: float) -> Number:
         return self.constant(other) + self
 
-    def __sub__(self, other: Any) -> Number:
+    def __sub__(self, other: Number | float) -> Number:
         return self._apply("fsub", other)
 
     def __rsub__(self, other: float) -> Number:
         return self.constant(other) - self
 
-    def __mul__(self, other: Any) -> Number:
+    def __mul__(self, other: Number | float) -> Number:
         return self._apply("fmul", other)
 
     def __rmul__(self, other: float) -> Number:
         return self.constant(other) * self
 
-    def __truediv__(self, other: Any) -> Number:
+    def __truediv__(self, other: Number | float) -> Number:
         return self._apply("fdiv", other)
 
     def __rtruediv__(self, other: float) -> Number:
         return self.constant(other) / self
 
-    def __mod__(self, other: Any) -> Number:
+    def __mod__(self, other: Number | float) -> Number:
         """C's ``fmod``, whose result has the sign of the dividend."""
         return self._apply("frem", other)
 
     def __neg__(self) -> Number:
         return self._apply("fneg")
 
-    def __lt__(self, other: Any) -> Number:
+    def __lt__(self, other: Number | float) -> Number:
         return self.compare("<", other)
 
-    def __le__(self, other: Any) -> Number:
+    def __le__(self, other: Number | float) -> Number:
         return self.compare("<=", other)
 
-    def __gt__(self, other: Any) -> Number:
+    def __gt__(self, other: Number | float) -> Number:
         return self.compare(">", other)
 
-    def __ge__(self, other: Any) -> Number:
+    def __ge__(self, other: Number | float) -> Number:
         return self.compare(">=", other)
 
-    def equals(self, other: Any) -> Number:
+    def equals(self, other: Number | float) -> Number:
         return self.compare("==", other)
 
-    def differs(self, other: Any) -> Number:
+    def differs(self, other: Number | float) -> Number:
         """NaN differs from everything."""
         return self.compare("!=", other)
 
@@ -158,6 +159,12 @@ class Number(Register):
     def __invert__(self) -> Number:
         return self._apply("not_")
 
+    @overload
+    def where(self, yes: Complex, no: Complex) -> Complex: ...
+    @overload
+    def where(self, yes: R, no: R | float) -> R: ...
+    @overload
+    def where(self, yes: float, no: R) -> R: ...
     def where(self, yes: Any, no: Any) -> Any:
         """``yes`` where this truth value holds, else ``no``: registers (one may be a Python number), or complex."""
         if isinstance(yes, Complex):
@@ -178,7 +185,7 @@ class Bits(Register):
         dtype = np.dtype(f"f{self.dtype.itemsize}")
         return Number(self.emitter, self.emitter.builder.bitcast(self.value, llvm_type(dtype)), dtype)
 
-    def compare(self, predicate: str, other: Any) -> Number:
+    def compare(self, predicate: str, other: Bits | int) -> Number:
         """By value, with a sign."""
         return Number(self.emitter, self.emitter.builder.icmp_signed(predicate, self.value, self._value(other)), BOOL)
 
@@ -190,19 +197,19 @@ class Bits(Register):
         """The opposite of `below`. What changes where it holds takes one masked instruction, not a second one."""
         return Number(self.emitter, self.emitter.builder.icmp_unsigned(">=", self.value, self._value(limit)), BOOL)
 
-    def __add__(self, other: Any) -> Bits:
+    def __add__(self, other: Bits | int) -> Bits:
         return self._apply("add", other)
 
-    def __sub__(self, other: Any) -> Bits:
+    def __sub__(self, other: Bits | int) -> Bits:
         return self._apply("sub", other)
 
-    def __and__(self, other: Any) -> Bits:
+    def __and__(self, other: Bits | int) -> Bits:
         return self._apply("and_", other)
 
-    def __or__(self, other: Any) -> Bits:
+    def __or__(self, other: Bits | int) -> Bits:
         return self._apply("or_", other)
 
-    def __xor__(self, other: Any) -> Bits:
+    def __xor__(self, other: Bits | int) -> Bits:
         return self._apply("xor", other)
 
     def __lshift__(self, count: int) -> Bits:
@@ -238,7 +245,7 @@ def wrap(emitter: Emitter, operand: Operand) -> Any:
     return Complex(Number(emitter, emitter.real(value), part), Number(emitter, emitter.imaginary(value), part))
 
 
-def unwrap(emitter: Emitter, result: Any) -> ir.Value:
+def unwrap(emitter: Emitter, result: Register | Complex) -> ir.Value:
     return emitter.pair(result.real.value, result.imag.value) if isinstance(result, Complex) else result.value
 
 
@@ -289,7 +296,7 @@ sqrt = lifted(intrinsic("sqrt"))
 _fma = lifted(intrinsic("fma"))
 
 
-def fma(x: Number, y: Any, z: Any) -> Number:
+def fma(x: Number, y: Number | float, z: Number | float) -> Number:
     """``x * y + z``, rounded once; ``y`` and ``z`` may be Python's numbers."""
     y, z = (each if isinstance(each, Number) else x.constant(each) for each in (y, z))
     return _fma(x, y, z)

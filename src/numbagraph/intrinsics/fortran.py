@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -28,6 +27,10 @@ busy, a thread that waits for others loses hundreds."""
 
 UNITARY = {"syevd": "heevd", "orgqr": "ungqr", "ormqr": "unmqr"}
 """What LAPACK calls a routine for complex numbers, where that is not a matter of the first letter."""
+
+
+Argument = ir.Value | Index | str | complex
+"""An address; or, to be put somewhere, a letter, a length or a number."""
 
 
 class Fortran:
@@ -61,28 +64,27 @@ class Fortran:
     def character(self, letter: str) -> ir.Value:
         return self.slot(ir.Constant(I8, ord(letter)))
 
-    def blas(self, routine: str, *arguments: Any) -> None:
+    def blas(self, routine: str, *arguments: Argument) -> None:
         self.call(f"{BLAS}{LETTERS[self.dtype]}{routine}", arguments)
 
-    def lapack(self, routine: str, *arguments: Any) -> ir.Value:
+    def lapack(self, routine: str, *arguments: Argument) -> ir.Value:
         """Call a routine whose last argument is ``info``, which is given."""
         info = self.slot(ir.Constant(I32, 0))
         routine = UNITARY.get(routine, routine) if self.dtype.kind == "c" else routine
         self.call(f"{LAPACK}{LETTERS[self.dtype]}{routine}", (*arguments, info))
         return self.emitter.builder.load(info)
 
-    def call(self, name: str, arguments: tuple[Any, ...]) -> None:
-        """Call by name. Arguments are addresses; or, to be put somewhere, letters, lengths and numbers."""
+    def call(self, name: str, arguments: tuple[Argument, ...]) -> None:
         addresses = [self.emitter.builder.bitcast(self.address(each), POINTER) for each in arguments]
         function = self.emitter.function(name, ir.VoidType(), [POINTER] * len(addresses), pure=False)
         self.emitter.builder.call(function, addresses)
 
-    def address(self, argument: Any) -> ir.Value:
+    def address(self, argument: Argument) -> ir.Value:
         if isinstance(argument, str):
             return self.character(argument)
         if isinstance(argument, Index):
             return self.length(argument.register)
-        if isinstance(argument, (float, complex)):
+        if isinstance(argument, (int, float, complex)):
             return self.number(argument)
         return argument
 

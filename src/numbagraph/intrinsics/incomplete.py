@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from llvmlite import ir
 
@@ -28,15 +28,37 @@ MOST_TERMS = 3_000.0
 """As many as parameters of 100,000 need. Where that is not enough the result is NaN."""
 
 
+if TYPE_CHECKING:
+
+    class Numbers(Protocol):
+        """What the formulas compute with: a register, or an array of NumPy. Truth values are of the same kind."""
+
+        def __neg__(self) -> Numbers: ...
+        def __add__(self, other: Any, /) -> Numbers: ...
+        def __radd__(self, other: Any, /) -> Numbers: ...
+        def __sub__(self, other: Any, /) -> Numbers: ...
+        def __rsub__(self, other: Any, /) -> Numbers: ...
+        def __mul__(self, other: Any, /) -> Numbers: ...
+        def __rmul__(self, other: Any, /) -> Numbers: ...
+        def __truediv__(self, other: Any, /) -> Numbers: ...
+        def __rtruediv__(self, other: Any, /) -> Numbers: ...
+        def __lt__(self, other: Any, /) -> Numbers: ...
+        def __le__(self, other: Any, /) -> Numbers: ...
+        def __gt__(self, other: Any, /) -> Numbers: ...
+        def __ge__(self, other: Any, /) -> Numbers: ...
+        def __and__(self, other: Any, /) -> Numbers: ...
+        def __or__(self, other: Any, /) -> Numbers: ...
+
+
 class Functions(NamedTuple):
     """What formulas need of the numbers that they are evaluated on."""
 
-    exp: Callable[[Any], Any]
-    log: Callable[[Any], Any]
-    log1p: Callable[[Any], Any]
-    gammaln: Callable[[Any], Any]
-    digamma: Callable[[Any], Any]
-    where: Callable[[Any, Any, Any], Any]
+    exp: Callable[..., Numbers]
+    log: Callable[..., Numbers]
+    log1p: Callable[..., Numbers]
+    gammaln: Callable[..., Numbers]
+    digamma: Callable[..., Numbers]
+    where: Callable[..., Any]
     repeat: Callable[..., Any]
     """``repeat(held, state, goes_on, step)``: ``while goes_on(*held, *state): state = step(*held, *state)``."""
 
@@ -44,24 +66,30 @@ class Functions(NamedTuple):
 class Fraction(NamedTuple):
     """A continued fraction by Lentz's method: its value, the slope of its logarithm, and what the next term needs."""
 
-    value: Any
-    slope: Any
-    c: Any
-    c_slope: Any
-    d: Any
-    d_slope: Any
-    change: Any
-    slope_change: Any
+    value: Numbers
+    slope: Numbers
+    c: Numbers
+    c_slope: Numbers
+    d: Numbers
+    d_slope: Numbers
+    change: Numbers
+    slope_change: Numbers
 
     @classmethod
-    def begin(cls, first: Any, first_slope: Any, c: Any, slope: Any) -> Fraction:
+    def begin(cls, first: Numbers, first_slope: Numbers, c: Numbers, slope: Numbers) -> Fraction:
         """One over ``first``; ``slope`` is the derivative of a logarithm of what the fraction is multiplied with."""
         d = 1.0 / first
         zero = first * 0.0
         slope = slope - first_slope * d
         return cls(d, slope, c, zero, d, -(first_slope * d * d), zero + 1.0, zero + 1.0)
 
-    def then(self, numerator: Any, numerator_slope: Any, denominator: Any, denominator_slope: Any) -> Fraction:
+    def then(
+        self,
+        numerator: Numbers,
+        numerator_slope: Numbers,
+        denominator: Numbers | float,
+        denominator_slope: Numbers | float,
+    ) -> Fraction:
         """With one term more."""
         c = denominator + numerator / self.c
         c_slope = denominator_slope + (numerator_slope - numerator * self.c_slope / self.c) / self.c
@@ -72,12 +100,12 @@ class Fraction(NamedTuple):
             self.value * factor, self.slope + slope, c, c_slope, d, -(below_slope * d * d), factor - 1.0, slope
         )
 
-    def known(self, f: Functions, terms: Any) -> Fraction:
+    def known(self, f: Functions, terms: Numbers) -> Fraction:
         """NaN if that many terms are too many."""
         return self._replace(value=f.where(terms < MOST_TERMS, self.value, math.nan))
 
     @property
-    def is_open(self) -> Any:
+    def is_open(self) -> Numbers:
         """Whether the last term changed anything. NaN does not."""
         rounded = self.c_slope / self.c
         size = self.slope * self.slope + rounded * rounded
@@ -86,7 +114,7 @@ class Fraction(NamedTuple):
         )
 
 
-def gammainc_by_a(f: Functions, a: Any, x: Any) -> Any:
+def gammainc_by_a(f: Functions, a: Numbers, x: Numbers) -> Numbers:
     """The derivative of the regularised lower incomplete gamma function by its parameter."""
     inside = (x > 0.0) & (x < math.inf) & (a >= 0.0) & (a < math.inf)
     at_end = f.where((x >= 0.0) & (a > 0.0) & (a < math.inf), 0.0, a * 0.0 + math.nan)
@@ -99,14 +127,14 @@ def gammainc_by_a(f: Functions, a: Any, x: Any) -> Any:
     return f.where(inside, result, at_end)
 
 
-def _gamma_series(f: Functions, a: Any, x: Any, slope: Any, needed: Any) -> Any:
+def _gamma_series(f: Functions, a: Numbers, x: Numbers, slope: Numbers, needed: Numbers) -> Numbers:
     """The sum over n of the derivatives of ``x**(a + n) exp(-x) / gamma(a + n + 1)``, over the first of these terms."""
 
-    def goes_on(a: Any, x: Any, n: Any, term: Any, slope: Any, total: Any) -> Any:
+    def goes_on(a: Numbers, x: Numbers, n: Numbers, term: Numbers, slope: Numbers, total: Numbers) -> Numbers:
         size = term * term * (1.0 + slope * slope)
         return (n < MOST_TERMS) & (size > TOLERANCE**2 * (total * total))
 
-    def step(a: Any, x: Any, n: Any, term: Any, slope: Any, total: Any) -> Sequence[Any]:
+    def step(a: Numbers, x: Numbers, n: Numbers, term: Numbers, slope: Numbers, total: Numbers) -> Sequence[Numbers]:
         above = a + (n + 1.0)
         term, slope = term * (x / above), slope - 1.0 / above
         return n + 1.0, term, slope, total + term * slope
@@ -116,13 +144,13 @@ def _gamma_series(f: Functions, a: Any, x: Any, slope: Any, needed: Any) -> Any:
     return f.where(n < MOST_TERMS, total, math.nan)
 
 
-def _gamma_fraction(f: Functions, a: Any, x: Any, slope: Any, needed: Any) -> Fraction:
+def _gamma_fraction(f: Functions, a: Numbers, x: Numbers, slope: Numbers, needed: Numbers) -> Fraction:
     """The complement, over ``a x**a exp(-x) / gamma(a + 1)``."""
 
-    def goes_on(a: Any, n: Any, denominator: Any, *state: Any) -> Any:
+    def goes_on(a: Numbers, n: Numbers, denominator: Numbers, *state: Numbers) -> Numbers:
         return (n < MOST_TERMS) & Fraction(*state).is_open
 
-    def step(a: Any, n: Any, denominator: Any, *state: Any) -> Sequence[Any]:
+    def step(a: Numbers, n: Numbers, denominator: Numbers, *state: Numbers) -> Sequence[Numbers]:
         n, denominator = n + 1.0, denominator + 2.0
         return n, denominator, *Fraction(*state).then(n * (a - n), n, denominator, -1.0)
 
@@ -134,7 +162,7 @@ def _gamma_fraction(f: Functions, a: Any, x: Any, slope: Any, needed: Any) -> Fr
     return Fraction(*state).known(f, n)
 
 
-def betainc_by(f: Functions, a: Any, b: Any, x: Any, *, first: bool) -> Any:
+def betainc_by(f: Functions, a: Numbers, b: Numbers, x: Numbers, *, first: bool) -> Numbers:
     """The derivative of the regularised incomplete beta function by one of its two parameters."""
     inside = (x > 0.0) & (x < 1.0) & (a > 0.0) & (b > 0.0)
     at_end = f.where((x >= 0.0) & (x <= 1.0) & (a > 0.0) & (b > 0.0), 0.0, x * 0.0 + math.nan)
@@ -152,13 +180,13 @@ def betainc_by(f: Functions, a: Any, b: Any, x: Any, *, first: bool) -> Any:
     return f.where(inside, f.where(low, result, -result), at_end)
 
 
-def _beta_fraction(f: Functions, a: Any, b: Any, x: Any, by_a: Any, slope: Any) -> Fraction:
+def _beta_fraction(f: Functions, a: Numbers, b: Numbers, x: Numbers, by_a: Numbers, slope: Numbers) -> Fraction:
     """Over ``x**a (1 - x)**b / (a beta(a, b))``, with its derivative by ``a`` where ``by_a`` is 1, else by ``b``."""
 
-    def goes_on(a: Any, b: Any, x: Any, by_a: Any, n: Any, *state: Any) -> Any:
+    def goes_on(a: Numbers, b: Numbers, x: Numbers, by_a: Numbers, n: Numbers, *state: Numbers) -> Numbers:
         return (n < MOST_TERMS) & Fraction(*state).is_open
 
-    def step(a: Any, b: Any, x: Any, by_a: Any, n: Any, *state: Any) -> Sequence[Any]:
+    def step(a: Numbers, b: Numbers, x: Numbers, by_a: Numbers, n: Numbers, *state: Numbers) -> Sequence[Numbers]:
         m, end = n + 1.0, a + 2.0 * (n + 1.0)
         unit = m * x / ((end - 1.0) * end)
         even, even_slope = unit * (b - m), unit * (1.0 - by_a)
@@ -194,7 +222,8 @@ def on_registers(emitter: Emitter) -> Functions:
         return numbers(values)
 
     names = ("exp", "log", "log1p", "gammaln", "digamma")
-    return Functions(*(lifted(getattr(vecmath, name)) for name in names), lambda c, x, y: c.where(x, y), repeat)
+    functions = {name: lifted(getattr(vecmath, name)) for name in names}
+    return Functions(**functions, where=lambda c, x, y: c.where(x, y), repeat=repeat)
 
 
 def _emitter(name: str, formula: Callable[..., Any]) -> Emit:
@@ -208,11 +237,11 @@ def _emitter(name: str, formula: Callable[..., Any]) -> Emit:
     return emit
 
 
-def betainc_by_a(f: Functions, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_a(f: Functions, a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     return betainc_by(f, a, b, x, first=True)
 
 
-def betainc_by_b(f: Functions, a: Any, b: Any, x: Any) -> Any:
+def betainc_by_b(f: Functions, a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     return betainc_by(f, a, b, x, first=False)
 
 

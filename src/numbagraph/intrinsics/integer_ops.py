@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I8, I64, Emitter, Operand
+from numbagraph.intrinsics.emitter import I8, I64, Emitter, Operand, width_of
 from numbagraph.intrinsics.ir import Emit
 
 
@@ -148,20 +148,20 @@ def right_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     amount, fits = _shift_amount(emitter, y)
     if x.dtype.kind == "u":
         return builder.select(fits, builder.lshr(x.value, amount), _constant(x, 0))
-    most = _constant(x, x.value.type.width - 1)
+    most = _constant(x, width_of(x.value) - 1)
     return builder.ashr(x.value, builder.select(fits, amount, most))
 
 
 def _shift_amount(emitter: Emitter, y: Operand) -> tuple[ir.Value, ir.Value]:
     """An amount that LLVM can shift by, and whether it is the one that was asked for (a negative one is not)."""
-    fits = emitter.builder.icmp_unsigned("<", y.value, _constant(y, y.value.type.width))
+    fits = emitter.builder.icmp_unsigned("<", y.value, _constant(y, width_of(y.value)))
     return emitter.builder.select(fits, y.value, _constant(y, 0)), fits
 
 
 def bit_count(emitter: Emitter, x: Operand) -> ir.Value:
     """The ones in the absolute value, as uint8."""
     count = emitter.intrinsic("ctpop", _magnitude(emitter, x))
-    return emitter.builder.trunc(count, I8) if count.type.width > I8.width else count
+    return emitter.builder.trunc(count, I8) if width_of(count) > I8.width else count
 
 
 def fits(instruction: str) -> Emit:

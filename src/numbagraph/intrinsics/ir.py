@@ -5,8 +5,8 @@ An `Apply` names the emitter that turns it into LLVM; a `Load` is an element of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -15,8 +15,42 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Value
 
-Emit = Callable[..., Any]
-"""``emit(emitter, *operands) -> llvmlite.ir.Value``: the LLVM of one scalar operation."""
+if TYPE_CHECKING:
+    from llvmlite import ir
+
+    from numbagraph.intrinsics.emitter import Emitter
+
+
+class Emit(Protocol):
+    """What emits one scalar operation at the emitter's position.
+
+    Each of ``operands`` is an `Operand`: a register, and its dtype, which is that of the loop that NumPy would choose.
+    ``attributes`` are those of the node. Gives a register of the result's dtype, which whoever asks for the operation
+    knows: it stands in `Apply`. A bool is one bit there, a complex number a pair. An emitter has a fixed number of
+    operands, which is why their types are open here.
+    """
+
+    def __call__(self, emitter: Emitter, /, *operands: Any, **attributes: Any) -> ir.Value: ...
+
+
+class EmitCall(Protocol):
+    """What emits an operation on whole buffers: those of the operands, of the results, and scratch memory.
+
+    ``addresses`` point to the first byte of each buffer, ``extents`` are the lengths of all its dimensions (which
+    include those of a batch), ``dtypes`` what its elements are. ``attributes`` are those of the node. Writes the
+    results, and gives one bit, whether that has failed; or None where it cannot fail.
+    """
+
+    def __call__(
+        self,
+        emitter: Emitter,
+        addresses: Sequence[ir.Value],
+        extents: Sequence[Sequence[ir.Value]],
+        dtypes: Sequence[np.dtype],
+        /,
+        *_: Any,
+        **attributes: Any,
+    ) -> ir.Value | None: ...
 
 
 class Scalar:
@@ -225,7 +259,7 @@ def checked(index: Scalar, extent: Scalar, inside: tuple[Scalar, ...] = ()) -> C
     return _interned((CheckedIndex, index, extent, inside), lambda: CheckedIndex(index, extent, inside))
 
 
-def _interned(key: Any, make: Callable[[], Any]) -> Any:
+def _interned(key: Hashable, make: Callable[[], Any]) -> Any:
     found = _scalars.get(key)
     if found is None:
         found = _scalars[key] = make()

@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, llvm_constant, llvm_type
+from numbagraph.intrinsics.formula import Complex, Register
 from numbagraph.intrinsics.matrices import Index, Matrix, number_of
 from numbagraph.intrinsics.target import current_target
 
@@ -23,6 +24,12 @@ LEAST_BYTES = 16
 def lanes_of(dtype: np.dtype) -> int:
     """How many numbers a vector register holds."""
     return (current_target().vector_bytes or LEAST_BYTES) // dtype.itemsize
+
+
+def lane_count(vector: ir.Value) -> int:
+    """How many numbers a vector is of."""
+    assert isinstance(vector.type, ir.VectorType)
+    return vector.type.count
 
 
 class Places(NamedTuple):
@@ -40,7 +47,7 @@ class Lanes(Emitter):
         super().__init__(builder)
         self.count = count
 
-    def constant(self, value: Any, dtype: np.dtype) -> ir.Constant:
+    def constant(self, value: complex | np.generic | np.ndarray, dtype: np.dtype) -> ir.Constant:
         """The same number in all lanes."""
         number = llvm_constant(value, dtype)
         return ir.Constant(ir.VectorType(number.type, self.count), [number] * self.count)
@@ -62,7 +69,9 @@ class Lanes(Emitter):
 
     def gather(self, places: Sequence[ir.Value]) -> ir.Value:
         """The vector of what is at an address for each lane."""
-        vector: ir.Value = ir.Constant(ir.VectorType(places[0].type.pointee, self.count), ir.Undefined)
+        pointer = places[0].type
+        assert isinstance(pointer, ir.PointerType)
+        vector: ir.Value = ir.Constant(ir.VectorType(pointer.pointee, self.count), ir.Undefined)
         for lane, place in enumerate(places):
             vector = self.builder.insert_element(vector, self.builder.load(place), ir.Constant(I32, lane))
         return vector
@@ -91,7 +100,7 @@ class Lanes(Emitter):
     def _interleaved(self, first: list[ir.Value], second: list[ir.Value]) -> list[ir.Value]:
         result = []
         for one, other in zip(first, second, strict=True):
-            count = one.type.count
+            count = lane_count(one)
             order = [place + side for place in range(count) for side in (0, count)]
             size = min(2 * count, self.count)
             result += [self.shuffled(one, other, order[begin : begin + size]) for begin in range(0, 2 * count, size)]
@@ -186,5 +195,6 @@ class LaneMatrix(Matrix):
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
+        assert isinstance(number, Register)
         self.memory.write(self.offset(*place), number.value)

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_type
-from numbagraph.intrinsics.formula import Bits, Number, unwrap, wrap
+from numbagraph.intrinsics.formula import Bits, Complex, Number, Register, unwrap, wrap
 from numbagraph.ir.types import BOOL
 
 
@@ -121,7 +121,7 @@ class Matrix:
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Any) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
         self.emitter.builder.store(unwrap(self.emitter, number), self.address(*place))
 
 
@@ -136,7 +136,7 @@ class Registers(dict[tuple[int, int], Any]):
     def __getitem__(self, place: Any) -> Any:
         return super().__getitem__(static(place))
 
-    def __setitem__(self, place: Any, number: Any) -> None:
+    def __setitem__(self, place: Any, number: Register | Complex) -> None:
         super().__setitem__(static(place), number)
 
 
@@ -147,7 +147,7 @@ def static(place: tuple[Index, Index]) -> tuple[int, int]:
     return i, j
 
 
-Body = Callable[[Index], None]
+Body = Callable[[Index], object]
 
 
 class Code:
@@ -210,6 +210,6 @@ class Code:
             self.each(rows, columns, lambda i, j: found.__setitem__((i, j), matrix[i, j]))
         return found
 
-    def each(self, rows: Index, columns: Index, body: Callable[[Index, Index], None]) -> None:
+    def each(self, rows: Index, columns: Index, body: Callable[[Index, Index], object]) -> None:
         """For every pair of indices."""
         self.loop(0, rows, lambda i: self.loop(0, columns, lambda j: body(i, j)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -48,7 +48,7 @@ class SmallProduct(CoreEmitter):
     def ways(self, dtype: np.dtype) -> list[Way]:
         return [Way(f"unrolled{n}", unrolled, dict.fromkeys("mkn", n)) for n in range(1, MOST_ROWS + 1)]
 
-    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: dict[str, ir.Value]) -> ir.Value:
+    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: Mapping[str, ir.Value]) -> ir.Value:
         return emitter.builder.sub(lengths["n"], ir.Constant(I64, 1))
 
     @staticmethod
@@ -67,6 +67,6 @@ small_products: dict[tuple[bool, bool], SmallProduct] = {
         (("m", "n"),),
         library=unrolled,
     )
-    for flags in product((False, True), repeat=2)
+    for flags in product((False, True), (False, True))
 }
 """By which of the operands are transposed."""

@@ -164,6 +164,7 @@ class ArgReducer(Reducer):
         return (llvm_constant(self.identity_of(dtype), dtype), ir.Constant(I64, self.NOWHERE))
 
     def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        assert extra is not None
         builder = emitter.builder
         wins = self.combine(emitter, value, Operand(state[0], value.dtype))
         wins = builder.or_(wins, builder.icmp_signed("<", state[1], ir.Constant(I64, 0)))
@@ -171,6 +172,7 @@ class ArgReducer(Reducer):
 
     def locate(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
         """A step towards the first position of a known extremum, from the largest unsigned number down."""
+        assert extra is not None
         builder, extremum = emitter.builder, Operand(state[0], value.dtype)
         place = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)
         return state[0], builder.select(builder.icmp_unsigned("<", place, state[1]), place, state[1])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.intrinsics import complexes
-from numbagraph.intrinsics.emitter import CONTRACT, I1, I64, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.emitter import CONTRACT, I1, I64, Emitter, Operand, llvm_type, width_of
 from numbagraph.intrinsics.formula import (
     Complex,
     Number,
@@ -71,7 +71,7 @@ def _sign_integer(emitter: Emitter, x: Operand) -> ir.Value:
     positive = builder.zext(builder.icmp_unsigned("!=", x.value, zero), x.value.type)
     if x.dtype.kind == "u":
         return positive
-    return builder.or_(positive, builder.ashr(x.value, ir.Constant(x.value.type, x.value.type.width - 1)))
+    return builder.or_(positive, builder.ashr(x.value, ir.Constant(x.value.type, width_of(x.value) - 1)))
 
 
 def _sign_real(x: Number) -> Number:
@@ -88,7 +88,7 @@ def _reciprocal_integer(emitter: Emitter, x: Operand) -> ir.Value:
     infinity = 0
     if x.dtype.kind == "i":
         unit = builder.or_(unit, builder.icmp_unsigned("==", x.value, ir.Constant(type_, -1)))
-        infinity = -(2 ** (type_.width - 1)) if type_.width >= 32 else 0
+        infinity = -(2 ** (width_of(x.value) - 1)) if width_of(x.value) >= 32 else 0
     inverse = builder.select(unit, x.value, ir.Constant(type_, 0))
     by_zero = builder.icmp_unsigned("==", x.value, ir.Constant(type_, 0))
     return builder.select(by_zero, ir.Constant(type_, infinity), inverse)

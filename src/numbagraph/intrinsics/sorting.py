@@ -6,7 +6,7 @@ depends on them. (Knuth, The Art of Computer Programming 3, 5.2.4.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from llvmlite import ir
@@ -48,7 +48,7 @@ class Keyed(Struct):
     def load(self, k: Index) -> list[ir.Value]:
         return [loaded(each, k) for each in (self.keys, self.places)]
 
-    def store(self, k: Index, pair: list[ir.Value]) -> None:
+    def store(self, k: Index, pair: Sequence[ir.Value]) -> None:
         for row, value in zip((self.keys, self.places), pair, strict=True):
             row.emitter.builder.store(value, address(row, k))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from numbagraph.forking import hold_across_fork, importing
@@ -54,7 +55,7 @@ def llvm() -> Any:
 _own_lock: Any = threading.RLock()
 
 
-def _lock_of(binding: Any) -> Any:
+def _lock_of(binding: ModuleType) -> Any:
     return getattr(binding.ffi.lib, "_lock", _own_lock)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Protocol, Union
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -222,11 +222,11 @@ class Unsupported(Struct):
         raise NotImplementedError(self.reason)
 
 
-def nowhere(*_operands: Any) -> bool:
+def nowhere(*_operands: object) -> bool:
     return False
 
 
-def no_inputs(_node: Any) -> int:
+def no_inputs(_node: Node) -> int:
     return 0
 
 
@@ -234,8 +234,43 @@ def as_it_is(result: Any) -> Any:
     return result
 
 
-def new_memory(*_args: Any, **_kwargs: Any) -> None:
+def new_memory(*_args: object, **_kwargs: object) -> None:
     return None
+
+
+Cotangents = Sequence[Value | Unsupported | None]
+"""Of each input of a node: None is zero, and `Unsupported` says why there is none."""
+
+
+class Vjp(Protocol):
+    """The derivative of an op, transposed: from the cotangent of its result to those of its inputs.
+
+    ``g`` is the cotangent, of the shape and dtype of the result ``y``; for a joint op it is a mapping from the number
+    of a result to its cotangent, without those that are zero, and ``y`` is one of the results. ``inputs`` and
+    ``attrs`` are those of the node. Gives a cotangent for each input, in order, of its shape: written in public ops,
+    linear in ``g``. A real input of a complex result may be given a complex one, of which the real part is taken.
+    The kinds take simpler ones, and make these of them: that of an elementwise op does not sum over what was repeated.
+
+    Each op has its own inputs and attributes: in a type, ``*Any, **Any`` leaves them open.
+    """
+
+    def __call__(self, g: Any, y: Value, /, *inputs: Any, **attrs: Any) -> Cotangents: ...
+
+
+class Batch(Protocol):
+    """The op on inputs of which some have one more dimension, on the left: that of the batch.
+
+    ``batched`` says which of ``inputs`` have it; all of these have the same length there, and at least one does.
+    ``attrs`` are those of the node; axes in them count from the right, so they mean the same. Gives the stack of the
+    results, along a leading dimension.
+    """
+
+    def __call__(self, op: Op, inputs: Sequence[Value], batched: Sequence[bool], /, *_: Any, **attrs: Any) -> Value: ...
+
+
+class Lowering(Struct):
+    """How an op becomes part of a loop nest. The layers above ask which class of `numbagraph.blockwise.lowering` it is
+    of: these have little in common, so nothing is declared here."""
 
 
 class Op(Struct, eq=False):
@@ -256,9 +291,9 @@ class Op(Struct, eq=False):
     lower
         How the op becomes part of a loop nest: an instance of a class of `numbagraph.blockwise.lowering`.
     vjp
-        ``vjp(g, y, *inputs, **attrs)`` gives one cotangent (or None, or why there is none) an input, in public ops.
+        ``vjp(g, y, *inputs, **attrs)`` gives the cotangents of the inputs: see `Vjp`.
     batch
-        ``batch(op, inputs, batched, **attrs)`` applies the op to inputs with a leading batch dimension.
+        ``batch(op, inputs, batched, **attrs)`` applies the op to inputs with a leading batch dimension: see `Batch`.
     jnp
         ``jnp(*arrays, **attrs)``: the same with `jax.numpy`.
     samples
@@ -272,9 +307,9 @@ class Op(Struct, eq=False):
     reference: Callable[..., Any]
     infer: Callable[..., ArrayType]
     frontend: Callable[..., Value]
-    lower: Any
-    vjp: Callable[..., Sequence[Any]] | Unsupported
-    batch: Callable[..., Value] | Unsupported
+    lower: Lowering | Unsupported
+    vjp: Vjp | Unsupported
+    batch: Batch | Unsupported
     jnp: Callable[..., Any] | Unsupported
     samples: Callable[..., Any]
     implements: tuple[Any, ...] = ()
@@ -285,10 +320,10 @@ class Op(Struct, eq=False):
     multi_result: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
-    computed: Callable[[Any], int] = no_inputs
+    computed: Callable[[Node], int] = no_inputs
     """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
     alone they are differentiated."""
-    bounds: Callable[[Any], Sequence[tuple[int, Any]]] = lambda node: ()
+    bounds: Callable[[Node], Sequence[tuple[int, Extent]]] = lambda node: ()
     """``bounds(node)``: the inputs that are run-time positions to be checked, by number, and the length of each."""
     ulp: float = 0.0
     """How far from NumPy's result an element may be, in units in the last place; 0 is bit for bit."""

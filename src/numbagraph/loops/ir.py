@@ -14,7 +14,7 @@ from typing import Any
 from numbagraph.intrinsics.ir import (
     Buffer,
     CheckedIndex,
-    Emit,
+    EmitCall,
     LeafStride,
     Literal,
     Load,
@@ -212,7 +212,7 @@ class Call(Step, frozen=False):
     """An opaque operation on whole buffers, such as a call of BLAS, or on each element of a batch in them."""
 
     name: str
-    emit: Emit
+    emit: EmitCall
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
     attributes: dict[str, Any]

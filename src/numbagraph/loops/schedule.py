@@ -136,6 +136,7 @@ def nest_steps(live_outs: list[Value], memory: Memory) -> list[Step]:
 def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
     """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
     lower = first.op.lower
+    assert isinstance(lower, lowering.Opaque)
     packs = [pack(operand(source, memory)) if source.ndim else spill(source, memory) for source in first.inputs]
     outputs, scratch = (memory.buffers[first],), ()
     if isinstance(lower, lowering.Core):

@@ -19,7 +19,7 @@ from numbagraph.blockwise.promotion import as_value, common_dtype, convert, is_l
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import FLOAT64, INT64, UINT64, canonical_dtype
-from numbagraph.ir.values import ArrayType, Constant, Extent, Node, Op, Unsupported, Value, constant
+from numbagraph.ir.values import ArrayType, Constant, Extent, Lowering, Node, Op, Unsupported, Value, constant
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
 
 
@@ -28,7 +28,7 @@ def iota_type(*sizes: Value, size: int | None) -> ArrayType:
     return ArrayType(INT64, (extent,))
 
 
-class Iota:
+class Iota(Lowering):
     """Each element is its own index."""
 
     def element(self, node: Node, index: Index) -> lowering.Element:

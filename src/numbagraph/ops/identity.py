@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from numbagraph.blockwise.common import Vjp, batch_elementwise, broadcasting_vjp, draw, give_batch
+from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir.op import lazy, registry
-from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import ArrayType, Node, Op, Unsupported, Value
+from numbagraph.ir.values import ArrayType, Batch, Lowering, Node, Op, Unsupported, Value, Vjp
 
 
 def first(value: Any, *rest: Any, **attrs: Any) -> Any:
@@ -21,7 +20,12 @@ def first(value: Any, *rest: Any, **attrs: Any) -> Any:
 
 
 def identity(
-    name: str, vjp: Any, jnp: Any = first, batch: Any = batch_elementwise, zero_dim: str = "array", **facets: Any
+    name: str,
+    vjp: Vjp | Unsupported,
+    jnp: Callable[..., Any] = first,
+    batch: Batch = batch_elementwise,
+    zero_dim: str = "array",
+    **facets: Any,
 ) -> Op:
     """Declare an op that returns its first operand."""
     facets.setdefault("samples", lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
@@ -85,7 +89,7 @@ def repeat_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **att
     return op.bind(*give_batch(inputs, batched), **attrs)
 
 
-def with_derivative(name: str, vjp: Vjp, jnp: Any = first, batch: Any = repeat_batch) -> Op:
+def with_derivative(name: str, vjp: Vjp, jnp: Callable[..., Any] = first, batch: Batch = repeat_batch) -> Op:
     """Declare an op that gives its first operand, and has a derivative of its own by the others.
 
     What was computed in a way that is right at special points, with masks, has the derivatives of the function that it
@@ -115,7 +119,7 @@ class GradientRule(Protocol):
         ...
 
 
-class Pick(Struct):
+class Pick(Lowering):
     """Every element is that of one of the inputs: ``result`` (an attribute) says of which."""
 
     def element(self, node: Node, index: Index) -> Element:

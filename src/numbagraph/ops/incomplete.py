@@ -9,6 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import draw
 from numbagraph.intrinsics import incomplete, libm
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported, Value
@@ -95,7 +96,7 @@ def on_arrays(formula: Callable[..., Any]) -> Callable[..., Any]:
     return reference
 
 
-def by_parameter(name: str, formula: Callable[..., Any], emit: Any, **facets: Any) -> Op:
+def by_parameter(name: str, formula: Callable[..., Any], emit: Emit, **facets: Any) -> Op:
     """Declare the derivative of a function by one of its parameters.
 
     A power of large parameters is the exponential of a large number, which magnifies how that was rounded.

@@ -3,6 +3,7 @@ once, for all of them together."""
 
 from __future__ import annotations
 
+from numbagraph.blockwise.lowering import Opaque
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Node, Value
 from numbagraph.ops.product import Flags, is_thin, matrix_extents, matrix_product, transposed_matrix
@@ -19,8 +20,14 @@ SOLUTIONS = ("solve_factored", "solve_triangular", "solve_tridiagonal", "solve_b
 @node_rule(lambda op: op.kind in ("core op", "product"), lambda heads: True)
 def without_batch(node: Node) -> Value | None:
     """A call on what is no batch, or repeats elements; its result is repeated where it was."""
-    inputs = [single(value, rank) for value, rank in zip(node.inputs, node.op.lower.operands, strict=True)]
+    inputs = [single(value, rank) for value, rank in zip(node.inputs, ranks_of(node), strict=True)]
     return None if inputs == list(node.inputs) else node.op.bind(*inputs, **node.attrs)
+
+
+def ranks_of(node: Node) -> tuple[int, ...]:
+    """How many dimensions of each operand are not those of the batch."""
+    assert isinstance(node.op.lower, Opaque)
+    return node.op.lower.operands
 
 
 def single(value: Value, rank: int) -> Value:
@@ -78,7 +85,7 @@ def product_over_batch(left: Value, right: Value) -> Value:
 def solve_together(node: Node) -> Value | None:
     """One system for a batch of right-hand sides, which become the columns of one."""
     *system, right = node.inputs
-    ranks = node.op.lower.operands
+    ranks = ranks_of(node)
     if right.ndim == 2 or any(each.ndim > rank for each, rank in zip(system, ranks, strict=False)):
         return None
     batch, (rows, columns) = right.shape[:-2], right.shape[-2:]

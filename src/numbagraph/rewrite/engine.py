@@ -320,7 +320,7 @@ class Rewriter:
         with at_source(node.source):
             return make_node(node.op, inputs, attributes, lambda: self._rewritten_type(node.type))
 
-    def _inner(self, item: Any) -> Any:
+    def _inner(self, item: object) -> object:
         """Graphs inside of a node are rewritten along."""
         return self.graph(item) if isinstance(item, Graph) else item
 
@@ -346,7 +346,7 @@ def is_length(value: Value) -> bool:
     return value.type.weak and value.dtype == INT64
 
 
-def fitted(result: Any, node: Node, origin: Rule) -> Value:
+def fitted(result: object, node: Node, origin: Rule) -> Value:
     """What a rule returned, as a value of the type of what it replaces."""
     if not isinstance(result, Value):
         result = constant(np.array(result, dtype=node.dtype), weak=node.type.weak)

@@ -155,7 +155,7 @@ class Application(Pattern):
         return f"{self.op.name}({', '.join([*map(repr, self.operands), *rest, *attributes])})"
 
 
-def as_pattern(operand: Any) -> Pattern:
+def as_pattern(operand: Pattern | complex) -> Pattern:
     return operand if isinstance(operand, Pattern) else Number(operand)
 
 

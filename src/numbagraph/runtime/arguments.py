@@ -6,7 +6,7 @@ import atexit
 import dataclasses
 import functools
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -73,10 +73,10 @@ def leaves_like(expected: optree.PyTreeSpec, tree: Any, mismatch: Exception) -> 
 def register_dataclass(cls: type) -> None:
     names = [field.name for field in dataclasses.fields(cls)]
 
-    def take_apart(instance: Any) -> tuple[list[Any], Hashable, list[str]]:
+    def take_apart(instance: object) -> tuple[list[Any], Hashable, list[str]]:
         return [getattr(instance, name) for name in names], None, names
 
-    def put_together(_: Any, children: Any) -> Any:
+    def put_together(_: object, children: Iterable[Any]) -> Any:
         instance = object.__new__(cls)
         for name, child in zip(names, children, strict=True):
             object.__setattr__(instance, name, child)
@@ -127,7 +127,7 @@ def not_traced(name: str) -> str:
     return f"argument {name} is a generator of random numbers, which are not traced: pass the numbers that it draws"
 
 
-def as_array(leaf: Any, name: str) -> np.ndarray:
+def as_array(leaf: object, name: str) -> np.ndarray:
     """An argument as a plain array, or an error that says what to do."""
     masked = sys.modules.get("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
     if masked is not None and isinstance(leaf, masked.MaskedArray):
@@ -158,7 +158,7 @@ _INSTEAD = {
 }
 
 
-def refuse_labelled_and_lazy(leaf: Any, subject: str) -> None:
+def refuse_labelled_and_lazy(leaf: object, subject: str) -> None:
     """Raise for what comes from a library whose arrays are more than arrays. It is not imported to find out."""
     for each in type(leaf).__mro__:
         library = each.__module__.partition(".")[0]

@@ -11,6 +11,7 @@ from numbagraph.emit.call import Address, ProgramCall, Version, bind_externals
 from numbagraph.intrinsics.external import external_symbols
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.values import Source
 from numbagraph.loops.ir import Compute
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
@@ -49,7 +50,7 @@ class Embedding(Struct, eq=False):
             found.append(Failure(ValueError, f"{self.described}: {text}"))
         return tuple(found)
 
-    def _failure(self, error: type[Exception], subject: str, source: Any) -> Failure:
+    def _failure(self, error: type[Exception], subject: str, source: Source | None) -> Failure:
         where = f"\n  at {source}" if source is not None else ""
         kind = ValueError if issubclass(error, ShapeError) else error
         return Failure(kind, f"{self.described}: {subject}{where}")
@@ -81,6 +82,8 @@ def emit_version(module: ir.Module, special: Specialisation) -> Version:
     if f"{special.name}.program" not in module.globals:
         special.emit(module)
     shapes, program = (module.globals[f"{special.name}.{part}"] for part in ("shapes", "program"))
+    assert isinstance(shapes, ir.Function)
+    assert isinstance(program, ir.Function)
     for function in (shapes, program):
         function.linkage = "internal"
         if all(isinstance(step, Compute) for step in special.program.body.steps):

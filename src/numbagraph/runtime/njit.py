@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import inspect
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,7 +29,7 @@ from numba.core import cgutils, errors, types
 from numba.core.datamodel.models import OpaqueModel
 from numba.core.imputils import lower_builtin
 from numba.core.pythonapi import NativeValue, unbox
-from numba.core.typing import Signature, signature
+from numba.core.typing.templates import Signature, signature
 from numba.core.typing.typeof import Purpose, typeof
 from numba.extending import register_model
 from numba.np.arrayobj import _empty_nd_impl, make_array
@@ -48,6 +48,8 @@ FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueE
 
 _WEAK_KINDS = {dtype: kind for kind, dtype in PYTHON_SCALARS.items()}
 _CONSTANTS = (types.Literal, types.NumberClass, types.DType, types.Omitted, types.EllipsisType)
+_NAMED_TUPLES = (types.NamedUniTuple, types.NamedTuple)
+_TUPLES = (types.UniTuple, types.Tuple, *_NAMED_TUPLES)
 
 
 class Embeddable(Protocol):
@@ -74,12 +76,12 @@ class GraphFunctionType(types.Callable, types.Opaque):
     def __reduce__(self) -> tuple[Any, ...]:
         return _type_of, (self.function,)
 
-    def get_call_type(self, context: Any, args: tuple[types.Type, ...], kws: dict[str, types.Type]) -> Signature:  # noqa: ARG002
+    def get_call_type(self, context: Any, args: tuple[types.Type, ...], kws: Mapping[str, types.Type]) -> Signature:  # noqa: ARG002
         """The signature of a call, for which the function is traced if it is the first of its kind."""
-        args, kws = self._settle(tuple(args), dict(kws))
-        key = (args, tuple(kws.items()))
+        args, named = self._settle(tuple(args), dict(kws))
+        key = (args, tuple(named.items()))
         if key not in self._calls:
-            self._calls[key] = GraphCall.of(self.function, args, kws)
+            self._calls[key] = GraphCall.of(self.function, args, named)
         return self._calls[key].signature
 
     def get_call_signatures(self) -> tuple[list[Signature], bool]:
@@ -90,7 +92,9 @@ class GraphFunctionType(types.Callable, types.Opaque):
         """Under which key Numba finds the implementation."""
         return self
 
-    def _settle(self, args: tuple[Any, ...], kws: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _settle(
+        self, args: tuple[types.Type, ...], kws: dict[str, types.Type]
+    ) -> tuple[tuple[types.Type, ...], dict[str, types.Type]]:
         """Arguments as the call takes them: those that must be constants as literals, all others as plain types."""
         places = range(len(args))
         try:
@@ -99,7 +103,7 @@ class GraphFunctionType(types.Callable, types.Opaque):
             raise errors.TypingError(str(error)) from None
         static = {bound[name]: name for name in self.function.static_argnames if name in bound}
 
-        def settle(place: Any, type_: types.Type) -> types.Type:
+        def settle(place: int | str, type_: types.Type) -> types.Type:
             if place not in static:
                 return type_ if self.function.prefers_constants else types.unliteral(type_)
             if not is_constant(type_):
@@ -112,6 +116,7 @@ class GraphFunctionType(types.Callable, types.Opaque):
         return tuple(map(settle, places, args)), {name: settle(name, each) for name, each in kws.items()}
 
     def _lower(self, context: Any, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> ir.Value:
+        assert sig.pysig is not None
         names = [name for name in sig.pysig.parameters if not name.startswith(_POSITIONAL)]
         count = len(sig.args) - len(names)
         key = (sig.args[:count], tuple(zip(names, sig.args[count:], strict=True)))
@@ -134,7 +139,7 @@ register_model(GraphFunctionType)(OpaqueModel)
 
 
 @unbox(GraphFunctionType)
-def _unbox_function(typ: GraphFunctionType, obj: Any, c: Any) -> NativeValue:  # noqa: ARG001
+def _unbox_function(typ: GraphFunctionType, obj: object, c: Any) -> NativeValue:  # noqa: ARG001
     """A function as an argument of a jitted function: its type says everything.
 
     That type is another one in every process, so Numba must not keep the caller in its cache on disk. It looks for
@@ -169,7 +174,7 @@ class GraphCall(Struct, eq=False):
 
 def is_constant(type_: types.Type) -> bool:
     """Whether the value of an argument follows from its type."""
-    if isinstance(type_, types.BaseTuple):
+    if isinstance(type_, _TUPLES):
         return all(map(is_constant, type_))
     return isinstance(type_, (*_CONSTANTS, types.NoneType))
 
@@ -187,9 +192,9 @@ def constant_of(type_: Any) -> Any:
 
 def argument_tree(type_: types.Type, numbers: Iterator[int]) -> Any:
     """An argument as the traced function takes it, with placeholders for what is known at run time."""
-    if isinstance(type_, types.BaseTuple):
+    if isinstance(type_, _TUPLES):
         children = [argument_tree(each, numbers) for each in type_]
-        return type_.instance_class(*children) if isinstance(type_, types.BaseNamedTuple) else tuple(children)
+        return type_.instance_class(*children) if isinstance(type_, _NAMED_TUPLES) else tuple(children)
     if isinstance(type_, types.NoneType):
         return None
     if isinstance(type_, _CONSTANTS):
@@ -199,7 +204,7 @@ def argument_tree(type_: types.Type, numbers: Iterator[int]) -> Any:
 
 def dynamic_types(type_: types.Type) -> Iterator[types.Type]:
     """The types of the placeholders of `argument_tree`, in their order."""
-    if isinstance(type_, types.BaseTuple):
+    if isinstance(type_, _TUPLES):
         for each in type_:
             yield from dynamic_types(each)
     elif not isinstance(type_, (*_CONSTANTS, types.NoneType)):
@@ -241,7 +246,9 @@ def result_type(spec: optree.PyTreeSpec, leaves: Iterator[types.Type]) -> types.
     if not named and kind not in (tuple, list):
         raise TypeError(f"a result of type {kind.__name__} is not supported in njit code: return a tuple")
     children = [result_type(child, leaves) for child in spec.children()]
-    return types.BaseTuple.from_types(children, kind if named else None)
+    found = types.BaseTuple.from_types(children, kind if named else None)
+    assert found is not None
+    return found
 
 
 class Lowering:
@@ -272,7 +279,7 @@ class Lowering:
 
     def _leaves(self, type_: types.Type, value: ir.Value) -> Iterator[tuple[types.Type, ir.Value]]:
         """What stands for the placeholders of `argument_tree`, in their order."""
-        if isinstance(type_, types.BaseTuple):
+        if isinstance(type_, _TUPLES):
             for position, each in enumerate(type_):
                 yield from self._leaves(each, self.builder.extract_value(value, position))
         elif not isinstance(type_, (*_CONSTANTS, types.NoneType)):
@@ -324,7 +331,7 @@ class Lowering:
     def _rebuild(self, results: Sequence[tuple[ir.Value, ir.Value | None]]) -> ir.Value:
         """The tree that the function returns."""
 
-        def leaf(slot: int | None, static: Any) -> Callable[[types.Type], ir.Value]:
+        def leaf(slot: int | None, static: object) -> Callable[[types.Type], ir.Value]:
             if slot is None:
                 return lambda type_: self.context.get_constant_generic(self.builder, type_, static)
             return lambda _: self._result(slot, *results[slot])
@@ -334,7 +341,7 @@ class Lowering:
         return self._tree(self.signature.return_type, leaves)
 
     def _tree(self, type_: types.Type, leaves: Iterator[Callable[[types.Type], ir.Value]]) -> ir.Value:
-        if isinstance(type_, types.BaseTuple):
+        if isinstance(type_, _TUPLES):
             return self.context.make_tuple(self.builder, type_, [self._tree(each, leaves) for each in type_])
         return self.context.get_dummy_value() if isinstance(type_, types.NoneType) else next(leaves)(type_)
 

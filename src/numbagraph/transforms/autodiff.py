@@ -5,7 +5,7 @@ The cotangent of a complex value pairs with a tangent as the real part of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from numbagraph.blockwise.common import real_if
@@ -68,7 +68,7 @@ def path_between(outputs: Iterable[Value], active: set[Value]) -> list[Node]:
     return path
 
 
-def pull_back(node: Node, given: Any, active: set[Value]) -> list[tuple[Value, Value]]:
+def pull_back(node: Node, given: Value | Mapping[int, Value], active: set[Value]) -> list[tuple[Value, Value]]:
     """The active inputs of a node that have a cotangent, each with it, given the node's own."""
     with at_source(node.source):
         try:
@@ -85,7 +85,7 @@ def pull_back(node: Node, given: Any, active: set[Value]) -> list[tuple[Value, V
         ]
 
 
-def fit(cotangent: Any, value: Value, what: str) -> Value:
+def fit(cotangent: object, value: Value, what: str) -> Value:
     """A cotangent in the dtype of the value that it belongs to. Its shape must be the same."""
     cotangent = as_value(cotangent)
     if cotangent.type is not value.type and cotangent.shape != value.shape:

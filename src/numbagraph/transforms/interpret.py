@@ -103,7 +103,7 @@ def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[A
     raise RuntimeError(f"{described}: compiled code failed a check that the NumPy interpreter passes; this is a bug")
 
 
-def boxed(value: Value, result: Any) -> Any:
+def boxed(value: Value, result: object) -> Any:
     """A result as the kind of object that NumPy (or Python) would give: an array or a scalar."""
     kind = boxing(value)
     if kind == "array":
@@ -111,7 +111,7 @@ def boxed(value: Value, result: Any) -> Any:
     return np.asarray(result).item() if kind == "python" else np.asarray(result)[()]
 
 
-def own(result: Any, taken: set[int]) -> Any:
+def own(result: object, taken: set[int]) -> Any:
     """An output as memory that nothing else uses."""
     if not isinstance(result, np.ndarray):
         return result
@@ -142,7 +142,7 @@ def bind(graph: Graph, arrays: Sequence[Any]) -> Environment:
     return environment
 
 
-def weak_data(value: Value, data: Any) -> Any:
+def weak_data(value: Value, data: object) -> Any:
     """A weak value as the Python scalar that it is; the data of others as they are."""
     kind = python_type(value.type)
     known = isinstance(data, (np.ndarray, np.generic, int, float, complex))
@@ -194,7 +194,7 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
         return (MemoryError if isinstance(error, MemoryError) else ValueError)(message)
 
 
-def describe(operand: Any) -> str:
+def describe(operand: object) -> str:
     if isinstance(operand, (np.ndarray, np.generic)):
         return f"{operand.dtype}[{', '.join(map(str, operand.shape))}]"
     return repr(operand)

@@ -42,9 +42,9 @@ def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, col
             move(element, source, target.transposed, rows, columns)
         with in_squares:
             squares = Squares(element, dtype, length)
-            blocks = [squares.count(each) for each in (rows, columns)]
             element.code.each(
-                *blocks,
+                squares.count(rows),
+                squares.count(columns),
                 lambda i, j: squares.transpose(source, target, squares.begin(i, rows), squares.begin(j, columns)),
             )
 

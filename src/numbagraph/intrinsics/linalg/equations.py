@@ -51,7 +51,7 @@ def schur(
     fortran = element.fortran
     width, nothing = fortran.width(n.register), ir.Constant(POINTER, None)
     count = fortran.slot(ir.Constant(I32, 0))
-    values = [values, real_work] if element.code.dtype.kind == "f" else [values]
+    found = [values, real_work] if element.code.dtype.kind == "f" else [values]
     rest = [real_work] if element.code.dtype.kind == "c" else []
     spaces = [work, n * BLOCK + 1, *rest, nothing]
-    return fortran.lapack("gees", "V", "N", nothing, n, matrix, width, count, *values, vectors, width, *spaces)
+    return fortran.lapack("gees", "V", "N", nothing, n, matrix, width, count, *found, vectors, width, *spaces)

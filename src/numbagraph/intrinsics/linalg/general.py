@@ -113,8 +113,8 @@ def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> Non
         factors[k, j], factors[i, j] = chosen.where(second, first), chosen.where(first, second)
 
     if isinstance(factors, Registers):
-        for i in map(code.index, range((k + 1).static or 0, n.static or 0)):
-            chosen = pivot.compare("==", i.static)
+        for number in range((k + 1).static or 0, n.static or 0):
+            i, chosen = code.index(number), pivot.compare("==", number)
             code.loop(0, n, lambda j, i=i, chosen=chosen: exchange(i, chosen, j))
         return
 
@@ -177,8 +177,9 @@ def solve_factored_loops(element: Element) -> ir.Value:
 def exchange_elements(element: Element, x: Grid, k: Index, pivot: Bits) -> None:
     code, zero = element.code, element.code.index(0)
     if isinstance(x, Registers):
-        for i in map(code.index, range((k + 1).static or 0, element["m"].static or 0)):
-            chosen, first, second = pivot.compare("==", i.static), x[k, zero], x[i, zero]
+        for number in range((k + 1).static or 0, element["m"].static or 0):
+            i, chosen = code.index(number), pivot.compare("==", number)
+            first, second = x[k, zero], x[i, zero]
             x[k, zero], x[i, zero] = chosen.where(second, first), chosen.where(first, second)
         return
     other = code.index(element.builder.sext(pivot.value, I64))

@@ -56,9 +56,10 @@ def keep(module: ir.Module, function: ir.Function) -> None:
     """Keep a declaration that no code uses yet."""
     name = "llvm.compiler.used"
     found = module.globals.get(name)
-    kept = [*(found.initializer.constant if found is not None else ()), function.bitcast(POINTER)]
+    before = found.initializer if isinstance(found, ir.GlobalVariable) else None
+    kept = [*(before.constant if before is not None else ()), function.bitcast(POINTER)]
     type_ = ir.ArrayType(POINTER, len(kept))
-    if found is None:
+    if not isinstance(found, ir.GlobalVariable):
         found = ir.GlobalVariable(module, type_, name)
         found.linkage, found.section = "appending", "llvm.metadata"
     found.value_type, found.type = type_, type_.as_pointer()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -24,6 +24,7 @@ from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import FLOAT64
 
 Interval = tuple[float, float]
+T = TypeVar("T")
 
 POWERS_WIDEN = 22
 """The first version of LLVM whose vectoriser knows `times_power`."""
@@ -155,7 +156,7 @@ def format_of(x: Number | Bits) -> Format:
     return _format(x.dtype.itemsize)
 
 
-def by_format(x: Number, double: Any, single: Any) -> Any:
+def by_format(x: Number, double: T, single: T) -> T:
     """A constant that is another one in double and in single precision."""
     return double if x.dtype == FLOAT64 else single
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,7 @@ def expm1_of_sum(high: Number, low: Number) -> tuple[Number, Bits]:
     return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest), count
 
 
-def exp_of_sum(high: Number, low: Number, factor: Any = 1.0) -> Number:
+def exp_of_sum(high: Number, low: Number, factor: Number | float = 1.0) -> Number:
     """``exp(high + low) * factor``, as `expm1_of_sum`."""
     less_1, count = expm1_of_sum(high, low)
     return scale(fma(less_1, factor, factor), count)

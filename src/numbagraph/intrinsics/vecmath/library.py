@@ -48,7 +48,7 @@ def each_lane(
     builder: ir.IRBuilder, function: MathFunction, dtype: np.dtype, vectors: tuple[ir.Value, ...]
 ) -> ir.Value:
     """A loop over the lanes, which LLVM makes into straight code: the formulas are written for one element."""
-    width, element = vectors[0].type.count, llvm_type(dtype)
+    width, element = lanes(dtype.itemsize), llvm_type(dtype)
     places = [builder.alloca(each.type) for each in (*vectors, vectors[0])]
     for place, each in zip(places, vectors, strict=False):
         builder.store(each, place)

@@ -23,9 +23,11 @@ def only_where(rare: Number, function: Emit, x: Number) -> Number:
     emitter = x.emitter
     size = current_target().vector_bytes or SHORTEST_VECTOR
     call = function(emitter, Operand(rare.where(x, 0.0).value, x.dtype))
-    lanes = size // x.dtype.itemsize
-    version = _vector_version(emitter, call.callee, lanes)
-    mapping = f"_ZGV_LLVM_N{lanes}v_{call.callee.name}({version.name})"
+    assert isinstance(call, ir.CallInstr)
+    callee, lanes = call.callee, size // x.dtype.itemsize
+    assert isinstance(callee, ir.Function)
+    version = _vector_version(emitter, callee, lanes)
+    mapping = f"_ZGV_LLVM_N{lanes}v_{callee.name}({version.name})"
     set.add(call.attributes, f'"vector-function-abi-variant"="{mapping}"')
     # What outlives the call goes to the stack, and there vectors across two cache lines take four times as long.
     set.add(emitter.builder.function.attributes, f"alignstack({size})")
@@ -37,7 +39,7 @@ def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.F
     module, type_ = emitter.module, ir.VectorType(function.args[0].type, lanes)
     name = f"{function.name}.rare{lanes}"
     version = module.globals.get(name)
-    if version is not None:
+    if isinstance(version, ir.Function):
         return version
     version = ir.Function(module, ir.FunctionType(type_, [type_]), name)
     version.linkage = "weak_odr"  # nothing refers to it until loops are vectorised, and so long it must stay

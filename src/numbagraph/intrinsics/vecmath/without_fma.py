@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, copysign, formula, in_double, lifted
@@ -39,7 +40,7 @@ def log1mexp(x: Number) -> Number:
     return (x > -math.log(2)).where(_log(-_expm1(x)), _log1p(-_exp(x)))
 
 
-def _log_of_sum(x: Number, y: Number, exp, scale: float, of_equals: float) -> Number:
+def _log_of_sum(x: Number, y: Number, exp: Callable[[Number], Number], scale: float, of_equals: float) -> Number:
     """``log(exp(x) + exp(y))`` in some base; equal operands need not be finite."""
     difference = x - y
     larger = (difference > 0.0).where(x, y)

@@ -12,7 +12,7 @@ from numbagraph.blockwise.core import align
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.ir.op import quiet, registry
-from numbagraph.ir.values import Op, Value
+from numbagraph.ir.values import Op, Value, Vjp
 from numbagraph.ops.arithmetic import conjugate, multiply
 from numbagraph.ops.creation import eye, tri
 from numbagraph.ops.identity import with_derivative
@@ -75,7 +75,7 @@ def factored_solution(
     return registry["solve_factored"].bind(a, factors, pivots, b, trans=trans, on_error=on_error)
 
 
-def computed(name: str, signature: str, vjp: Callable[..., Any], jnp: Callable[..., Any]) -> Op:
+def computed(name: str, signature: str, vjp: Vjp, jnp: Callable[..., Any]) -> Op:
     """Declare an op that gives its first operand, which is computed from the others: what is differentiated is how it
     depends on them, rather than how it was computed."""
     parsed = parse(signature)
