@@ -24,7 +24,7 @@ def define_with_malloc(module: ir.Module) -> None:
     """Give the functions that a module declares bodies of their own, for code in which no address may stand."""
     for name, define in (("take", _define_take), ("give", _define_give)):
         function = module.globals.get(f"{MEMORY}{name}")
-        if function is not None and function.is_declaration:
+        if isinstance(function, ir.Function) and function.is_declaration:
             function.linkage = "internal"
             define(Emitter(ir.IRBuilder(function.append_basic_block("entry"))), *function.args)
 

@@ -28,7 +28,7 @@ from numbagraph.intrinsics.emitter import (
     loop_hints,
     memory_type,
 )
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Load, LoopIndex, Register, Scalar
+from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store, targets
@@ -44,7 +44,7 @@ to compile, and a call next to none, but one exponential takes 0.7 ns an element
 def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interface = WHOLE) -> KernelEmitter:
     """Declare the function of a nest, and return what emits its body."""
     owners = list(dict.fromkeys(buffer.owner for buffer in kernel.buffers()))
-    externals = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
+    externals: list[Scalar] = [each for each in kernel.scalars() if isinstance(each, (Register, LeafStride))]
     reductions = [each for each in kernel.outputs if isinstance(each, Reduction)]
     slots = [each for each in reductions if interface.has_slot(kernel, each)]
     types = [*interface.range_types, *[POINTER] * len(owners), *(llvm_type(each.dtype) for each in externals)]
@@ -87,7 +87,7 @@ class KernelEmitter:
         self.in_blocks = not kernel.unrolled
         self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
-        self.totals: dict[Reduction, list[ir.Value]] = {}
+        self.totals: dict[Reduction | Scan, list[ir.Value]] = {}
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
         """Of elements that are read with strides, memory for those of one block, and the index of the first."""
@@ -100,7 +100,7 @@ class KernelEmitter:
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
         written = {buffer.owner for output in self.kernel.outputs for buffer in targets(output)}
-        self.range = [next(arguments) for _ in self.interface.range_types]
+        self.range: list[ir.Value] = [next(arguments) for _ in self.interface.range_types]
         self.addresses: dict[Buffer, ir.Value] = {}
         for owner in self.owners:
             argument = next(arguments)
@@ -187,7 +187,8 @@ class KernelEmitter:
 
     def many_rows(self) -> bool:
         """Whether blocked sums run inside outer loops, where the bookkeeping of blocks would weigh on short rows."""
-        blocked = [each for each in self.kernel.outputs if self.is_blocked(each) and isinstance(each.reducer, Sum)]
+        reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.is_blocked(each)]
+        blocked = [each for each in reductions if isinstance(each.reducer, Sum)]
         last = len(self.kernel.loops) - 1
         return last > 0 and bool(blocked) and all(first_reduced(self.kernel, each) == last for each in blocked)
 
@@ -267,7 +268,8 @@ class KernelEmitter:
     def emit_unrolled(self, depth: int) -> Emitter:
         """The levels below a loop, once for each of its iterations."""
         loop, after = self.kernel.loops[depth], self.preheaders[depth]
-        for number in range(self.scalars.value(loop.extent).constant):
+        assert isinstance(loop.extent, Literal)
+        for number in range(loop.extent.value):
             known = self.scalars.values.items()
             self.scalars.values = {scalar: value for scalar, value in known if self.level(scalar) <= depth}
             self.scalars.values[loop] = ir.Constant(I64, number)
@@ -360,6 +362,7 @@ class KernelEmitter:
         self.preheaders[depth + 1 :] = [body]
         state = tuple(body.builder.load(pointer) for pointer in self.states[output])
         value = self.scalars.operand(output.value)
+        assert output.position is not None
         following = step(body, state, value, self.scalars.value(output.position))
         for pointer, each in zip(self.states[output], following, strict=True):
             body.builder.store(each, pointer)

@@ -73,7 +73,10 @@ def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout)
     function.linkage = "internal"
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     point, *vectors, record = function.args
-    version = Version(signature, module.globals[f"{name}.shapes"], module.globals[f"{name}.program"], (), 0)
+    shapes, program = (module.globals[f"{name}.{part}"] for part in ("shapes", "program"))
+    assert isinstance(shapes, ir.Function)
+    assert isinstance(program, ir.Function)
+    version = Version(signature, shapes, program, (), 0)
     call = ProgramCall(builder, [version], lambda *_: record)
     for leaf, argument in enumerate(layout.arguments):
         pass_argument(builder, call, leaf, argument, point, record)

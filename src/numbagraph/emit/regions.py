@@ -81,7 +81,8 @@ class Region(Struct, frozen=False):
 
     def emit_region(self, name: str, task: ir.Function) -> ir.Function:
         function, emitter = self.new_function(name, I32, self.argument_types.values())
-        builder, values = emitter.builder, dict(zip(self.argument_types, function.args, strict=True))
+        builder = emitter.builder
+        values: dict[str, ir.Value] = dict(zip(self.argument_types, function.args, strict=True))
         values["step"], values["chunks"] = cut(builder, self.nest, values["length"], values["work"])
         values |= numbered("slots", (builder.alloca(each.type, MOST_CHUNKS) for each in self.nest.slots))
         failed = builder.alloca(I64)

@@ -83,8 +83,8 @@ def call_run(code: StraightCode, call: Call, access: RowAccess, in_tile: frozens
         count, lengths, places = builder.sub(end, begin), [], []
         for address, each, width, stays in zip(addresses, extents, widths, short, strict=True):
             lengths.append(each if width is None else [count, *each[1:]])
-            moved = width is not None and not stays
-            places.append(builder.gep(address, [builder.mul(begin, width)]) if moved else address)
+            skipped = None if width is None or stays else builder.mul(begin, width)
+            places.append(address if skipped is None else builder.gep(address, [skipped]))
         failed = call.emit(code.code, places, lengths, dtypes, **call.attributes)
         return ir.Constant(I1, 0) if failed is None else failed
 
@@ -149,7 +149,7 @@ def emit_rows(module: ir.Module, rows: TiledLoop, name: str) -> RangeFunction:
     function = ir.Function(module, ir.FunctionType(I1, types), f"{name}.rows")
     function.linkage = "internal"
     begin, end, *arguments = function.args
-    passed = dict(zip([*owners, *externals, "tile", *outputs], arguments, strict=True))
+    passed: dict[object, ir.Value] = dict(zip([*owners, *externals, "tile", *outputs], arguments, strict=True))
     code = Passed(Emitter(ir.IRBuilder(function.append_basic_block("entry"))), passed)
     emit_tiles(code, rows, nests, scratch, begin, end)
     return RangeFunction(

@@ -34,7 +34,9 @@ class Unbounded(Struct):
 
 def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
     """What the sizes of arguments, each of which is a number, do not bound. The caller sees to those of results."""
-    bounds = [(Counter(map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim]
+    bounds = [
+        (Counter[Scalar](map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim
+    ]
     kernels = [step for step in program.body.members() if isinstance(step, Kernel)]
     sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.body.slots for buffer in slot]
     sizes += [(1, kernel.flattened or tuple(loop.extent for loop in kernel.loops)) for kernel in kernels]
