@@ -1,5 +1,7 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
+import sys
+
 import numpy as np
 import optree
 import pytest
@@ -13,6 +15,8 @@ from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments
 from tests.fuzz import gradients, programs, statements
 from tests.fuzz.runner import run_cases
+from tests.fuzz.watch import run_watched
+from tests.support.hanging import hangs_or_dies
 
 CASES = 25
 
@@ -166,6 +170,15 @@ def test_a_case_can_be_run_again_alone():
     run_cases(lambda rng, report: drawn.append(rng.random()), 7, [2])
     assert drawn[3] == drawn[2]
     assert len(set(drawn)) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the signals are POSIX's")
+def test_cases_that_hang_or_end_the_process_are_differences():
+    report = run_watched(hangs_or_dies, 7, range(5), limit=5)
+    assert (report.cases, report.covered["fine"]) == (5, 3)
+    assert [number for number, _ in report.differences] == [1, 2]
+    assert "more than 5 seconds" in report.differences[0][1]
+    assert "exit code -9" in report.differences[1][1]
 
 
 def test_an_unexpected_error_is_a_difference():
