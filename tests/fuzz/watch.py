@@ -42,8 +42,9 @@ def run_watched(
             if isinstance(alone, str):
                 alone, worker = Report(seed, cases=1, differences=[(number, alone)]), None
             report.add(alone)
-            for each in alone.differences if found is not None else ():
-                found(*each)
+            if found is not None:
+                for each in alone.differences:
+                    found(*each)
     finally:
         if worker is not None:
             worker.end()
