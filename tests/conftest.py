@@ -65,7 +65,7 @@ def pytest_collection_finish():
 
 def pytest_runtest_logfinish():
     """JAX keeps all that it compiles, and of compiled functions those that refer to themselves wait to be collected."""
-    if next(_finished) % 25 == 0:
+    if next(_finished) % 100 == 0:
         if "jax" in sys.modules:
             sys.modules["jax"].clear_caches()
         gc.collect()

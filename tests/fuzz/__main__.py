@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz NAME [--minutes M] [--seed N] [--case K]``: run a fuzzer, and say what it found."""
+"""``python -m tests.fuzz NAME [--minutes M] [--seed N] [--case K] [--limit S]``: run a fuzzer, say what it found."""
 
 import argparse
 import importlib
@@ -6,7 +6,7 @@ import itertools
 import secrets
 import sys
 
-from tests.fuzz.runner import run_cases
+from tests.fuzz.watch import run_watched
 
 FUZZERS = ("statements", "gradients", "pytensor_graphs", "models")
 
@@ -17,6 +17,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=None, help="a new one by default, which is printed")
     parser.add_argument("--case", type=int, default=None, help="run this case alone")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds after which a case is taken to hang")
     options = parser.parse_args()
     fuzzer = importlib.import_module(f"tests.fuzz.{options.name}")
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
@@ -26,7 +27,8 @@ def main() -> int:
     def found(number: int, difference: str) -> None:
         print(f"--- case {number}\n{difference}", flush=True)
 
-    report = run_cases(fuzzer.case, seed, numbers, seconds=60 * options.minutes, found=found)
+    limits = {"limit": options.limit, "seconds": 60 * options.minutes}
+    report = run_watched(fuzzer.case, seed, numbers, **limits, found=found)
     print(report.text(fuzzer.names()))
     return bool(report.differences)
 

@@ -39,6 +39,8 @@ class Draw:
         self.lines: list[str] = []
         self.count = 0
         self.data: dict[str, np.ndarray] = {}
+        self.resizable: set[str] = set()
+        """The data whose length is free, all of them together."""
         self.reals: list[Any] = []
         self.positives: list[Any] = []
         self.units: list[Any] = []
@@ -147,8 +149,12 @@ class Draw:
         return {name: each[::-1].copy() for name, each in self.data.items()}
 
     def longer_data(self) -> dict[str, np.ndarray]:
-        """The same, where all rows are of one length, which must not change."""
-        return {name: np.roll(each, 1, axis=0) for name, each in self.data.items()}
+        """Data of other lengths where a part has no rows but those of its data, and elsewhere the same in another
+        order."""
+        return {
+            name: np.concatenate([each, each[:2]]) if name in self.resizable else np.roll(each, 1, axis=0)
+            for name, each in self.data.items()
+        }
 
     def __str__(self) -> str:
         lines = [f"{each.name} ~ {each.owner.op} {each.type}" for each in self.model.basic_RVs]
@@ -210,6 +216,19 @@ def regression(draw: Draw) -> None:
             lambda: pm.Poisson(draw.name("y"), pm.math.exp(mean), observed=draw.rng.integers(0, 5, ROWS)),
         ]
     )()
+
+
+@part
+def data_of_any_length(draw: Draw) -> None:
+    """A line through points, of which there may be others later."""
+    found = []
+    for kind in ("places", "heights"):
+        draw.data[label := draw.name(kind)] = draw.rng.normal(size=ROWS)
+        draw.resizable.add(label)
+        found.append(pm.Data(label, draw.data[label]))
+    places, heights = found
+    mean = draw.parameter(real) + draw.parameter(real) * places
+    pm.Normal(draw.name("y"), mean, draw.parameter(positive), observed=heights, shape=places.shape)
 
 
 @part

@@ -27,6 +27,13 @@ class Report:
     """How often a program was refused, by the beginning of the message."""
     differences: list[tuple[int, str]] = field(default_factory=list)
 
+    def add(self, other: Report) -> None:
+        """Take in what other cases of the same seed gave."""
+        self.cases += other.cases
+        self.covered += other.covered
+        self.refused += other.refused
+        self.differences += other.differences
+
     def text(self, names: Iterable[str]) -> str:
         missing = sorted(set(names) - set(self.covered))
         lines = [

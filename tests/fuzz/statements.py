@@ -24,6 +24,7 @@ from tests.fuzz.arguments import (
     twice,
     writeable,
 )
+from tests.fuzz.into import Converting, Into, Over
 from tests.fuzz.near import difference
 from tests.fuzz.programs import Program, draw, names
 from tests.fuzz.runner import Difference, Report
@@ -57,10 +58,13 @@ def check(program: Program, rng: np.random.Generator, report: Report) -> None:
     for what, arguments in _others(given, rng):
         _compare(program, f, arguments, what, report)
         _compare(program, f, given, f"after {what}", report)
-    _compare(program, _Into(f, rng), writeable(given), "results in given arrays", report)
+    _compare(program, Into(f, rng), writeable(given), "results in given arrays", report)
     _compare(program, donating, writeable(given), "donated", report, donated=True)
     _compare(program, donating, twice(given), "donated twice", report, donated=True)
     _compare(program, donating, spoiled(given), "spoiled and donated", report, donated=True)
+    _compare(program, donating, overlapping(given), "donated, and overlapping", report, donated=True)
+    _compare(program, Converting(f), writeable(given), "results in arrays of another dtype", report)
+    _compare(program, Over(f, rng), writeable(given), "results over an argument", report)
     report.covered.update(program.ops)
 
 
@@ -74,23 +78,6 @@ def _others(given: list[Any], rng: np.random.Generator) -> list[tuple[str, list[
     ]
     chosen = [each for each in others if rng.random() < 0.5]
     return [*chosen, ("spoiled arguments", spoiled(given))]
-
-
-class _Into:
-    """A function that writes its results into arrays that it is given."""
-
-    def __init__(self, function: Any, rng: np.random.Generator) -> None:
-        self.function, self.rng = function, rng
-
-    def __call__(self, *arguments: Any) -> Any:
-        results = self.function(*arguments)
-        out = LAYOUTS[str(self.rng.choice(["C order", "strided", "Fortran order"]))]
-        given = mapped(lambda array: np.zeros_like(out(array)), results)
-        if not arrays_of(given) or len(arrays_of(given)) < len(leaves(given)):
-            return results
-        if self.function(*arguments, out=given) is not given:
-            raise Difference("out= is not what is returned")
-        return given
 
 
 def _expected(program: Program, arguments: list[Any]) -> tuple[Any, list[Any]]:

@@ -31,6 +31,9 @@ VECTORS = {
 INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get ldexp masked rint sqrt trunc vscale".split()}
 """Intrinsic functions that are no calls in vectors, by the first word of their names."""
 
+TAKE_LONG = ("error_function", "gamma", "inverse_error_function")
+"""Tables that take ten seconds each. What they are for is measured by the tests of accuracy."""
+
 CASES = [pytest.param(functions[name], dtype, id=f"{name}-{dtype}") for name in sorted(functions) for dtype in FLOATS]
 EVERY = pytest.mark.parametrize(("function", "dtype"), CASES)
 
@@ -60,7 +63,8 @@ def test_errors_stay_below_the_bound_in_sums(function, dtype):
     """Where multiplications and additions may fuse. The sum of two equal numbers is exact."""
     op = public_function(function.name, "numbagraph.numpy")
     arguments = accuracy.samples(function, dtype, 100)
-    moderate = np.abs(accuracy.reference(function, arguments)) < np.finfo(dtype).max / 4
+    with np.errstate(all="ignore"):
+        moderate = np.abs(op(*arguments)) < np.finfo(dtype).max / 4
     arguments = [each[moderate] for each in arguments]
     sums = GraphFunction(lambda *pairs: np.sum(op(*pairs), axis=-1), cache=False)
     twice = sums(*[np.stack([each, each], axis=-1) for each in arguments])
@@ -141,7 +145,13 @@ def test_functions_are_ops():
     assert {*functions} <= {op.name for op in registry}
 
 
-@pytest.mark.parametrize("family", sorted(file.stem for file in (ROOT / "tools" / "tables").glob("*.py")))
+FAMILIES = [
+    pytest.param(file.stem, marks=[pytest.mark.repeats] if file.stem in TAKE_LONG else [])
+    for file in sorted((ROOT / "tools" / "tables").glob("*.py"))
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_tables_are_what_they_approximate(family):
     command = [sys.executable, str(ROOT / "tools" / "coefficients.py"), "--check", family]
     assert subprocess.run(command, check=False).returncode == 0

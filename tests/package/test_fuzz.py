@@ -1,18 +1,26 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
+import functools
+import sys
+
 import numpy as np
 import optree
 import pytest
 
+from numbagraph import graph_jit
 from numbagraph.frontend import binding, traced, tracing
+from numbagraph.frontend.targets import Targets
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
-from numbagraph.runtime import arguments
+from numbagraph.runtime import arguments, entry
 from tests.fuzz import gradients, programs, statements
+from tests.fuzz.arguments import writeable
 from tests.fuzz.runner import run_cases
+from tests.fuzz.watch import run_watched
+from tests.support.hanging import hangs_or_dies
 
 CASES = 25
 
@@ -123,6 +131,64 @@ def test_what_a_ufunc_writes_and_is_lost_is_found(monkeypatch):
     assert "expected, found" in found(statements, ["add"], monkeypatch)
 
 
+def test_a_version_that_keeps_the_lengths_of_its_first_call_is_found(monkeypatch):
+    make = entry.make_callable
+
+    def keeping(plans, name):
+        run, kept = make(plans, name), {}
+
+        def call(*leaves):
+            given = [
+                np.resize(leaf, kept.setdefault((place, leaf.ndim), leaf.shape)) if np.ndim(leaf) else leaf
+                for place, leaf in enumerate(leaves)
+            ]
+            return run(*given)
+
+        return call
+
+    monkeypatch.setattr("numbagraph.frontend.jit.make_callable", keeping)
+    draw_only(monkeypatch, "op_call")
+    assert "arguments of other lengths" in found(statements, STATEMENTS, monkeypatch)
+
+
+@pytest.fixture
+def blind_to_overlaps(monkeypatch):
+    """The native entry takes each two arrays for ones that share no memory."""
+    read = entry.read_source
+    test = "%meet = and i1 %begins_before, %ends_after"
+    assert test in read("results")
+    monkeypatch.setattr(
+        entry, "read_source", lambda *names: read(*names).replace(test, "%meet = icmp ne i1 true, true")
+    )
+    monkeypatch.setattr(entry, "_entry", functools.cache(entry._entry.__wrapped__))
+
+
+@pytest.mark.usefixtures("blind_to_overlaps")
+def test_a_result_that_overwrites_what_is_still_read_is_found(monkeypatch):
+    monkeypatch.setattr(statements, "graph_jit", lambda function, **_: graph_jit(function, cache=False))
+    draw_only(monkeypatch, "op_call")
+    assert "results over an argument" in found(statements, ["flip", "add"], monkeypatch)
+
+
+@pytest.mark.usefixtures("blind_to_overlaps")
+def test_donated_arguments_that_overlap_are_found(monkeypatch):
+    """What is written for the one is read as the other."""
+    monkeypatch.setattr(statements, "twice", writeable)  # one array as two arguments would be found before
+    draw_only(monkeypatch, "op_call")
+    assert "donated, and overlapping: " in found(statements, ["add", "negative"], monkeypatch, cases=100)
+
+
+def test_a_lost_conversion_is_found(monkeypatch):
+    def careless(targets, results):
+        for leaf, each in zip(targets.leaves, results, strict=True):
+            leaf[...] = each if leaf.dtype == each.dtype else 0
+        return targets.tree
+
+    monkeypatch.setattr(Targets, "fill", careless)
+    draw_only(monkeypatch, "op_call")
+    assert "out= of float" in found(statements, STATEMENTS, monkeypatch)
+
+
 # ---- gradients ----
 
 
@@ -166,6 +232,15 @@ def test_a_case_can_be_run_again_alone():
     run_cases(lambda rng, report: drawn.append(rng.random()), 7, [2])
     assert drawn[3] == drawn[2]
     assert len(set(drawn)) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the signals are POSIX's")
+def test_cases_that_hang_or_end_the_process_are_differences():
+    report = run_watched(hangs_or_dies, 7, range(5), limit=5)
+    assert (report.cases, report.covered["fine"]) == (5, 3)
+    assert [number for number, _ in report.differences] == [1, 2]
+    assert "more than 5 seconds" in report.differences[0][1]
+    assert "exit code -9" in report.differences[1][1]
 
 
 def test_an_unexpected_error_is_a_difference():

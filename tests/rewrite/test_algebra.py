@@ -95,7 +95,10 @@ TOGETHER = {
 }
 
 
-KINDS = [(np.float64, (2, 3, 3)), (np.float64, (18, 18)), (np.complex128, (3, 3)), (np.float32, (3, 3))]
+KINDS = [
+    *[(np.float64, (2, 3, 3)), (np.float64, (18, 18)), (np.complex128, (3, 3))],
+    pytest.param(np.float32, (3, 3), marks=pytest.mark.repeats),
+]
 
 
 @pytest.mark.parametrize(("dtype", "shape"), KINDS)

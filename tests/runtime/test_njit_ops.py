@@ -128,7 +128,7 @@ def parameters():
     for name in NAMES:
         kind = registry[name].kind
         met[kind] += 1
-        yield pytest.param(name, marks=[pytest.mark.repeats] if met[kind] % 4 != 1 else [])
+        yield pytest.param(name, marks=[pytest.mark.repeats] if met[kind] % 8 != 1 else [])
 
 
 @pytest.mark.parametrize("name", [*parameters()])

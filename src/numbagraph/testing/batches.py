@@ -18,13 +18,16 @@ from numbagraph.transforms.batching import batch, spread
 SIZE = 3
 
 
-def check_batching(call: Call) -> None:
-    """Batch all arguments of a call together, and each alone, and compare with NumPy, element by element."""
+def check_batching(call: Call, *, sparing: bool = False) -> None:
+    """Batch all arguments of a call together, and each alone, and compare with NumPy, element by element.
+
+    With ``sparing`` all together is compiled, and for each alone NumPy evaluates what the batching rule makes.
+    """
     batches = [np.stack(each) for each in zip(*[alike(call, seed) for seed in range(SIZE)], strict=True)]
     count = len(batches)
     choices = {(True,) * count, *(tuple(number == chosen for number in range(count)) for chosen in range(count))}
     for flags in sorted(choices):
-        check_flags(call, batches, flags)
+        check_flags(call, batches, flags, "numpy" if sparing and not all(flags) else "numba")
 
 
 def alike(call: Call, seed: int) -> list[np.ndarray]:
@@ -36,19 +39,19 @@ def alike(call: Call, seed: int) -> list[np.ndarray]:
     return call.arrays
 
 
-def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]) -> None:
+def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool], backend: str) -> None:
     arrays = [each if flag else each[0] for each, flag in zip(batches, flags, strict=True)]
 
     def of_batch(*tracers: Any) -> Any:
         return batched(call, tracers, flags)
 
     what = f"{call}, batched arguments {[number for number, flag in enumerate(flags) if flag]}"
-    checker = Checker(call, "numba")
+    checker = Checker(call, backend)
     singles = [
         call.expected([each[number] if flag else each for each, flag in zip(arrays, flags, strict=True)])
         for number in range(SIZE)
     ]
-    found = GraphFunction(of_batch)(*arrays)
+    found = GraphFunction(of_batch, backend=backend)(*arrays)
     several = isinstance(singles[0], (tuple, list))
     if several:
         found, singles = call.op.determined(tuple(found)), [call.op.determined(tuple(each)) for each in singles]

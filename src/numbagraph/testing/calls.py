@@ -15,12 +15,13 @@ from numbagraph.blockwise.common import Keywords
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.op import numpy_function
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.ir.types import DTYPES
+from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT64, INT64
 from numbagraph.ir.values import Op
 from numbagraph.numpy import public_function
 from numbagraph.testing.arrays import aligned
 
 Arrays = Sequence[Any]
+MAIN = (FLOAT64, INT64, BOOL, COMPLEX128, np.dtype(np.int32))
 
 
 class Call(Struct):
@@ -132,6 +133,17 @@ def samples(op: Op, dtype: Any, *, seed: int = 0) -> Iterator[Call]:
     rng = np.random.default_rng([seed, zlib.crc32(op.name.encode())])
     for number, arguments in enumerate(op.samples(rng, np.dtype(dtype))):
         yield Call(op, tuple(arguments), number)
+
+
+def accepted(op: Op, *dtypes: Any) -> Iterator[Call]:
+    """The op's samples of these dtypes that NumPy accepts."""
+    for dtype in dtypes:
+        yield from (call for call in samples(op, dtype) if is_supported(call.expected(call.arrays)))
+
+
+def main_dtype(op: Op) -> np.dtype:
+    """The dtype that stands for the others: the first of a few of which NumPy accepts a sample."""
+    return next((dtype for dtype in MAIN if any(True for _ in accepted(op, dtype))), FLOAT64)
 
 
 def is_supported(result: Any) -> bool:
