@@ -72,6 +72,14 @@ class Version(NamedTuple):
     rebuild: Callable[[Any], Any] | None
 
 
+class CacheInfo(NamedTuple):
+    """What `GraphFunction.cache_info` tells."""
+
+    versions: int
+    compiled: int
+    found: int
+
+
 class Traced(Struct, frozen=False):
     """A function's graph for one dispatch key, and how to call it."""
 

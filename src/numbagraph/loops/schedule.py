@@ -111,7 +111,7 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
         if root.ndim or is_call(root):
             extents = tuple(extent_scalar(extent) for extent in root.shape)
             name = f"result{results[root]}" if root in results else f"temporary{len(memory.buffers)}"
-            memory.buffers[root] = Buffer(name, root.type, extents, result=results.get(root))
+            memory.buffers[root] = Buffer(name, root.type, extents, result=results.get(root), value=root)
     return memory
 
 
