@@ -130,3 +130,36 @@ def test_out_is_found_by_name():
         f(A, out={"b": np.empty(2), "c": np.empty(2)})
     with pytest.raises(ValueError, match="must be like the result"):
         f(A, out={"b": np.empty(2), "a": [np.empty(2)]})
+
+
+async def awaited(x):
+    return x * 2
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x * k for k in range(2)),
+        lambda x: [x, iter([1, 2])],
+        lambda x: {"a": map(np.sin, [x])},
+        lambda x: zip([x], [1], strict=True),
+        awaited,
+    ],
+    ids=["generator", "iterator", "map", "zip", "coroutine"],
+)
+def test_results_that_are_used_up_are_refused(function):
+    """The second call would return what the first one's caller has emptied."""
+    f = graph_jit(function)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"returns a \w+, which is used up .* Return a list or a tuple"):
+            f(np.ones(3))
+
+
+@pytest.mark.parametrize("held", [{1, 2}, bytearray(b"ab"), np.arange(2)], ids=["set", "bytearray", "array"])
+def test_results_that_are_the_same_in_each_call_are_no_one_else_s(held):
+    f = graph_jit(lambda x: (x, held))
+    for _ in range(3):
+        found = f(np.ones(3))[1]
+        np.testing.assert_equal(found, held)
+        found.clear() if hasattr(found, "clear") else found.fill(7)

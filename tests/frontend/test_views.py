@@ -15,6 +15,7 @@ from numbagraph.ir.values import Unsupported
 from numbagraph.testing import check_writes, samples
 from numbagraph.testing.calls import applied, is_supported
 from numbagraph.testing.views import check_function, leaves_of
+from tests.fuzz.arguments import form
 from tests.ops.test_ops import first_calls
 
 PUBLIC = sorted(
@@ -176,7 +177,9 @@ def rank0(x):
     u += 2
     s = x[0, 1]
     s += 100
-    return x, v, u, w, s
+    y = x * 2
+    y[1:, ::2] += 1
+    return x, v, u, w, s, y[0, 0], y[-1, 2], y[1][1], y[1, 0, ...]
 
 
 def everything(x):
@@ -210,6 +213,7 @@ def test_writes_through_views(function):
     for backend in ("numpy", "numba"):
         found = graph_jit(program, backend=backend)(x)
         np.testing.assert_equal(found, expected)
+        assert form(found) == form(expected)
 
 
 def frozen(x):

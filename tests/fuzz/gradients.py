@@ -174,5 +174,5 @@ def derivative(curve: Callable[[float], Any]) -> tuple[np.ndarray, np.ndarray]:
 
     fine = central(1)
     left, right = one_sided(-1), one_sided(1)
-    error = np.maximum(np.abs(fine - central(2)), np.maximum(np.abs(fine - left), np.abs(fine - right)) * 1e-2)
+    error = np.maximum(np.abs(fine - central(2)), np.maximum(np.abs(fine - left), np.abs(fine - right)))
     return fine, np.where(np.isfinite(error), error, np.inf)

@@ -172,7 +172,7 @@ class Draw:
         if wanted.dtype.kind == "f" and wanted.size and self.chance(0.7):
             low, high = float(wanted.min()), float(wanted.max())
             clipped = self.new_name()
-            if self.run(f"{clipped} = np.clip({name}, {low!r}, {high!r})"):
+            if np.isfinite([low, high]).all() and self.run(f"{clipped} = np.clip({name}, {low!r}, {high!r})"):
                 return clipped
         return name
 

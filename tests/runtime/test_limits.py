@@ -374,6 +374,7 @@ def repeated(length, dtype=float):
     return np.broadcast_to(np.ones((), dtype), (length,))
 
 
+OUTER = numbagraph.vectorize(lambda x, y: x * y)
 WIDE, LONG = repeated(2**32), repeated(2**22)
 
 
@@ -395,16 +396,54 @@ WIDE, LONG = repeated(2**32), repeated(2**22)
 def test_sizes_beyond_all_addresses_are_errors(function, arguments):
     f = graph_jit(function)
     for _ in range(2):
-        with pytest.raises(ValueError, match=r"too big|too large"):
+        with pytest.raises(ValueError, match=rf"too big|too large(?s:.*)\n  in \w+\n  at {re.escape(__file__)}:\d+"):
             f(*arguments)
 
 
-def test_sizes_within_addresses_that_no_memory_has():
-    f = graph_jit(lambda x: np.sum(np.cumsum(x[:, None] * x, axis=0)))
+BEYOND_MEMORY = repeated(2**25)
+PRODUCT = graph_jit(lambda x: x[:, None] * x)
+
+
+class Product:
+    @graph_jit
+    def method(self, given):
+        return given["x"][:, None] * given["x"]
+
+
+@pytest.mark.parametrize(
+    ("call", "array"),
+    [
+        (graph_jit(lambda x: np.sum(np.cumsum(x[:, None] * x, axis=0))), r"way .*float64 .*\n  in cumsum"),
+        (PRODUCT, r"a result, .*float64 .*\n  in multiply"),
+        (graph_jit(lambda x: xp.zeros((x.size, x.size), np.complex64)), r"a result, .*complex64 .*\n  in full"),
+        (lambda x: PRODUCT(x, out=np.zeros((3, 3))), r"a result, .*\n  in multiply"),
+        (lambda x: Product().method({"x": x}), r"a result, .*\n  in multiply"),
+        (lambda x: OUTER(x[:, None], x), r"a result, .*\n  in multiply"),
+    ],
+    ids=["temporary", "result", "traced length", "out", "method", "ufunc"],
+)
+def test_sizes_within_addresses_that_no_memory_has(call, array):
+    """The largest array and the line are in the error, by whatever way a function is called, also in later calls."""
     for _ in range(2):
-        with pytest.raises(MemoryError):
-            f(repeated(2**25))
-    assert f(np.ones(3)) == 18
+        with pytest.raises(MemoryError, match=rf"{array}\n  at {re.escape(__file__)}:\d+") as caught:
+            call(BEYOND_MEMORY)
+        assert "with shape (33554432, 33554432): " in str(caught.value)
+
+
+def test_a_call_after_one_that_no_memory_is_for():
+    with pytest.raises(MemoryError):
+        PRODUCT(BEYOND_MEMORY)
+    np.testing.assert_array_equal(PRODUCT(np.arange(3.0)), np.outer(np.arange(3.0), np.arange(3.0)))
+
+
+def test_memory_errors_of_traced_python_are_left_alone():
+    @graph_jit
+    def f(x):
+        raise MemoryError("of the user")
+
+    for call in (f, graph_jit(lambda x: f(x))):
+        with pytest.raises(MemoryError, match=r"^of the user$"):
+            call(np.ones(3))
 
 
 def test_sizes_of_temporaries_in_code_of_numba():

@@ -91,5 +91,5 @@ def depending_on(loop: LoopIndex, kernel: Kernel) -> set[Scalar]:
 def calls_functions(function: ir.Function) -> bool:
     """Whether the code has calls other than those of LLVM's intrinsics."""
     instructions = (each for block in function.blocks for each in block.instructions)
-    calls = (each for each in instructions if isinstance(each, ir.CallInstr))
-    return any(not each.callee.name.startswith("llvm.") for each in calls)
+    callees = (each.callee for each in instructions if isinstance(each, ir.CallInstr))
+    return any(isinstance(each, ir.Function) and not each.name.startswith("llvm.") for each in callees)

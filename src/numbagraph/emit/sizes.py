@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I1, I64
-from numbagraph.intrinsics.ir import Apply, Literal, Register, Scalar, register, walk
+from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Register, Scalar, register, walk
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input, Node, Value
@@ -33,18 +33,26 @@ class Unbounded(Struct):
 
 
 def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
-    """What the sizes of arguments, each of which is a number, do not bound. The caller sees to those of results."""
+    """What the sizes of arguments, each of which is a number, do not bound."""
     bounds = [
         (Counter[Scalar](map(register, symbols_of(each.shape))), each.dtype.itemsize) for each in leaves if each.ndim
     ]
     kernels = [step for step in program.body.members() if isinstance(step, Kernel)]
     sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.body.slots for buffer in slot]
+    results = [each for each in program.results if isinstance(each, Buffer) and not has_length_alone(each)]
+    sizes += [(each.dtype.itemsize, each.extents) for each in results]
     sizes += [(1, kernel.flattened or tuple(loop.extent for loop in kernel.loops)) for kernel in kernels]
     none: tuple[Counter[Scalar], int] = (Counter(), MOST)
     left = dict.fromkeys(each for each in sizes if not any(is_within(*each, *bound) for bound in (none, *bounds)))
     lengths = [extent for extents in program.entry.extents for extent in extents]
     lengths += [extent for _, extents in sizes for extent in extents]
     return Unbounded(tuple(sums_and_products(program.entry.prologue, lengths)), tuple(left))
+
+
+def has_length_alone(result: Buffer) -> bool:
+    """Whether a result has one dimension, of a length that follows from others: NumPy sees to those, without a line."""
+    last = result.extents[-1] if len(result.extents) == 1 else None
+    return isinstance(last, Register) and shapes.follows_from_lengths(last.value)
 
 
 def symbols_of(shape: Iterable[object]) -> list[Value]:

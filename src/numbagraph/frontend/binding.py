@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import optree
 
 from numbagraph.frontend.outside import are_harmless, nothing_written
+from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ops.linalg.errors import CHOICES, chosen
-from numbagraph.runtime.arguments import flatten, is_source, not_traced
+from numbagraph.runtime.arguments import describe, flatten, is_source, not_traced
 
 Key = tuple[Any, ...]
 V = TypeVar("V")
@@ -43,6 +44,11 @@ class Arguments(Struct, frozen=False):
     def leaf_names(self) -> list[str]:
         paths = optree.treespec_paths(self.spec)
         return [self.names[first] + "".join(f"[{each!r}]" for each in rest) for first, *rest in paths]
+
+    def described(self) -> tuple[tuple[Leaf, ...], list[Any]]:
+        """The layout of each leaf, and the leaves as compiled code takes them."""
+        pairs = [describe(*each) for each in zip(self.leaves, self.leaf_names, strict=True)]
+        return tuple(layout for layout, _ in pairs), [leaf for _, leaf in pairs]
 
     def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:
         """Which leaves belong to some of the arguments."""

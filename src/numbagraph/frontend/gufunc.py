@@ -145,10 +145,13 @@ class GUFunc:
 
     def __call__(self, *operands: Any, **options: Any) -> Any:
         if not options:
-            for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
-                result = run(*operands)
-                if result is not NotImplemented:
-                    return result if rebuild is None else rebuild(result)
+            try:
+                for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
+                    result = run(*operands)
+                    if result is not NotImplemented:
+                        return result if rebuild is None else rebuild(result)
+            except MemoryError:
+                return self._plain(*operands)  # which says what it is that there is no memory for
         return self._call(operands, options)
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import optree
 
@@ -14,12 +14,14 @@ from numbagraph.frontend.binding import Arguments, Key, bind, is_flat_call, sign
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
+from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach
 from numbagraph.frontend.surroundings import Surroundings
 from numbagraph.frontend.targets import Targets, Writers
-from numbagraph.frontend.traced import Traced, Version, trace
+from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.inspect.memory import too_large
 from numbagraph.inspect.report import Report
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.graph import Graph
@@ -27,7 +29,7 @@ from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
-from numbagraph.runtime.arguments import Placeholder, describe
+from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
@@ -103,19 +105,23 @@ class GraphFunction:
         return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if Blocks.count:  # this block of code may want another version than the usual
+        try:
+            if Blocks.count:  # this block of code may want another version than the usual
+                return self._call_with_trees(args, kwargs)
+            if not kwargs:
+                for run, rebuild in self.flat_versions:
+                    result = run(*args)
+                    if result is not NotImplemented:
+                        return result if rebuild is None else rebuild(result)
+            elif len(kwargs) == 1 and (out := kwargs.get("out")) is not None:
+                is_tuple = type(out) is tuple
+                for write in self._writers.flat[is_tuple]:
+                    if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
+                        return out
             return self._call_with_trees(args, kwargs)
-        if not kwargs:
-            for run, rebuild in self.flat_versions:
-                result = run(*args)
-                if result is not NotImplemented:
-                    return result if rebuild is None else rebuild(result)
-        elif len(kwargs) == 1 and (out := kwargs.get("out")) is not None:
-            is_tuple = type(out) is tuple
-            for write in self._writers.flat[is_tuple]:
-                if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
-                    return out
-        return self._call_with_trees(args, kwargs)
+        except MemoryError as error:
+            self._say_what_is_too_large(error, args, kwargs)
+            raise
 
     def __get__(self, instance: Any, owner: type | None = None) -> GraphFunction:
         """A method: compiled for each instance, whose arrays are captured."""
@@ -193,13 +199,24 @@ class GraphFunction:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         return bind(self.signature.bind(*args, **kwargs), self.static_argnames, self._described)
 
+    def _say_what_is_too_large(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise an error with the largest array and its line, if native code is what ran out of memory."""
+        arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
+        if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
+            traced, leaves, _ = self._known(arguments)
+            if traced is not None and traced.version is not None and traced.specialisation is not None:
+                raise MemoryError(too_large(traced.specialisation, [*leaves, *traced.captured], self._described))
+
+    def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
+        """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
+        layouts, leaves = arguments.described()
+        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts))
+        return traced, leaves, layouts
+
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
         raise_kept()
-        described = [describe(*each) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
-        leaves = [leaf for _, leaf in described]
-        layouts = tuple(layout for layout, _ in described)
-        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts))
+        traced, leaves, layouts = self._known(arguments)
         if traced is None:
             with self._lock, collector_at_rest:
                 traced = self._add(arguments, layouts)
@@ -219,8 +236,7 @@ class GraphFunction:
 
     def _reach(self, arguments: Arguments) -> Reach:
         """What the function reads of the world around it, as that is now."""
-        found = self._surroundings.find(arguments.static)
-        if found is not None:
+        if (found := self._surroundings.find(arguments.static)) is not None:
             return found
         with self._lock:
             found = self._surroundings.find(arguments.static)
@@ -405,7 +421,7 @@ class GraphFunction:
         array(6.)
         """
         arguments = self._bind(args, kwargs)
-        layouts = [c_layout(describe(*each)[0]) for each in zip(arguments.leaves, arguments.leaf_names, strict=True)]
+        layouts = [*map(c_layout, arguments.described()[0])]
         key = (*arguments.key, (self._reach(arguments), *layouts))
         with self._lock:
             if key not in self._embedded:
@@ -435,14 +451,6 @@ class GraphFunction:
         specials = [each.specialisation for each in traced if each.version is not None]
         compiled = sum(each is not None and each.compiled for each in specials)
         return CacheInfo(len(traced), compiled, len(specials) - compiled)
-
-
-class CacheInfo(NamedTuple):
-    """What `GraphFunction.cache_info` tells."""
-
-    versions: int
-    compiled: int
-    found: int
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:

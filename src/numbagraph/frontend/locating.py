@@ -32,6 +32,11 @@ def user_source() -> Source | None:
     return None
 
 
+def is_located(error: Exception) -> bool:
+    """Whether the message has the user's line."""
+    return "\n  at " in str(error)
+
+
 def located(
     error: Exception, function: Callable[..., Any], operands: tuple[Any, ...], source: Source | None
 ) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,14 @@ class Version(NamedTuple):
     rebuild: Callable[[Any], Any] | None
 
 
+class CacheInfo(NamedTuple):
+    """What `GraphFunction.cache_info` tells."""
+
+    versions: int
+    compiled: int
+    found: int
+
+
 class Traced(Struct, frozen=False):
     """A function's graph for one dispatch key, and how to call it."""
 
@@ -90,7 +98,7 @@ def trace(
     error speaks of the function."""
     with tracing(described) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
-        values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]))
+        values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]), described)
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
@@ -107,10 +115,16 @@ def make_input(layout: Leaf, name: str) -> Input:
     return Input(ArrayType(layout.dtype, input_shape(name, layout.ones)), name)
 
 
-def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
+def collect_outputs(returned: Any, described: str) -> tuple[tuple[Value, ...], Outputs]:
     """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
     that tree from them."""
     leaves, spec = flatten(returned)
+    for leaf in leaves:
+        if isinstance(leaf, (Iterator, Coroutine)):
+            raise TypeError(
+                f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "
+                f"compiled function runs in Python once, so each call would give the same one. Return a list or a tuple"
+            )
     numbers = itertools.count()
     slots = tuple(next(numbers) if isinstance(leaf, Tracer) else None for leaf in leaves)
     static = tuple(None if isinstance(leaf, Tracer) else own_copy(leaf) for leaf in leaves)
@@ -120,4 +134,4 @@ def collect_outputs(returned: Any) -> tuple[tuple[Value, ...], Outputs]:
 def own_copy(leaf: Any) -> Any:
     """A leaf that nobody else writes to, and that holds nothing traced."""
     refuse_labelled_and_lazy(leaf, "what a traced function returns")
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+    return leaf.copy() if isinstance(leaf, (np.ndarray, set, bytearray)) else leaf

@@ -459,8 +459,9 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def unsupported(name: str) -> TypeError:
     known = sorted(each.name for each in registry if each.implements)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    return TypeError(f"numpy.{name} is not supported in a traced function; the nearest that is: {near[0]}")
+    near = difflib.get_close_matches(name, known, n=1)
+    others = f"the nearest that is: {near[0]}" if near else "what is stands in the table of operations, docs/ops.md"
+    return TypeError(f"numpy.{name} is not supported in a traced function; {others}")
 
 
 _QUERIES: dict[Any, Callable[..., Any]] = {

@@ -199,11 +199,11 @@ def is_index(scalar: Apply) -> bool:
 
 
 def format_bytes(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
         count /= 1024
-    return f"{count:.1f} GiB"
+    return f"{count:.1f} TiB"
 
 
 def short(source: Any) -> str:

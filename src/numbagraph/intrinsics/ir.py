@@ -192,6 +192,8 @@ class Buffer(Struct, frozen=False, eq=False):
     literal: np.ndarray | None = None
     shares: Buffer | None = None
     """The buffer whose memory this one lives in: the memory plan makes sure that their lives do not overlap."""
+    value: Value | None = None
+    """The value of the graph that is there, if it is a value: for errors."""
 
     @property
     def dtype(self) -> np.dtype:

@@ -111,7 +111,7 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
         if value.ndim or is_call(value):
             extents = tuple(extent_scalar(extent) for extent in value.shape)
             name = f"result{results[value]}" if value in results else f"temporary{len(memory.buffers)}"
-            memory.buffers[value] = Buffer(name, value.type, extents, result=results.get(value))
+            memory.buffers[value] = Buffer(name, value.type, extents, result=results.get(value), value=value)
     return memory
 
 

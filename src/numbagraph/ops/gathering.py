@@ -305,6 +305,7 @@ put_at = registry.register(
 
 
 def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
+    shapes.require(extent in (1, array.shape[axis]), f"sum_to_extent: a length of {array.shape[axis]} is not {extent}")
     return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array
 
 
@@ -320,7 +321,11 @@ def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
 def sum_to_extent(cotangent: Value, axis: int, extent: Extent) -> Value:
     """The sum along an axis where ``extent`` is 1, the same where it is the axis's length."""
     cotangent = as_value(cotangent)
-    numbers = iota(cotangent.shape[axis])
+    length = cotangent.shape[axis]
+    if shapes.not_one(shapes.resolve(extent)):
+        shapes.require_same(extent, length, f"sum_to_extent: a length of {length} is not {extent}")
+        return cotangent
+    numbers = iota(length)
     single = registry["equal"].bind(shapes.as_value(extent), shapes.as_value(1))
     positions = registry["where"](single, 0, numbers)
     shape = list(cotangent.shape)

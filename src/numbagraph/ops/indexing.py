@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import composite, draw
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.promotion import as_value, convert
@@ -147,7 +148,9 @@ def index(value: Any, key: Any) -> Value:
             value = pick_at(value, item.axis - value.ndim, item.content)
     if not layout.arrays:
         result = expand_at(value, layout.new)
-        return result if result.ndim or not has_ellipsis(key) else registry["asarray"](result)
+        if result.ndim:
+            return result
+        return registry["asarray"](result) if has_ellipsis(key) else scalar_result(result)
     order, first = grouped(layout, {item.axis for item in numbers})
     positions = [item.content for item in layout.arrays]
     value = permute(value, order)
