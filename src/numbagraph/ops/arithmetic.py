@@ -170,7 +170,8 @@ def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
         raise ValueError("Integers to negative integer powers are not allowed.")
     number = exponent.data.item() if exponent.ndim == 0 else None
     in_python = base.type.weak and number == 0.5  # Python's -0.0 ** 0.5 is 0.0, as C's pow gives it
-    if number == 2 or (number in SPECIAL_POWERS and (weak or exponent.dtype.kind != "c") and not in_python):
+    is_operator = weak or exponent.dtype.kind != "c"  # `np.power` of complex numbers is no square: its zeros are +0
+    if number in SPECIAL_POWERS and is_operator and not in_python:
         return SPECIAL_POWERS[number].bind(base)
     return op.bind(base, exponent)
 
