@@ -52,9 +52,9 @@ def check_signs_of_zero(call: Call, backend: str = "numba", **options: Any) -> i
     return compared
 
 
-def parts(result: Any) -> list[np.ndarray]:
+def parts(result: Any) -> list[Any]:
     """The real and the imaginary parts of results that are inexact."""
-    arrays = [np.asarray(each) for each in flatten(result)[0]]
+    arrays: list[Any] = [np.asarray(each) for each in flatten(result)[0]]
     inexact = [each for each in arrays if each.dtype.kind in "fc"]
     return [part for each in inexact for part in ((each.real, each.imag) if each.dtype.kind == "c" else (each,))]
 
@@ -63,7 +63,7 @@ SHARES = {"+0": (1, 0, 0), "-0": (0, 1, 0), "zeros": (1, 1, 0), "zeros and numbe
 """How many elements of an array are 0, -0, and what they were."""
 
 
-def with_zeros(call: Call) -> Iterator[tuple[str, list[np.ndarray]]]:
+def with_zeros(call: Call) -> Iterator[tuple[str, list[Any]]]:
     """The arrays of a call with zeros in them: of the same kind in all, and of every pair of kinds in two."""
     rng = np.random.default_rng(call.number)
     places = [place for place, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
@@ -75,10 +75,10 @@ def with_zeros(call: Call) -> Iterator[tuple[str, list[np.ndarray]]]:
         yield " and ".join(names) if len(set(names)) > 1 else names[0], arrays
 
 
-def zeroed(array: np.ndarray, shares: tuple[int, int, int], rng: np.random.Generator) -> np.ndarray:
+def zeroed(array: Any, shares: tuple[int, int, int], rng: np.random.Generator) -> Any:
     """An array with zeros in place of some numbers, or of their real and imaginary parts."""
     if array.dtype.kind == "c":
-        result = np.empty_like(array)
+        result: Any = np.empty_like(array)
         result.real, result.imag = zeroed(array.real, shares, rng), zeroed(array.imag, shares, rng)
         return result
     chosen = rng.choice(3, array.shape, p=np.array(shares) / sum(shares))
