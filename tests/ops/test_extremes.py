@@ -1,10 +1,14 @@
 """Integers at the ends of their types, as numbers, lengths and positions; what is not finite at the ends of arrays."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import numbagraph.numpy as xp
 from numbagraph import graph_jit
+from numbagraph.testing import assert_same
+from numbagraph.testing.compare import same_bits
 
 FIRST, LAST = -(2**63), 2**63 - 1
 X = np.arange(5.0)
@@ -14,7 +18,7 @@ U8, I64, U64 = np.array([0, 1, 2, 200], np.uint8), np.array([-1, 0, LAST]), np.a
 def outcome(function, *args):
     try:
         return function(*args)
-    except (ValueError, OverflowError, IndexError, TypeError) as error:
+    except (ValueError, ArithmeticError, IndexError, TypeError) as error:
         return error
 
 
@@ -92,6 +96,91 @@ def test_ranges_of_all_integers(backend):
     for stop in (np.inf, np.nan):
         with pytest.raises(ValueError, match="length"):
             graph_jit(lambda n: xp.arange(0.0, n), backend=backend)(stop)
+
+
+ENDS = [
+    *[(np.uint64(first), np.uint64(first + 5)) for first in (2**53 - 3, 2**53 + 1, 2**63 - 2, 2**63, 2**64 - 6)],
+    *[(np.uint64(2**63 + 1), np.uint64(2**63 + 5000), np.uint64(step)) for step in (3, 1000, 2**62, 2**64 - 1)],
+    *[(np.uint64(0), np.uint64(2**64 - 1), np.uint64(step)) for step in (2**61, 2**63, 2**63 + 1)],
+    *[(np.int64(first), np.int64(first + 5)) for first in (FIRST, -(2**53) - 4, 2**53 - 2, LAST - 5)],
+    *[(np.int64(FIRST), np.int64(FIRST + 9), np.int64(2)), (np.int64(LAST), np.int64(LAST - 9), np.int64(-2))],
+    *[(np.uint64(3), np.int64(9)), (np.int64(2**62), np.uint64(2**62 + 3000)), (np.int64(-3), np.uint64(3), 0.5)],
+    *[(np.uint64(2**63), np.uint64(2**63 + 9), 3), (0, np.uint64(2**63), np.uint64(2**61)), (np.uint64(5),)],
+    *[(np.float32(0), np.float32(0.3), np.float32(0.1)), (np.float32(0.1), 3, 0.7), (np.float32(2**24), 2**24 + 9)],
+    *[(2**53 + 1, 2**53 + 9), (2**53 + 1, 2**53 + 9, 1.5), (FIRST, FIRST + 3000, 1000.0), (True,), (np.uint8(3),)],
+]
+"""Near the last integers of a type, and where floats have none any more for each integer."""
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_ranges_between_numbers_of_all_types_are_as_long_as_numpy_s(backend):
+    for dtype in (None, np.float64, np.uint64, np.int64):
+        of_dtype = graph_jit(lambda *ends: xp.arange(*ends, dtype=dtype), backend=backend)  # noqa: B023
+        for ends in ENDS:
+            of_constants = graph_jit(lambda: xp.arange(*ends, dtype=dtype), backend="numpy")  # noqa: B023
+            with np.errstate(all="ignore"):
+                wanted = outcome(lambda ends, dtype: np.arange(*ends, dtype=dtype), ends, dtype)
+            for found in (outcome(of_dtype, *ends), outcome(of_constants)):
+                if isinstance(wanted, Exception):
+                    assert isinstance(found, type(wanted)), (ends, dtype, found)
+                else:
+                    assert_same(found, wanted, what=f"{dtype}, {ends}")
+
+
+FLOATS = [0.0, -0.0, 5e-324, 3.5, 1e300, np.inf, np.nan, -2.0]
+
+
+def test_ranges_of_narrow_integers_begin_with_integers_of_the_dtype():
+    """NumPy looks at the first two, and lets the others wrap around."""
+    for dtype in (np.uint8, np.int8, np.uint64, np.int64):
+        run = graph_jit(lambda *ends: xp.arange(*ends, dtype=dtype), backend="numpy")  # noqa: B023
+        for ends in product((-300, -3, 0, 250, -3.5, -0.5, 254.0, 300.0), (-310, -3, 1, 8, 260), (-2, 1, 300)):
+            known = graph_jit(lambda: xp.arange(*ends, dtype=dtype), backend="numpy")  # noqa: B023
+            wanted = outcome(lambda ends, dtype: np.arange(*ends, dtype=dtype), ends, dtype)
+            for found in (outcome(run, *ends), outcome(known)):
+                assert type(found) is type(wanted), (dtype, ends, wanted, found)
+                assert isinstance(wanted, Exception) or np.array_equal(found, wanted), (dtype, ends, wanted, found)
+
+
+def test_ranges_between_special_floats():
+    run, failures = graph_jit(lambda *ends: xp.arange(*ends), backend="numpy"), []
+    native = graph_jit(lambda *ends: xp.arange(*ends))
+    for ends in product(FLOATS, repeat=3):
+        with np.errstate(all="ignore"):
+            if 1e5 < np.divide(ends[1] - ends[0], ends[2]) < 1e17:
+                continue
+            wanted = outcome(np.arange, *map(np.float64, ends))
+        known = graph_jit(lambda: xp.arange(*ends), backend="numpy")  # noqa: B023
+        for found in (outcome(run, *ends), outcome(native, *ends), outcome(known)):
+            if isinstance(wanted, Exception):
+                right = isinstance(found, ZeroDivisionError if ends[2] == 0 else ValueError)
+            else:
+                right = isinstance(found, np.ndarray) and same_bits_of(found, wanted)
+            failures += [] if right else [f"{ends}: {wanted!r} expected, found {found!r}"]
+    assert not failures, "\n".join(failures[:12])
+
+
+def same_bits_of(left, right):
+    return left.shape == right.shape and bool(same_bits(left, right).all())
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_ranges_that_are_too_long_are_refused(backend):
+    """NumPy's are empty where the distance of its scalars wraps around, or their length."""
+    run = graph_jit(lambda *ends: xp.arange(*ends), backend=backend)
+    for ends in [(FIRST, LAST), (0, LAST), (np.uint64(0), np.uint64(2**64 - 1)), (np.uint64(2**63),), (0.0, 1e300)]:
+        known = graph_jit(lambda: xp.arange(*ends), backend=backend)  # noqa: B023
+        for found in (outcome(run, *ends), outcome(known)):
+            assert isinstance(found, ValueError), (ends, found)
+            assert "length is too large" in str(found)
+
+
+def test_distances_do_not_wrap_around():
+    """A listed difference: those of NumPy's scalars do."""
+    run = graph_jit(lambda *ends: xp.arange(*ends))
+    for ends in [(np.int8(-128), np.int8(127), np.int8(100)), (np.uint32(5), np.uint32(2)), (FIRST, LAST, LAST)]:
+        np.testing.assert_array_equal(run(*map(np.asarray, ends)), [*range(*map(int, ends))])
+    assert run(np.uint64(2**63 + 5), np.uint64(2**63)).size == 0
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])

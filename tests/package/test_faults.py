@@ -13,7 +13,7 @@ from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, 
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.emit import program as program_emitter
 from numbagraph.frontend import traced
-from numbagraph.intrinsics import scalar
+from numbagraph.intrinsics import scalar, vecmath
 from numbagraph.intrinsics.ir import literal
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import structs
@@ -37,6 +37,7 @@ from numbagraph.testing import (
 )
 from numbagraph.testing.checks import check_lengths_of_one
 from numbagraph.testing.special_points import check_special_points
+from numbagraph.testing.zeros import check_signs_of_zero
 
 DISCRETE = Unsupported("planted")
 
@@ -112,6 +113,16 @@ def test_a_wrong_sign_of_zero_is_caught():
 
     op = elementwise(np.negative, name="planted", emit=emit, vjp=DISCRETE)
     caught(check_op, op, FLOAT64, match=r"special values.*-0\. expected, found 0\.")
+
+
+def test_a_wrong_sign_of_zero_below_the_tolerance_is_caught():
+    def emit(emitter, x):
+        return emitter.builder.fadd(vecmath.sinh(emitter, x), x.value.type(0.0))
+
+    op = elementwise(np.sinh, name="planted", emit=emit, vjp=DISCRETE, ulp=4)
+    assert check_op(op, FLOAT64) > 10
+    caught(check_signs_of_zero, sample(op), match="another sign than NumPy's; -0 expected")
+    assert check_signs_of_zero(sample(registry["sinh"])) > 10
 
 
 def test_integer_division_without_care_for_signs_is_caught():

@@ -1,4 +1,4 @@
-"""Kinds of op: each derives most facets of the ops that it declares.
+"""Kinds of op: each derives most properties of the ops that it declares.
 
 An op declared with a kind is traced, lowered, differentiated, batched, translated to `jax.numpy` and tested from
 that one declaration.

@@ -34,7 +34,7 @@ def view(
     cost: float = 0.0,
     copies: bool = False,
     zero_dim: str = "array",
-    **facets: Any,
+    **properties: Any,
 ) -> Op:
     """Declare an op whose every element is an element of its first operand: no work, only other indices.
 
@@ -62,6 +62,6 @@ def view(
             zero_dim=zero_dim,
             cost=cost,
             view_of=new_memory if copies else first_argument(frontend, skip=1),
-            **facets,
+            **properties,
         )
     )

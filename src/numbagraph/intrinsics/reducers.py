@@ -68,6 +68,27 @@ class LinearRecurrence(Reducer):
         return (self.combine(emitter, Operand(kept, value.dtype), value),)
 
 
+class RunningProduct(Reducer):
+    """A product that begins with its first term. (One times a complex number is another one beside infinities, and
+    where a part is -0.)"""
+
+    @staticmethod
+    def unit(dtype: np.dtype) -> Any:
+        """What stands for no term: one, as a number that hardly any product is."""
+        return complex(1.0, -0.0) if dtype.kind == "c" else 1
+
+    def step(self, emitter: Emitter, state: State, value: Operand, extra: ir.Value | None) -> State:
+        (product,) = super().step(emitter, state, value, extra)
+        if value.dtype.kind != "c":
+            return (product,)
+        builder, imaginary = emitter.builder, emitter.imaginary(state[0])
+        integer = ir.IntType(value.dtype.itemsize * 4)
+        sign_bit = ir.Constant(integer, 1 << (integer.width - 1))
+        is_negative_zero = builder.icmp_unsigned("==", builder.bitcast(imaginary, integer), sign_bit)
+        is_one = builder.fcmp_ordered("==", emitter.real(state[0]), ir.Constant(imaginary.type, 1.0))
+        return (builder.select(builder.and_(is_one, is_negative_zero), value.value, product),)
+
+
 class Sum(Reducer):
     """A sum in blocks: reordered inside a block, compensated across blocks (Knuth's TwoSum), so that the error
     does not grow with the length."""

@@ -12,8 +12,8 @@ from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_ru
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.ir.op import load
-from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
+from numbagraph.ir.op import boxing, load
+from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Constant, Node, Op, Value
 from numbagraph.ops.comparison import equal, greater_equal, logical_and
 from numbagraph.ops.exponential import log
@@ -161,7 +161,7 @@ hypot = elementwise(np.hypot, emit=vecmath.hypot, vjp=hypot_vjp, cost=10, ulp=2,
 
 def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
     """A constant exponent may have an op of its own, as NumPy has it."""
-    if weak and type(y) is int and y == 2:
+    if weak and type(y) is int and y == 2 and not is_truth_value(x):
         return square(x, weak=True)
     base, exponent = promote(ufunc_rule(np.power), (x, y), weak=weak)
     if not isinstance(exponent, Constant):
@@ -170,9 +170,16 @@ def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
         raise ValueError("Integers to negative integer powers are not allowed.")
     number = exponent.data.item() if exponent.ndim == 0 else None
     in_python = base.type.weak and number == 0.5  # Python's -0.0 ** 0.5 is 0.0, as C's pow gives it
-    if number == 2 or (number in SPECIAL_POWERS and (weak or exponent.dtype.kind != "c") and not in_python):
+    is_operator = weak or exponent.dtype.kind != "c"  # `np.power` of complex numbers is no square: its zeros are +0
+    if number in SPECIAL_POWERS and is_operator and not in_python:
         return SPECIAL_POWERS[number].bind(base)
     return op.bind(base, exponent)
+
+
+def is_truth_value(x: Any) -> bool:
+    """Whether an operand is a bool scalar of NumPy's, whose powers are those of the ufunc: ints even for an exponent
+    of 2, where an array has its squares, small ints."""
+    return isinstance(x, Value) and x.dtype == BOOL and boxing(x) == "scalar"
 
 
 SPECIAL_POWERS = {2: square, 0.5: sqrt, -1: reciprocal}

@@ -38,13 +38,13 @@ def as_number(operand: Any, other: Any) -> Any:
     return float(operand) if dtype.kind in "fc" else np.copysign(np.inf, operand)
 
 
-def comparison(ufunc: np.ufunc, predicate: str, **facets: Any) -> Op:
+def comparison(ufunc: np.ufunc, predicate: str, **properties: Any) -> Op:
     rule = by_value(ufunc)
 
     def frontend(op: Op, x1: Any, x2: Any, *, weak: bool = False) -> Value:
         return op.bind(*promote(rule, (as_number(x1, x2), as_number(x2, x1)), weak=weak))
 
-    return elementwise(ufunc, emit=scalar.compare(predicate), dtype=rule, frontend=frontend, vjp=DISCRETE, **facets)
+    return elementwise(ufunc, emit=scalar.compare(predicate), dtype=rule, frontend=frontend, vjp=DISCRETE, **properties)
 
 
 equal = comparison(np.equal, "==", commutative=True)

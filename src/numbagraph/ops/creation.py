@@ -5,7 +5,6 @@ NumPy cannot dispatch ``np.zeros(n)`` with such a length: `numbagraph.numpy` off
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,13 +12,20 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import batch_unary, composite, draw, view
-from numbagraph.blockwise.lengths import as_extent, as_length, as_shape, ceil_divide, is_nonnegative
+from numbagraph.blockwise.lengths import as_extent, as_length, as_shape
 from numbagraph.blockwise.lowering import Index
-from numbagraph.blockwise.promotion import as_value, common_dtype, convert, is_large, kind_of, number_of
+from numbagraph.blockwise.promotion import (
+    as_value,
+    common_dtype,
+    convert,
+    is_large,
+    kind_of,
+    number_of,
+)
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import FLOAT64, INT64, UINT64, canonical_dtype
-from numbagraph.ir.values import ArrayType, Constant, Extent, Lowering, Node, Op, Unsupported, Value, constant
+from numbagraph.ir.types import FLOAT64, INT64, canonical_dtype
+from numbagraph.ir.values import ArrayType, Extent, Lowering, Node, Op, Unsupported, Value, constant
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
 
 
@@ -153,75 +159,6 @@ def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
 ) -> Value:
     return fill_like(a, fill_value, dtype, shape)
-
-
-def integer_range(start: Any, stop: Any, step: Any, dtype: np.dtype) -> Value:
-    """``arange`` of integers."""
-    start, stop, step = (as_extent(each, "an end of a range") for each in (start, stop, step))
-    shapes.require(shapes.compare("not_equal", step, 0), "arange with a step of 0", ZeroDivisionError)
-    length = range_length(start, stop, step)
-    numbers = iota(length if is_nonnegative(length) else shapes.maximum(length, 0))
-    if not (isinstance(step, int) and step == 1):
-        numbers = numbers * step
-    return convert(numbers if isinstance(start, int) and start == 0 else numbers + start, dtype)
-
-
-def range_length(start: Extent, stop: Extent, step: Extent) -> Extent:
-    """How many integers there are; where the distance may be none of int64, it is found as one of uint64."""
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
-        return len(range(start, stop, step))
-    near = is_nonnegative(start) and is_nonnegative(stop)
-    if isinstance(step, int) and (near or (isinstance(start, int) and start == 0 and step == 1)):
-        distance = shapes.subtract(stop, start) if step > 0 else shapes.subtract(start, stop)
-        return ceil_divide(distance, abs(step))
-    first, last, by = map(shapes.as_value, (start, stop, step))
-    is_up, where = by > 0, registry["where"]
-    low, high = where(is_up, first, last), where(is_up, last, first)
-    size = as_unsigned(where(is_up, by, -by))
-    count = registry["floor_divide"](as_unsigned(high) - as_unsigned(low) - np.uint64(1), size)
-    return as_extent(where(high > low, shapes.minimum(as_extent(count), 2**63 - 2) + 1, 0))
-
-
-def as_unsigned(number: Value) -> Value:
-    return registry["cast"].bind(number, dtype=UINT64)
-
-
-def float_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Value:
-    """``arange`` of floats: NumPy takes the distance of the first two elements for the step."""
-    numbers = iota(shapes.maximum(float_length(start, stop, step), 0))
-    first, second = convert(start, dtype), convert(start + step, dtype)
-    following = first + convert(numbers, dtype) * (second - first)
-    return registry["where"](registry["equal"](numbers, 1), second, following)
-
-
-def float_length(start: Value, stop: Value, step: Value) -> Extent:
-    ends = [float(each.data) for each in (start, stop, step) if isinstance(each, Constant)]
-    if len(ends) == 3:
-        return math.ceil((ends[1] - ends[0]) / ends[2])
-    shapes.require(registry["not_equal"](step, 0.0), "arange with a step of 0", ZeroDivisionError)
-    count = (stop - start) / step
-    shapes.require(registry["less"](count, 2.0**62), "arange: the length is too large, or not a number", ValueError)
-    return as_extent(registry["cast"](registry["ceil"](count), INT64))
-
-
-def range_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    if dtype.kind not in "if":
-        return []
-    return [(5,), (2, 9, 3), (9, 2, -2), (3, 1), (0.5, 3.0, 0.25), (4, None, 1, dtype)]
-
-
-@composite(np.arange, samples=range_samples)
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Value:
-    if stop is None:
-        start, stop = 0, start
-    values = [as_value(each) for each in (start, stop, 1 if step is None else step)]
-    common = np.result_type(INT64, *[each.dtype for each in values])
-    wanted = common if dtype is None else canonical_dtype(dtype)
-    if common.kind in "biu" and wanted.kind in "iu":
-        first, last, by = map(shapes.resolve, values)
-        return integer_range(first, last, by, wanted)
-    first, last, by = (convert(each, FLOAT64) for each in values)
-    return float_range(first, last, by, wanted)
 
 
 def linspace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Extent, Value
 from numbagraph.ops.comparison import equal
-from numbagraph.ops.creation import iota, number_as
+from numbagraph.ops.creation import iota, number_as, zeros
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_dims, move
 
@@ -44,11 +44,26 @@ main_diagonal = view(
 )
 
 
-def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]:
-    """The row and the column of each element of a diagonal of the last two dimensions."""
+def beside_diagonal(value: Value, offset: Any) -> Value:
+    """The matrix that has a vector on another diagonal. (A scatter adds to zeros, so that -0 would become 0.)"""
+    right = known_offset(offset)
+    blank = zeros((abs(right),), value.dtype)
+    rows = registry["concatenate"]([value, blank] if right > 0 else [blank, value])
+    numbers = iota(rows.shape[0])
+    on_diagonal = equal(expand_dims.bind(numbers, axes=(-1,)) + right, numbers)
+    return registry["where"](on_diagonal, expand_dims.bind(rows, axes=(-1,)), number_as(0, value.dtype))
+
+
+def known_offset(offset: Any) -> int:
     offset = as_extent(offset, "the offset of a diagonal")
     if not isinstance(offset, int):
         raise TypeError("the offset of a diagonal must be known when the function is traced: use static_argnames")
+    return offset
+
+
+def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]:
+    """The row and the column of each element of a diagonal of the last two dimensions."""
+    offset = known_offset(offset)
     rows, columns = shape[-2:]
     down, right = max(-offset, 0), max(offset, 0)
     length = shapes.minimum(less(rows, down), less(columns, right))
@@ -95,5 +110,4 @@ def diag(v: Any, k: Any = 0) -> Value:
         raise ValueError("Input must be 1- or 2-d.")
     if as_extent(k) == 0:
         return diagonal_matrix(value, (value.shape[0], value.shape[0]))
-    size = shapes.add(value.shape[0], abs(as_extent(k)))
-    return scatter(value, diagonal_places((size, size), k), (size, size), -2, (False, False))
+    return beside_diagonal(value, k)

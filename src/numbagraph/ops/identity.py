@@ -25,10 +25,10 @@ def identity(
     jnp: Callable[..., Any] = first,
     batch: Batch = batch_elementwise,
     zero_dim: str = "array",
-    **facets: Any,
+    **properties: Any,
 ) -> Op:
     """Declare an op that returns its first operand."""
-    facets.setdefault("samples", lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
+    properties.setdefault("samples", lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
     return registry.register(
         Op(
             name=name,
@@ -41,7 +41,7 @@ def identity(
             jnp=jnp,
             zero_dim=zero_dim,
             cost=0.0,
-            **facets,
+            **properties,
         )
     )
 

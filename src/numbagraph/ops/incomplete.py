@@ -96,12 +96,12 @@ def on_arrays(formula: Callable[..., Any]) -> Callable[..., Any]:
     return reference
 
 
-def by_parameter(name: str, formula: Callable[..., Any], emit: Emit, **facets: Any) -> Op:
+def by_parameter(name: str, formula: Callable[..., Any], emit: Emit, **properties: Any) -> Op:
     """Declare the derivative of a function by one of its parameters.
 
     A power of large parameters is the exponential of a large number, which magnifies how that was rounded.
     """
-    return own(name, on_arrays(formula), (0.1, 0.9), emit=emit, ulp=4096, **facets)
+    return own(name, on_arrays(formula), (0.1, 0.9), emit=emit, ulp=4096, **properties)
 
 
 PARAMETER_AND_NUMBER = with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1)

@@ -13,10 +13,10 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Value
 
 
-def rounding(ufunc: np.ufunc, **facets: Any) -> Op:
+def rounding(ufunc: np.ufunc, **properties: Any) -> Op:
     real = intrinsic(ufunc.__name__)
     emit = by_kind(biu=identity, f=real, c=on_parts(real))
-    return elementwise(ufunc, emit=emit, vjp=lambda g, y, x: (None,), **facets)
+    return elementwise(ufunc, emit=emit, vjp=lambda g, y, x: (None,), **properties)
 
 
 floor = rounding(np.floor)

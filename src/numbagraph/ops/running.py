@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, running, running_op
 from numbagraph.blockwise.promotion import common_rule, convert, promote
 from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer
+from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer, RunningProduct
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
@@ -111,7 +111,7 @@ cumsum = running(
 cumprod = running(
     np.cumprod,
     ufunc=np.multiply,
-    reducer=Reducer("cumprod", scalar.multiply, 1),
+    reducer=RunningProduct("cumprod", scalar.multiply, RunningProduct.unit),
     accumulator=accumulator_dtype,
     vjp=cumprod_vjp,
 )

@@ -49,12 +49,12 @@ def real_samples(reference: Any, domain: Domain) -> Callable[..., Any]:
 
 
 def special(
-    name: str, *, jnp: Any = None, domain: Domain = (-3.0, 3.0), cost: float = 40, ulp: float = 4, **facets: Any
+    name: str, *, jnp: Any = None, domain: Domain = (-3.0, 3.0), cost: float = 40, ulp: float = 4, **properties: Any
 ) -> Op:
     """Declare a function of real numbers in `scipy.special`; `jax.scipy.special` has it too unless ``jnp`` is given."""
     path, jnp = f"scipy.special:{name}", jnp or lazy(f"jax.scipy.special:{name}")
-    facets = {"samples": real_samples(path, domain), **facets}
-    return elementwise(path, dtype=scipy_rule(path), jnp=jnp, cost=cost, ulp=ulp, **facets)
+    properties = {"samples": real_samples(path, domain), **properties}
+    return elementwise(path, dtype=scipy_rule(path), jnp=jnp, cost=cost, ulp=ulp, **properties)
 
 
 expit = special("expit", emit=vecmath.expit, vjp=lambda g, y, x: (g * (y * (1 - y)),), cost=20)
@@ -82,7 +82,7 @@ def log1mexp_reference(x: Any) -> Any:
     return np.where(x > -math.log(2), np.log(-np.expm1(x)), np.log1p(-np.exp(x)))[()]
 
 
-def own(name: str, reference: Callable[..., Any], domain: Domain, **facets: Any) -> Op:
+def own(name: str, reference: Callable[..., Any], domain: Domain, **properties: Any) -> Op:
     """Declare a function that SciPy has not."""
 
     def rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -91,8 +91,8 @@ def own(name: str, reference: Callable[..., Any], domain: Domain, **facets: Any)
             raise TypeError(f"{name} of complex numbers is not supported")
         return dtypes
 
-    facets = {"samples": real_samples(reference, domain), "ulp": 4, **facets}
-    return elementwise(reference, name=name, dtype=rule, **facets)
+    properties = {"samples": real_samples(reference, domain), "ulp": 4, **properties}
+    return elementwise(reference, name=name, dtype=rule, **properties)
 
 
 softplus = own(

@@ -9,7 +9,14 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, Operand
 from numbagraph.intrinsics.formula import INT32, Bits, Number, absolute, unwrap
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of
-from numbagraph.intrinsics.linalg.triangular import Column, Triangle, store, triangular_by_blas, zero_on_diagonal
+from numbagraph.intrinsics.linalg.triangular import (
+    Column,
+    Triangle,
+    raised_beside,
+    store,
+    triangular_by_blas,
+    zero_on_diagonal,
+)
 from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable, number_of
 
 
@@ -52,8 +59,9 @@ def lu_loops(element: Element) -> None:
         pivots[k] = pivot
         exchange_rows(element, factors, k, pivot)
         diagonal = factors[k, k]
-        inverse = diagonal.equals(0.0).where(diagonal.constant(0.0), 1.0 / diagonal)
-        code.loop(k + 1, n, lambda i: factors.__setitem__((i, k), factors[i, k] * inverse))
+        raised = raised_beside(diagonal)
+        inverse = diagonal.equals(0.0).where(diagonal.constant(0.0), 1.0 / raised(diagonal))
+        code.loop(k + 1, n, lambda i: factors.__setitem__((i, k), raised(factors[i, k]) * inverse))
 
         def column(j: Index) -> None:
             number = factors[k, j]

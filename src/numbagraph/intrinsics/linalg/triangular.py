@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, Operand
-from numbagraph.intrinsics.formula import Number, sqrt
+from numbagraph.intrinsics.formula import Number, absolute, sqrt
 from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
+from numbagraph.ir.types import real_dtype
 
 FLIPPED = {"L": "U", "U": "L"}
 
@@ -104,6 +106,15 @@ class Column:
         self.matrix[place[0], self.c] = number
 
 
+RAISED = 2.0**64
+
+
+def raised_beside(divisor: Number) -> Callable[[Number], Number]:
+    """What to apply to both sides of a quotient whose divisor may be subnormal, so that its reciprocal is finite."""
+    small = absolute(divisor) < float(np.finfo(real_dtype(divisor.dtype)).tiny)
+    return lambda number: small.where(number * RAISED, number)
+
+
 class Triangle:
     """A triangular matrix to be solved with: in registers where its length is static, the reciprocals of its diagonal
     ready."""
@@ -115,6 +126,7 @@ class Triangle:
         self.unit = unit
         self.matrix: Grid = matrix
         self.inverse: dict[int, Number] = {}
+        self.raised: dict[int, Callable[[Number], Number]] = {}
         if self.n.static is not None:
             self.matrix = Registers()
             for i in map(self.code.index, range(self.n.static)):
@@ -122,7 +134,8 @@ class Triangle:
                 self.code.loop(begin, end, lambda k, i=i: self.matrix.__setitem__((i, k), matrix[i, k]))
                 if not unit:
                     diagonal = self.matrix[i, i] = matrix[i, i]
-                    self.inverse[i.static or 0] = 1.0 / diagonal
+                    raised = self.raised[i.static or 0] = raised_beside(diagonal)
+                    self.inverse[i.static or 0] = 1.0 / raised(diagonal)
         self.singular = self.find_zero()
 
     def find_zero(self) -> ir.Value:
@@ -157,7 +170,7 @@ class Triangle:
 
     def divided(self, number: Number, i: Index) -> Number:
         if i.static is not None and self.inverse:
-            return number * self.inverse[i.static]
+            return self.raised[i.static](number) * self.inverse[i.static]
         return number / self.matrix[i, i]
 
 

@@ -159,12 +159,12 @@ def slogdet(a: Any) -> SlogdetResult:
     singular = any(equal(size, number(0, size)), -1)  # then NaN and infinities beside the zero do not count
     logarithm = where(singular, number(-np.inf, size), sum(log(size), -1))
     if elements.dtype.kind != "c":
-        sign = sign_of_product(elements) * parity(pivots, elements)
+        sign = where(singular, number(0, elements), sign_of_product(elements) * parity(pivots, elements))
         sign = determinant_of.bind(sign, matrix, factors, pivots, part="sign")
         logarithm = determinant_of.bind(logarithm, matrix, factors, pivots, part="logarithm")
     else:
         sign = prod(elements / where(equal(size, number(0, size)), number(1, size), size), -1)
-        sign = where(singular, number(0, elements), sign) * parity(pivots, elements)
+        sign = where(singular, number(0, elements), sign * parity(pivots, elements))
         # the logarithm of how the determinant changes: its size, and by which angle it turns
         change = complex_of(logarithm, zeros_like(logarithm))
         change = determinant_of.bind(change, matrix, factors, pivots, part="logarithm")

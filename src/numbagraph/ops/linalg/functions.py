@@ -100,7 +100,7 @@ def condition_number(x: Any, p: Any = None) -> Value:
     for extent in matrix.shape[-2:]:
         shapes.require(shapes.compare("not_equal", extent, 0), "cond is not defined on empty arrays", LinAlgError)
     if p in (None, 2, -2):
-        s = svdvals(matrix)
+        s = svdvals.bind(matrix, on_error="nan")  # as NumPy has it where there are infinities
         first, last = s[..., 0], s[..., -1]
         ratio = last / first if p == -2 else first / last
     else:

@@ -1,0 +1,100 @@
+"""Linear algebra at its limits: matrices that are zero, singular, huge, subnormal, not finite, or that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from numbagraph.runtime.arguments import flatten
+from numbagraph.testing.calls import Call, is_supported, outcome
+
+ACCURACY = 1e-6
+"""Relative to the largest element of a matrix: what is found is a number of the right size, not an accurate one."""
+
+
+def scaled(exponent: int) -> Callable[[np.ndarray], np.ndarray]:
+    """All elements times a power of two."""
+    return lambda array: array * array.dtype.type(2.0**exponent)
+
+
+def with_element(number: float, place: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Another element on the diagonal of each matrix, or in a vector."""
+
+    def change(array: np.ndarray) -> np.ndarray:
+        result = array.copy()
+        if result.size:
+            result[(..., *[place] * min(result.ndim, 2))] = number
+        return result
+
+    return change
+
+
+SPECIAL: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "zero": lambda array: array * 0,
+    "huge": scaled(990),
+    "nearly subnormal": scaled(-990),
+    "subnormal": scaled(-1060),
+    "a zero first": with_element(0.0, 0),
+    "a huge element": with_element(1e300, -1),
+    "a tiny element": with_element(5e-324, 0),
+    "an infinity first": with_element(np.inf, 0),
+    "an infinity last": with_element(-np.inf, -1),
+}
+
+
+def check_special_matrices(
+    call: Call, backend: str = "numba", *, left_out: tuple[str, ...] = (), **options: Any
+) -> int:
+    """Compare a function of matrices with NumPy's where numbers are special, in each of the operands, and in all.
+
+    Both raise an error, or what NumPy finds is found. Where NumPy's result is not finite ours is not, either.
+
+    Returns
+    -------
+    int
+        The number of results, or errors, that were compared.
+    """
+    compiled, failures, compared = call.compiled(backend=backend, **options), [], 0
+    for what, arrays in variations(call, left_out):
+        expected, found = call.expected(arrays), outcome(compiled, arrays)
+        compared += 1
+        wrong = difference(call, expected, found)
+        if wrong:
+            failures.append(f"{call}, {what}, {backend}: {wrong}")
+    if failures:
+        raise AssertionError("\n".join(failures))
+    return compared
+
+
+def variations(call: Call, left_out: tuple[str, ...]) -> Iterator[tuple[str, list[np.ndarray]]]:
+    places = [place for place, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
+    yield "no matrices at all", [np.empty((0, *each.shape), each.dtype) for each in call.arrays]
+    for name, change in SPECIAL.items():
+        for chosen in [places] if len(places) == 1 else [places, *[[place] for place in places]]:
+            if name not in left_out:
+                with np.errstate(all="ignore"):
+                    arrays = [change(each) if place in chosen else each for place, each in enumerate(call.arrays)]
+                yield f"{name} in {chosen}", arrays
+
+
+def difference(call: Call, expected: Any, found: Any) -> str | None:
+    """What is wrong, in words."""
+    if not is_supported(expected):
+        return None if isinstance(found, Exception) else f"{expected!r} expected, found {found!r}"
+    if isinstance(found, Exception):
+        return f"{expected!r} expected, found {found!r}"
+    left, right = (
+        [np.asarray(each) for each in flatten(call.op.determined(result))[0]] for result in (found, expected)
+    )
+    for each, wanted in zip(left, right, strict=True):
+        if each.shape != wanted.shape or each.dtype != wanted.dtype:
+            return f"{wanted.dtype}{wanted.shape} expected, found {each.dtype}{each.shape}"
+        finite = np.isfinite(wanted)
+        size = np.abs(wanted[finite]).max(initial=0)
+        with np.errstate(all="ignore"):
+            near = np.abs(each[finite] / 2 - wanted[finite] / 2) <= ACCURACY * size
+        if not near.all() or np.isfinite(each[~finite]).any():
+            return f"{wanted!r} expected, found {each!r}"
+    return None
