@@ -232,7 +232,7 @@ def test_wrong_strides_are_caught(monkeypatch):
             return structs.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
         return layout, array
 
-    monkeypatch.setattr("numbagraph.frontend.jit.describe", confused)
+    monkeypatch.setattr("numbagraph.frontend.binding.describe", confused)
     caught(check_op, registry["add"], FLOAT64, match="strided|Fortran order|negative strides")
 
 
@@ -281,8 +281,8 @@ def test_a_modified_argument_is_caught(monkeypatch):
 def merged(collect):
     """What gives equal results one place."""
 
-    def collect_outputs(returned):
-        values, outputs = collect(returned)
+    def collect_outputs(returned, described):
+        values, outputs = collect(returned, described)
         places = {value: number for number, value in enumerate(dict.fromkeys(values))}
         slots = tuple(None if slot is None else places[values[slot]] for slot in outputs.slots)
         return tuple(places), structs.replace(outputs, slots=slots)

@@ -71,13 +71,13 @@ def test_a_check_that_does_not_fail_is_found(monkeypatch):
 
 
 def test_a_lost_update_of_a_shared_variable_is_found(monkeypatch):
-    run = linker.Program.__call__
+    run = linker.LinkedProgram.__call__
 
     def forgetful(program, output_subset=None):
         program.updates = []
         return run(program, output_subset)
 
-    monkeypatch.setattr(linker.Program, "__call__", forgetful)
+    monkeypatch.setattr(linker.LinkedProgram, "__call__", forgetful)
     assert found(pytensor_graphs, ["Add of elements", "Sub of elements"], monkeypatch, cases=60)
 
 

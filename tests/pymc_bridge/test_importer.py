@@ -22,7 +22,7 @@ from scipy.interpolate import InterpolatedUnivariateSpline, make_interp_spline
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES
 from numbagraph.pymc_bridge import UnsupportedOp, from_pytensor
-from numbagraph.pymc_bridge.compatibility import Names, conditional, linalg
+from numbagraph.pymc_bridge.compatibility import VersionNames, conditional, linalg
 from numbagraph.pymc_bridge.elementwise import AS_THEY_ARE, IN_RESULT_DTYPE
 from numbagraph.rewrite.capture import LARGEST
 from numbagraph.transforms.interpret import evaluate
@@ -46,7 +46,9 @@ DATA = {
     i: np.array([2, 0, -1, 2]),
     b: np.array([0, 1, 1, 0], dtype=np.int8),
 }
-pivot_to_permutation = Names("pytensor.tensor.linalg.decomposition.lu", "pytensor.tensor.slinalg").pivot_to_permutation
+pivot_to_permutation = VersionNames(
+    "pytensor.tensor.linalg.decomposition.lu", "pytensor.tensor.slinalg"
+).pivot_to_permutation
 xlogy = getattr(pt.special, "xlogy", None) or pt.xlogx.xlogy0
 MASK = np.array([True, False, True, True])
 EXPRESSIONS = {
@@ -287,7 +289,7 @@ def test_scan_and_random_variables_are_refused():
 
 
 def test_a_name_that_no_version_has_is_an_error():
-    names = Names("pytensor.scalar.basic", "no.such.module")
+    names = VersionNames("pytensor.scalar.basic", "no.such.module")
     assert names.Add is scalars.Add
     assert not isinstance(scalars.add, names.Angle)
     with pytest.raises(AttributeError, match=r"no\.such\.module has Addd"):

@@ -21,11 +21,11 @@ import numbagraph
 import numbagraph.numpy as xp
 from numbagraph import graph_jit
 from numbagraph.forking import new_lock
-from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.runtime import objects
 from numbagraph.runtime.collection import CollectorAtRest, collector_at_rest
 from numbagraph.runtime.compile import Library, compile_module
-from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.entry import EntryPlan, make_callable
 from tests.support.native_programs import (
     ADD_ONE,
     FLOAT,
@@ -42,7 +42,7 @@ from tests.support.tally import Tally
 
 
 def sleeping(threshold):
-    signature = Signature((), (), (), single=False)
+    signature = NativeSignature((), (), (), single=False)
     body = "%ignored = call i32 @usleep(i32 200000)"
     return native(signature, shapes_text([], work=100), program_text(body), gil_threshold=threshold)
 
@@ -209,7 +209,9 @@ def test_interpreter_exits_with_functions_alive():
 
 
 def test_everything_is_freed_with_the_function():
-    made = plan(Signature((), (vector(),), (), single=False), shapes_text([]), program_text(""), captured=[np.ones(3)])
+    made = plan(
+        NativeSignature((), (vector(),), (), single=False), shapes_text([]), program_text(""), captured=[np.ones(3)]
+    )
     library, captured = weakref.ref(made.keepalive), weakref.ref(made.captured[0])
     function = make_callable([made], "native")
     bound = weakref.ref(function.__self__)
@@ -223,8 +225,8 @@ def test_everything_is_freed_with_the_function():
 def calls():
     """A function and arguments for every path on which references are taken."""
     x = np.ones(5)
-    two = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 0, "scalar")), single=False)
-    both = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
+    two = NativeSignature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 0, "scalar")), single=False)
+    both = NativeSignature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
     shapes = shapes_text(["m0"])
     number, scalar = Result(FLOAT, 0, "python"), ArrayLeaf(FLOAT, ())
     return {
@@ -244,7 +246,7 @@ def calls():
         "complex": (identity(ScalarLeaf(complex), "python"), 1.5j),
         "scalar": (identity(scalar, "scalar"), np.float64(2.0)),
         "array": (identity(scalar, "array"), np.array(2.0)),
-        "nothing": (native(Signature((), (), (number,), single=True), shapes_text([]), program_text("")),),
+        "nothing": (native(NativeSignature((), (), (number,), single=True), shapes_text([]), program_text("")),),
     }
 
 
@@ -282,12 +284,12 @@ def resident():
 def test_a_million_calls_and_hundreds_of_functions_stay_in_memory():
     function, x = add_one(), np.ones(1000)
     code = compile_module(shapes_text(["m0"]) + program_text(ADD_ONE))
-    signature = Signature((vector(),), (), (Result(FLOAT, 1),), single=True)
+    signature = NativeSignature((vector(),), (), (Result(FLOAT, 1),), single=True)
 
     def load_and_call():
         library = Library(code, {})
         addresses = {"shapes": library.address("shapes"), "program": library.address("program")}
-        made = make_callable([Plan(signature, **addresses, keepalive=library)], "native")
+        made = make_callable([EntryPlan(signature, **addresses, keepalive=library)], "native")
         assert made(x)[0] == 2
 
     for _ in range(300):

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Result, ScalarLeaf, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.runtime.entry import make_callable
 from tests.support.native_programs import (
     ADD_ONE,
@@ -147,7 +147,7 @@ def test_many_dimensions():
 
 def test_several_results_are_a_tuple():
     kinds = (Result(FLOAT, 1), Result(FLOAT, 0, "python"), Result(FLOAT, 0, "scalar"), Result(FLOAT, 2))
-    signature = Signature((vector(),), (), kinds, single=False)
+    signature = NativeSignature((vector(),), (), kinds, single=False)
     body = "".join(copy_text(k, "0", 8) for k in range(4))
     function = native(signature, shapes_text([1, 1, 1]), program_text(body))
     results = function(np.array([4.5, 5.5]))
@@ -158,8 +158,8 @@ def test_several_results_are_a_tuple():
 
 
 def test_no_results_and_no_arguments():
-    assert native(Signature((), (), (), single=False), shapes_text([]), program_text(""))() == ()
-    one = Signature((), (), (Result(FLOAT, 0, "python"),), single=False)
+    assert native(NativeSignature((), (), (), single=False), shapes_text([]), program_text(""))() == ()
+    one = NativeSignature((), (), (Result(FLOAT, 0, "python"),), single=False)
     result = native(one, shapes_text([]), program_text("%y = load ptr, ptr %results\nstore double 2.5, ptr %y"))()
     assert result == (2.5,)
 
@@ -236,7 +236,7 @@ def test_python_results_are_of_python_dtypes():
 
 
 def test_guard_that_fails():
-    signature = Signature((vector(),), (), (Result(FLOAT, 1),), single=True)
+    signature = NativeSignature((vector(),), (), (Result(FLOAT, 1),), single=True)
     function = native(signature, shapes_text(["m0"], guard=3), program_text(ADD_ONE))
     assert function(np.ones(3)) is NotImplemented
 
@@ -245,7 +245,7 @@ def test_guard_that_fails():
 def test_program_that_fails(single):
     results = (Result(FLOAT, 1), Result(FLOAT, 0, "scalar"), Result(FLOAT, 2))[: 1 if single else 3]
     shapes = shapes_text(["m0", 3, 3][: 1 if single else 3])
-    signature = Signature((vector(),), (), results, single=single)
+    signature = NativeSignature((vector(),), (), results, single=single)
     x = np.ones(5)
     assert native(signature, shapes, program_text("", code=5))(x) is NotImplemented
     function = native(signature, shapes, program_text("", code=OUT_OF_MEMORY))
@@ -254,7 +254,7 @@ def test_program_that_fails(single):
 
 
 def test_results_that_cannot_be_allocated():
-    signature = Signature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
+    signature = NativeSignature((vector(),), (), (Result(FLOAT, 1), Result(FLOAT, 1)), single=False)
     function = native(signature, shapes_text(["m0", 2**52]), program_text(""))
     with pytest.raises(MemoryError):
         function(np.ones(3))
@@ -264,7 +264,7 @@ def test_results_that_cannot_be_allocated():
 
 
 def test_captured_arrays_must_fit_their_leaves():
-    signature = Signature((), (vector(),), (), single=False)
+    signature = NativeSignature((), (vector(),), (), single=False)
     for array in (np.ones(3, np.float32), np.ones((3, 3)), np.ones(6)[::2], np.ones(1), unaligned(3)):
         with pytest.raises(ValueError, match="does not fit"):
             plan(signature, shapes_text([]), program_text(""), captured=[array])
@@ -338,7 +338,7 @@ def test_plans_are_tried_in_order():
     ):
         result = Result(np.dtype(np.int64), 0, "python")
         body = f"%y = load ptr, ptr %results\nstore i64 {value}, ptr %y"
-        plans.append(plan(Signature((leaf,), (), (result,), single=True), shapes_text([]), program_text(body)))
+        plans.append(plan(NativeSignature((leaf,), (), (result,), single=True), shapes_text([]), program_text(body)))
     function = make_callable(plans, "native")
     assert [function(x) for x in (np.ones(3), np.ones(6)[::2], 2.0, np.float64(2))] == [1, 2, 3, 4]
     assert function(np.ones((3, 3))) is NotImplemented

@@ -13,7 +13,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import ArrayType, Dim, Input, constant
 from numbagraph.rewrite.engine import PatternRule
-from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable
+from numbagraph.rewrite.patterns import Application, Pattern, PatternNumber, PatternVariable
 from numbagraph.transforms.interpret import evaluate
 from tests.support.rule_checks import build, fired, variables
 
@@ -51,9 +51,9 @@ COARSE = [-750.0, -30.0, -1.0, -1e-9, 1e-17, 0.1, 0.9, 1.0, 40.0, 800.0]
 
 def exactly(pattern: Pattern, values: dict[str, Any]) -> Any:
     """A pattern's value with many digits; NaN where it is not real."""
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, PatternVariable):
         return values[pattern.name]
-    if isinstance(pattern, Number):
+    if isinstance(pattern, PatternNumber):
         return mpmath.mpf(pattern.number)
     assert isinstance(pattern, Application)
     operands = [exactly(each, values) for each in pattern.operands]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from numbagraph.ir.abi import ArrayLeaf, Result, Signature
+from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.runtime.compile import Library, compile_module
-from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.entry import EntryPlan, make_callable
 
 FLOAT = np.dtype(np.float64)
 DTYPES = [
@@ -97,7 +97,7 @@ done:"""
 
 def plan(signature, shapes, program, **options):
     library = Library(compile_module(DECLARATIONS + shapes + program), {})
-    return Plan(
+    return EntryPlan(
         signature,
         shapes=library.address("shapes"),
         program=library.address("program"),
@@ -111,14 +111,14 @@ def native(*arguments, **options):
 
 
 def add_one(**options):
-    signature = Signature((vector(),), (), (Result(FLOAT, 1),), single=True)
+    signature = NativeSignature((vector(),), (), (Result(FLOAT, 1),), single=True)
     return native(signature, shapes_text(["m0"], work="m0"), program_text(ADD_ONE), **options)
 
 
 def identity(leaf, boxed, dtype=None):
     """Returns the value of a rank-0 argument."""
     dtype = dtype or leaf.dtype
-    signature = Signature((leaf,), (), (Result(dtype, 0, boxed),), single=True)
+    signature = NativeSignature((leaf,), (), (Result(dtype, 0, boxed),), single=True)
     return native(signature, shapes_text([]), program_text(copy_text(0, "0", dtype.itemsize)))
 
 
@@ -126,7 +126,7 @@ def probe(leaves, captured=()):
     """Returns the pointers and the extents and strides that a program is given."""
     leaf_of = [layout_of(array) for array in captured]
     integers = Result(np.dtype(np.int64), 1)
-    signature = Signature(tuple(leaves), tuple(leaf_of), (integers, integers), single=False)
+    signature = NativeSignature(tuple(leaves), tuple(leaf_of), (integers, integers), single=False)
     pointers, words = len(signature.leaves), signature.meta_offsets[-1]
     body = copy_text(0, "data", 8 * pointers) + copy_text(1, "meta", 8 * words)
     return native(signature, shapes_text([pointers, words]), program_text(body), captured=captured)
@@ -135,7 +135,7 @@ def probe(leaves, captured=()):
 def donating(others=(), captured=()):
     leaves = [layout_of(array) for array in (*others, *captured)]
     arguments = (vector(), *leaves[: len(others)])
-    signature = Signature(arguments, tuple(leaves[len(others) :]), (Result(FLOAT, 1, donated=0),), single=True)
+    signature = NativeSignature(arguments, tuple(leaves[len(others) :]), (Result(FLOAT, 1, donated=0),), single=True)
     return native(signature, shapes_text(["m0"]), program_text(ADD_ONE), captured=captured)
 
 

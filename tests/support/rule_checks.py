@@ -12,7 +12,7 @@ from numbagraph.ir.types import BOOL, DTYPES, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Dim, Input, Value, constant
 from numbagraph.rewrite.checks import verify_types
 from numbagraph.rewrite.engine import PatternRule, RuleSet, rewrite
-from numbagraph.rewrite.patterns import Application, Number, Pattern, Variable
+from numbagraph.rewrite.patterns import Application, Pattern, PatternNumber, PatternVariable
 from numbagraph.transforms.interpret import evaluate
 
 NOT_FOR_THESE_OPERANDS = (TypeError, ValueError, OverflowError, NotImplementedError)
@@ -35,7 +35,7 @@ def special_values(dtype: np.dtype) -> np.ndarray:
 
 
 def variables(pattern: Pattern) -> list[str]:
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, PatternVariable):
         return [pattern.name]
     if isinstance(pattern, Application):
         return list(dict.fromkeys(chain.from_iterable(map(variables, pattern.operands))))
@@ -52,9 +52,9 @@ def is_elementwise(pattern: Pattern) -> bool:
 
 def build(pattern: Pattern, values: dict[str, Value]) -> Value:
     """The left side of a rule, as a user who calls NumPy's functions (or Python's operators, on scalars) writes it."""
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, PatternVariable):
         return values[pattern.name]
-    if isinstance(pattern, Number):
+    if isinstance(pattern, PatternNumber):
         return pattern.number
     assert isinstance(pattern, Application)
     operands = [build(each, values) for each in pattern.operands]

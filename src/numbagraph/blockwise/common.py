@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -88,15 +89,19 @@ def broadcasting_vjp(vjp: Vjp | Unsupported) -> Vjp | Unsupported:
     return reduced
 
 
-def align_batches(inputs: Sequence[Value], batched: Sequence[bool]) -> list[Value]:
-    """Operands of an elementwise op, with the batch dimension of each to the left of every other dimension."""
-    core = max(value.ndim - flag for value, flag in zip(inputs, batched, strict=True))
+def align_batches(inputs: Sequence[Value], batched: Sequence[bool], cores: Iterable[int] | None = None) -> list[Value]:
+    """Operands with the batch dimension of each to the left of every other dimension that is not one of its core.
+
+    ``cores`` has the ranks of the cores; those of an elementwise op have none.
+    """
+    of_cores = repeat(0, len(inputs)) if cores is None else cores
+    ranks = [value.ndim - flag - core for value, flag, core in zip(inputs, batched, of_cores, strict=True)]
     aligned = []
-    for value, flag in zip(inputs, batched, strict=True):
-        missing = core - (value.ndim - 1)
+    for value, flag, rank in zip(inputs, batched, ranks, strict=True):
+        missing = max(ranks) - rank
         if flag and missing:
-            axes = tuple(range(-core, -core + missing))
-            value = registry["expand_dims"].bind(value, axes=axes)
+            first = 1 - value.ndim - missing
+            value = registry["expand_dims"].bind(value, axes=tuple(range(first, first + missing)))
         aligned.append(value)
     return aligned
 

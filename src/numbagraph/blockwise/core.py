@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.common import Reference, broadcasting_vjp, reference_of
+from numbagraph.blockwise.common import Reference, align_batches, broadcasting_vjp, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import Lengths, Signature, parse
 from numbagraph.intrinsics.core import Algorithm, CoreEmitter
@@ -114,7 +114,7 @@ def core_op(
         return vjp(g, y, *operands, **attrs)
 
     def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-        return op.bind(*align(inputs, batched, parsed), **attrs)
+        return op.bind(*align_batches(inputs, batched, map(len, parsed.inputs)), **attrs)
 
     return registry.register(
         Op(
@@ -151,21 +151,6 @@ def require_short(name: str, signature: Signature, lengths: Lengths, longest: in
         if label not in squared or longest < LONGEST:
             fits = shapes.compare("less_equal", extent, longest)
             shapes.require(fits, f"{name}: a length is more than {longest}")
-
-
-def align(inputs: Sequence[Value], batched: Sequence[bool], signature: Signature) -> list[Value]:
-    """Operands with the batch dimension of each to the left of every other dimension of the batch."""
-    ranks = [
-        value.ndim - flag - len(names) for value, flag, names in zip(inputs, batched, signature.inputs, strict=True)
-    ]
-    aligned = []
-    for value, flag, rank in zip(inputs, batched, ranks, strict=True):
-        missing = max(ranks) - rank
-        if flag and missing:
-            first = 1 - value.ndim - missing
-            value = registry["expand_dims"].bind(value, axes=tuple(range(first, first + missing)))
-        aligned.append(value)
-    return aligned
 
 
 def promoted(*operands: Any, ranks: Sequence[int] = (2,)) -> list[Value]:

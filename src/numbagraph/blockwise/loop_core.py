@@ -13,7 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.core import align
+from numbagraph.blockwise.common import align_batches
 from numbagraph.blockwise.signature import Lengths, Signature
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
@@ -121,7 +121,7 @@ class LoopCore(Struct, eq=False):
         ranks = [tuple(map(len, side)) for side in (self.signature.inputs, self.signature.outputs)]
 
         def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-            return op.bind(*align(inputs, batched, self.signature), **attrs)
+            return op.bind(*align_batches(inputs, batched, map(len, self.signature.inputs)), **attrs)
 
         return Op(
             name=self.name,

@@ -110,7 +110,7 @@ class Dimension(Struct):
         return f"{self.label}{'?' * self.optional}{'|1' * self.stretches}{condition}"
 
 
-class Core(Struct):
+class CoreShape(Struct):
     """The core dimensions of one operand or result; or, with ``parameter``, an operand that is a length."""
 
     dimensions: tuple[Dimension, ...]
@@ -139,15 +139,15 @@ class Binding(Struct):
     ranks: tuple[int, ...]
     """How many of each operand's dimensions are its core."""
 
-    def present(self, core: Core) -> list[Dimension]:
+    def present(self, core: CoreShape) -> list[Dimension]:
         return [each for each in core if each.label not in self.missing]
 
 
 class Signature(Struct):
     """The core dimensions of each operand and each result. All other dimensions are those of a batch."""
 
-    inputs: tuple[Core, ...]
-    outputs: tuple[Core, ...]
+    inputs: tuple[CoreShape, ...]
+    outputs: tuple[CoreShape, ...]
 
     def __str__(self) -> str:
         return "->".join(",".join(map(str, side)) for side in (self.inputs, self.outputs))
@@ -322,29 +322,29 @@ class Reader:
         found = list(re.finditer(rf"\b{name}\b", self.text))
         return found[-1].start()
 
-    def operands(self, *, results: bool) -> Iterator[Core]:
+    def operands(self, *, results: bool) -> Iterator[CoreShape]:
         while True:
             parameter = None if results else self.parameter()
             yield self.core(results) if parameter is None else parameter
             if not self.take(","):
                 return
 
-    def parameter(self) -> Core | None:
+    def parameter(self) -> CoreShape | None:
         found = _PARAMETER.match(self.text, self.place)
         if found is None:
             return None
         self.place = found.end()
-        return Core((), found[1])
+        return CoreShape((), found[1])
 
-    def core(self, results: bool) -> Core:
+    def core(self, results: bool) -> CoreShape:
         self.expect("(")
         if self.take(")"):
-            return Core(())
+            return CoreShape(())
         dimensions = []
         for begin, end in self.parts():
             dimensions.append(self.result_dimension(begin, end) if results else self.dimension(begin, end))
         self.expect(")")
-        return Core(tuple(dimensions))
+        return CoreShape(tuple(dimensions))
 
     def parts(self) -> Iterator[tuple[int, int]]:
         """Where each dimension stands, up to the parenthesis that closes."""

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numbagraph.emit.memory import define_with_malloc
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
 from numbagraph.intrinsics.vecmath.library import define_all
-from numbagraph.ir.abi import ArrayLeaf, Signature
+from numbagraph.ir.abi import ArrayLeaf, NativeSignature
 from numbagraph.ir.structs import Struct
 
 EXTERNAL = "numbagraph."
@@ -20,10 +20,10 @@ Address = Callable[[ir.IRBuilder, int], ir.Value]
 """``address(builder, number)``: a pointer into this process, as the caller's code may hold one."""
 
 
-class Version(Struct):
+class LinkedVersion(Struct):
     """A compiled graph whose functions stand in the caller's module, and the arrays that it captured."""
 
-    signature: Signature
+    signature: NativeSignature
     shapes: ir.Function
     program: ir.Function
     captured: Sequence[np.ndarray]
@@ -38,7 +38,7 @@ class ProgramCall:
     """
 
     def __init__(
-        self, builder: ir.IRBuilder, versions: Sequence[Version], address: Address, *, refuses_one: bool = False
+        self, builder: ir.IRBuilder, versions: Sequence[LinkedVersion], address: Address, *, refuses_one: bool = False
     ) -> None:
         self.builder = builder
         self.versions = versions
@@ -108,7 +108,7 @@ class ProgramCall:
             lambda version: self.builder.call(version.program, [self.data, self.meta, self.results])
         )
 
-    def _of_version(self, emit: Callable[[Version], ir.Value]) -> ir.Value:
+    def _of_version(self, emit: Callable[[LinkedVersion], ir.Value]) -> ir.Value:
         """What the version gives that fits the arguments."""
         if len(self.versions) == 1:
             return emit(self.versions[0])
@@ -126,7 +126,7 @@ class ProgramCall:
             code.add_incoming(value, block)
         return code
 
-    def _shapes(self, version: Version) -> ir.Value:
+    def _shapes(self, version: LinkedVersion) -> ir.Value:
         self._pass_captured(version)
         code = self.builder.call(version.shapes, [self.data, self.meta, self.lengths])
         if version is self.versions[0]:
@@ -134,7 +134,7 @@ class ProgramCall:
         failed = self.builder.icmp_signed("!=", code, ir.Constant(I32, 0))
         return self.builder.select(failed, self.builder.add(code, ir.Constant(I32, self.versions[0].guards)), code)
 
-    def _pass_captured(self, version: Version) -> None:
+    def _pass_captured(self, version: LinkedVersion) -> None:
         signature = version.signature
         first = len(signature.arguments)
         for leaf, (layout, array) in enumerate(zip(signature.captured, version.captured, strict=True), first):

@@ -16,7 +16,7 @@ from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
-from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, Signature
+from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
@@ -243,7 +243,7 @@ class ProgramEmitter:
 
 
 def emit_program(
-    module: ir.Module, program: Program, signature: Signature, leaves: Sequence[Input], name: str
+    module: ir.Module, program: Program, signature: NativeSignature, leaves: Sequence[Input], name: str
 ) -> tuple[ir.Function, ir.Function]:
     """Emit the pair (``shapes``, ``program``) of functions into ``module``, named after ``name``."""
     table = POINTER.as_pointer()

@@ -12,9 +12,9 @@ from math import prod
 
 from llvmlite import ir
 
-from numbagraph.emit.call import ProgramCall, Version
+from numbagraph.emit.call import LinkedVersion, ProgramCall
 from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
-from numbagraph.ir.abi import OUT_OF_MEMORY, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.structs import Struct
 
 VECTOR = F64.as_pointer()
@@ -23,7 +23,7 @@ WRONG_SIZE, GOOD, FAILED, BAD_GRADIENT, BAD_VALUE, FATAL = -1, 0, 1, 3, 4, -2
 """What a sampler is told: errors above 0 are those of a point, and another point may be tried."""
 
 
-class Part(Struct):
+class VectorPart(Struct):
     """An argument, or a result, that is a part of a vector: of which one, where it begins, and its shape."""
 
     vector: int
@@ -35,7 +35,7 @@ class Part(Struct):
         return prod(self.shape)
 
 
-class Held(Struct):
+class HeldArgument(Struct):
     """An argument whose address stands in the record, and its lengths if they may change: at which bytes."""
 
     address: int
@@ -43,16 +43,16 @@ class Held(Struct):
     shape: tuple[int, ...]
 
 
-class Layout(Struct):
+class PointLayout(Struct):
     """How the arguments and the results of a program lie in vectors."""
 
     size: int
     """The length of the vector of arguments."""
-    arguments: tuple[Part | Held, ...]
-    results: tuple[Part, ...]
+    arguments: tuple[VectorPart | HeldArgument, ...]
+    results: tuple[VectorPart, ...]
     sizes: tuple[int, ...]
     """The lengths of the vectors of results; a number is one of length 1."""
-    copies: tuple[tuple[Part, Part], ...] = ()
+    copies: tuple[tuple[VectorPart, VectorPart], ...] = ()
     """Parts of results that have the elements of other ones."""
     with_point: bool = False
     """Whether the first vector of results begins with the arguments."""
@@ -62,10 +62,10 @@ class Layout(Struct):
     @property
     def work(self) -> int:
         """How many elements there are to be read: an estimate of the time that a call takes."""
-        return self.size + sum(prod(each.shape) for each in self.arguments if isinstance(each, Held))
+        return self.size + sum(prod(each.shape) for each in self.arguments if isinstance(each, HeldArgument))
 
 
-def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout) -> ir.Function:
+def emit_run(module: ir.Module, name: str, signature: NativeSignature, layout: PointLayout) -> ir.Function:
     """Emit ``int32 name.run(x, results..., record)`` behind ``name.shapes`` and ``name.program``."""
     function = ir.Function(
         module, ir.FunctionType(I32, [VECTOR, *[VECTOR] * len(layout.sizes), POINTER]), f"{name}.run"
@@ -76,7 +76,7 @@ def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout)
     shapes, program = (module.globals[f"{name}.{part}"] for part in ("shapes", "program"))
     assert isinstance(shapes, ir.Function)
     assert isinstance(program, ir.Function)
-    version = Version(signature, shapes, program, (), 0)
+    version = LinkedVersion(signature, shapes, program, (), 0)
     call = ProgramCall(builder, [version], lambda *_: record)
     for leaf, argument in enumerate(layout.arguments):
         pass_argument(builder, call, leaf, argument, point, record)
@@ -96,9 +96,14 @@ def emit_run(module: ir.Module, name: str, signature: Signature, layout: Layout)
 
 
 def pass_argument(
-    builder: ir.IRBuilder, call: ProgramCall, leaf: int, argument: Part | Held, point: ir.Value, record: ir.Value
+    builder: ir.IRBuilder,
+    call: ProgramCall,
+    leaf: int,
+    argument: VectorPart | HeldArgument,
+    point: ir.Value,
+    record: ir.Value,
 ) -> None:
-    if isinstance(argument, Part):
+    if isinstance(argument, VectorPart):
         call.array(leaf, place(builder, [point], argument), [ir.Constant(I64, length) for length in argument.shape], ())
         return
     word = builder.bitcast(builder.gep(record, [ir.Constant(I64, argument.address)]), TABLE)
@@ -107,7 +112,7 @@ def pass_argument(
     call.array(leaf, builder.load(word), extents, ())
 
 
-def place(builder: ir.IRBuilder, vectors: Sequence[ir.Value], part: Part) -> ir.Value:
+def place(builder: ir.IRBuilder, vectors: Sequence[ir.Value], part: VectorPart) -> ir.Value:
     return builder.gep(vectors[part.vector], [ir.Constant(I64, part.begin)])
 
 
@@ -131,7 +136,7 @@ def record_or_default(builder: ir.IRBuilder, name: str, record: ir.Value) -> ir.
     return builder.select(missing, builder.load(default_record(builder.module, name)), record)
 
 
-def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: Layout) -> None:
+def emit_sampled(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
     """Emit what a sampler calls.
 
     With a value and its gradient as results, that is ``int64 name.sampled(uint64 size, x, gradient, value, record)``;
@@ -157,7 +162,7 @@ def leave_unless(builder: ir.IRBuilder, number: ir.Value, expected: int) -> None
         builder.ret(ir.Constant(I64, WRONG_SIZE))
 
 
-def density(name: str, run: ir.Function, layout: Layout) -> Body:
+def density(name: str, run: ir.Function, layout: PointLayout) -> Body:
     def body(
         builder: ir.IRBuilder, size: ir.Value, x: ir.Value, gradient: ir.Value, value: ir.Value, record: ir.Value
     ) -> ir.Value:
@@ -176,7 +181,7 @@ def density(name: str, run: ir.Function, layout: Layout) -> Body:
     return body
 
 
-def expander(name: str, run: ir.Function, layout: Layout) -> Body:
+def expander(name: str, run: ir.Function, layout: PointLayout) -> Body:
     def body(
         builder: ir.IRBuilder, size: ir.Value, count: ir.Value, x: ir.Value, out: ir.Value, record: ir.Value
     ) -> ir.Value:
@@ -221,7 +226,7 @@ def all_finite(builder: ir.IRBuilder, vector: ir.Value, count: int) -> ir.Value:
     return all_so_far
 
 
-def emit_entry(module: ir.Module, name: str, run: ir.Function, layout: Layout) -> None:
+def emit_entry(module: ir.Module, name: str, run: ir.Function, layout: PointLayout) -> None:
     """Emit ``name.vector.shapes`` and ``name.vector.program``: the same, as `numbagraph.ir.abi` has it.
 
     The only argument is the vector. The first result is a number, and the others are vectors.

@@ -10,7 +10,7 @@ from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.scalars import OnePlace, ScalarEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
-from numbagraph.ir.abi import Signature
+from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
@@ -22,7 +22,7 @@ class StraightLine:
     Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
     """
 
-    def __init__(self, function: ir.Function, signature: Signature, leaves: Sequence[Input]) -> None:
+    def __init__(self, function: ir.Function, signature: NativeSignature, leaves: Sequence[Input]) -> None:
         self.function = function
         self.signature = signature
         self.leaves = leaves

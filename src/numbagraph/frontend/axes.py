@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.exceptions import AxisError
 
-from numbagraph.blockwise.signature import Core, Signature
+from numbagraph.blockwise.signature import CoreShape, Signature
 
 Axes = tuple[int, ...]
 
@@ -65,7 +65,7 @@ def require_keepdims(signature: Signature, name: str) -> None:
 
 
 def require_axis(signature: Signature, name: str, axis: Any) -> int:
-    cores: tuple[Core, ...] = (*signature.inputs, *signature.outputs)
+    cores: tuple[CoreShape, ...] = (*signature.inputs, *signature.outputs)
     labels = {each.label for core in cores for each in core}
     if len(labels) != 1 or any(len(core) > 1 for core in cores):
         raise TypeError(f"{name}: axis can only be used with a single shared core dimension, and not with {signature}")

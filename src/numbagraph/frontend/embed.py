@@ -12,11 +12,10 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import content_hash
 from numbagraph.ir.structs import replace
 from numbagraph.runtime.arguments import Placeholder
-from numbagraph.runtime.embedding import Embedding
+from numbagraph.runtime.embedding import FAILURES, Embedding
 from numbagraph.runtime.specialise import Specialisation, signature_of
 
 _numbers = itertools.count()
-FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
 
 
 def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequence[str], described: str) -> Embedding:

@@ -12,7 +12,7 @@ import optree
 
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.blockwise.signature import Binding, Core, Signature, parse
+from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.frontend.differentiation import Function, in_trace, plain
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -246,7 +246,7 @@ class Mapped:
             self.require_core(number, value, core, binding)
         return values
 
-    def require_core(self, number: int, value: Value, core: Core, binding: Binding) -> None:
+    def require_core(self, number: int, value: Value, core: CoreShape, binding: Binding) -> None:
         """Require that a result has the shape that the signature says. Names that no operand has, it says itself."""
         text = f"{self.name}: result {number} has shape {shapes.shape_text(value.shape)}, and should have {core} in "
         text += f"{self.signature}, with {', '.join(f'{k} = {shapes.resolve(v)}' for k, v in binding.lengths.items())}"
@@ -271,7 +271,7 @@ def length_argument(value: Value) -> Any:
     return extent if isinstance(extent, int) else Tracer(extent)
 
 
-def completed(value: Value, core: Core, binding: Binding) -> Value:
+def completed(value: Value, core: CoreShape, binding: Binding) -> Value:
     """An operand with all of its core's dimensions: those that are missing have length 1, others are repeated."""
     absent = tuple(axis for axis, each in enumerate(core, start=-len(core)) if each.label in binding.missing)
     if absent:
@@ -293,7 +293,7 @@ def pulled_back(vjp: Callable[..., Any], name: str, g: Any, y: Any, operands: Se
     return found
 
 
-def without_missing(value: Value, core: Core, binding: Binding) -> Value:
+def without_missing(value: Value, core: CoreShape, binding: Binding) -> Value:
     absent = tuple(axis for axis, each in enumerate(core, start=-len(core)) if each.label in binding.missing)
     return registry["squeeze"](value, axis=absent) if absent else value
 

@@ -24,7 +24,7 @@ from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_m
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
 from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, library_of
 from numbagraph.runtime.arguments import is_source
-from numbagraph.runtime.guards import MISSING, Guard, Guards, read
+from numbagraph.runtime.guards import MISSING, Guards, NameGuard, read
 from numbagraph.runtime.objects import slot_offset
 
 _PLAIN = {int, float, complex, bool, str, bytes, type(None), np.ndarray, np.dtype, np.ufunc, type(np.sum), slice}
@@ -69,7 +69,7 @@ class Walk:
     """One way through all that a function reaches."""
 
     def __init__(self, function: Any, arguments: Iterable[Any]) -> None:
-        self.guards: dict[tuple[int, Any], Guard] = {}
+        self.guards: dict[tuple[int, Any], NameGuard] = {}
         self.codes: dict[int, types.CodeType] = {}
         self.draws = False
         """Whether a name may lead to what answers otherwise each time."""
@@ -283,7 +283,7 @@ class Walk:
 
     def _guard(self, owner: Any, key: Any, value: Any, name: str) -> None:
         if not issubclass(type(value), types.ModuleType):
-            self.guards.setdefault((id(owner), key), Guard(owner, key, value, name))
+            self.guards.setdefault((id(owner), key), NameGuard(owner, key, value, name))
 
     def _attribute(self, owner: Any, name: str, spelling: str) -> Any:
         """What ``owner.name`` is, guarded; `MISSING` where only running code could tell."""

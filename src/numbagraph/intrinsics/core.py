@@ -115,7 +115,7 @@ class Element(Struct, frozen=False):
                     )
 
 
-class Block(Element, frozen=False):
+class LaneBlock(Element, frozen=False):
     """Several elements, each in a lane of its own: where there was one address, there is one for each lane."""
 
     operands: Sequence[Any]
@@ -355,7 +355,7 @@ class BatchedCall(Struct):
         lanes = Lanes(ir.IRBuilder(found.append_basic_block("entry")), lanes_of(self.dtypes[0]))
         *steps, last = found.args[count + labels :]
         places = [lanes.places(first, step, last) for first, step in zip(found.args, steps, strict=False)]
-        self.compute(Block, lanes, way, places, found.args[count:][:labels])
+        self.compute(LaneBlock, lanes, way, places, found.args[count:][:labels])
         return found
 
     def inner(self, module: ir.Module, name: str, numbers: int, way: Way) -> ir.Function:

@@ -13,7 +13,7 @@ from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.types import BOOL, FLOAT64, real_dtype
 
 INT32 = np.dtype(np.int32)
-R = TypeVar("R", bound="Register")
+R = TypeVar("R", bound="FormulaValue")
 
 
 def by_kind(**emitters: Emit) -> Emit:
@@ -48,7 +48,7 @@ def intrinsic(name: str, flags: tuple[str, ...] = ()) -> Emit:
     return emit
 
 
-class Register:
+class FormulaValue:
     """What `Number` and `Bits` have in common."""
 
     __slots__ = ("dtype", "emitter", "value")
@@ -66,15 +66,15 @@ class Register:
         """A number of the same dtype."""
         return type(self)(self.emitter, self.emitter.constant(number, self.dtype), self.dtype)
 
-    def _value(self, other: Register | float) -> ir.Value:
-        return other.value if isinstance(other, Register) else self.constant(other).value
+    def _value(self, other: FormulaValue | float) -> ir.Value:
+        return other.value if isinstance(other, FormulaValue) else self.constant(other).value
 
-    def _apply(self, method: str, *others: Register | float) -> Self:
+    def _apply(self, method: str, *others: FormulaValue | float) -> Self:
         values = [self._value(each) for each in others]
         return type(self)(self.emitter, getattr(self.emitter.builder, method)(self.value, *values), self.dtype)
 
 
-class Number(Register):
+class Number(FormulaValue):
     """A floating-point register (or a truth value) with Python's operators, so that a formula reads as one."""
 
     __slots__ = ()
@@ -169,12 +169,12 @@ class Number(Register):
         """``yes`` where this truth value holds, else ``no``: registers (one may be a Python number), or complex."""
         if isinstance(yes, Complex):
             return Complex(self.where(yes.real, no.real), self.where(yes.imag, no.imag))
-        model = yes if isinstance(yes, Register) else no
-        yes, no = (each if isinstance(each, Register) else model.constant(each) for each in (yes, no))
+        model = yes if isinstance(yes, FormulaValue) else no
+        yes, no = (each if isinstance(each, FormulaValue) else model.constant(each) for each in (yes, no))
         return type(model)(self.emitter, self.emitter.builder.select(self.value, yes.value, no.value), model.dtype)
 
 
-class Bits(Register):
+class Bits(FormulaValue):
     """An integer register, as wide as the `Number` that it was made of, with Python's operators."""
 
     __slots__ = ()
@@ -245,7 +245,7 @@ def wrap(emitter: Emitter, operand: Operand) -> Any:
     return Complex(Number(emitter, emitter.real(value), part), Number(emitter, emitter.imaginary(value), part))
 
 
-def unwrap(emitter: Emitter, result: Register | Complex) -> ir.Value:
+def unwrap(emitter: Emitter, result: FormulaValue | Complex) -> ir.Value:
     return emitter.pair(result.real.value, result.imag.value) if isinstance(result, Complex) else result.value
 
 

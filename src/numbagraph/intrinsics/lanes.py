@@ -13,7 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, llvm_constant, llvm_type
-from numbagraph.intrinsics.formula import Complex, Register
+from numbagraph.intrinsics.formula import Complex, FormulaValue
 from numbagraph.intrinsics.matrices import Index, Matrix, number_of
 from numbagraph.intrinsics.target import current_target
 
@@ -195,6 +195,6 @@ class LaneMatrix(Matrix):
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
-        assert isinstance(number, Register)
+    def __setitem__(self, place: tuple[Index, Index], number: FormulaValue | Complex) -> None:
+        assert isinstance(number, FormulaValue)
         self.memory.write(self.offset(*place), number.value)

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I64, Emitter, Operand, llvm_type
-from numbagraph.intrinsics.formula import Bits, Complex, Number, Register, unwrap, wrap
+from numbagraph.intrinsics.formula import Bits, Complex, FormulaValue, Number, unwrap, wrap
 from numbagraph.ir.types import BOOL
 
 
@@ -73,7 +73,7 @@ class Index:
         return Index(self.emitter, chosen)
 
 
-class Variable:
+class StackVariable:
     """A register that can be assigned to. (It is memory on the stack, of which LLVM makes registers.)"""
 
     def __init__(self, emitter: Emitter, initial: ir.Value) -> None:
@@ -121,7 +121,7 @@ class Matrix:
     def __getitem__(self, place: tuple[Index, Index]) -> Any:
         return number_of(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: Register | Complex) -> None:
+    def __setitem__(self, place: tuple[Index, Index], number: FormulaValue | Complex) -> None:
         self.emitter.builder.store(unwrap(self.emitter, number), self.address(*place))
 
 
@@ -136,7 +136,7 @@ class Registers(dict[tuple[int, int], Any]):
     def __getitem__(self, place: Any) -> Any:
         return super().__getitem__(static(place))
 
-    def __setitem__(self, place: Any, number: Register | Complex) -> None:
+    def __setitem__(self, place: Any, number: FormulaValue | Complex) -> None:
         super().__setitem__(static(place), number)
 
 

@@ -11,7 +11,7 @@ A compiled graph is three C functions in one LLVM module:
     (``OUT_OF_MEMORY``), or a system has no solution (``NO_SOLUTION``). It never touches Python, so it may run without
     the GIL.
 ``PyObject* entry(PyObject* bound, PyObject** args, Py_ssize_t nargs)``
-    The native Python entry (``METH_FASTCALL``), which knows nothing of the graph but its `Signature`.
+    The native Python entry (``METH_FASTCALL``), which knows nothing of the graph but its `NativeSignature`.
 
 ``data[k]`` points to the first element of leaf ``k`` (arguments first, then captured arrays); the value of a
 Python scalar or rank-0 leaf is stored where the pointer leads, in the memory format of its dtype (a bool is one byte).
@@ -89,7 +89,7 @@ class Result(Struct):
     """The argument whose memory this result takes over (same dtype and extents, C-contiguous)."""
 
 
-class Signature(Struct):
+class NativeSignature(Struct):
     arguments: tuple[Leaf, ...]
     captured: tuple[ArrayLeaf, ...]
     results: tuple[Result, ...]

@@ -19,12 +19,12 @@ def with_rule(results: Sequence[Value], arguments: Sequence[Value], backward: Ba
     ``backward(arguments, cotangents of the results)`` gives the cotangents of the arguments, None where zero. It runs
     only when something is differentiated.
     """
-    rule, count = Rule(backward), len(results)
+    rule, count = CustomRule(backward), len(results)
     bind = registry["with_rule"].bind
     return [bind(*results, *arguments, rule=rule, result=number, results=count) for number in range(count)]
 
 
-class Rule(Struct):
+class CustomRule(Struct):
     """A user's backward rule."""
 
     backward: Backward

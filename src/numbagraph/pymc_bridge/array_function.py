@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.forking import new_lock
-from numbagraph.ir.abi import ArrayLeaf, Leaf, Result, Signature
+from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
@@ -16,7 +16,7 @@ from numbagraph.pymc_bridge.native import leaf_of
 from numbagraph.runtime.arguments import describe
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
-from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.transforms.interpret import after_failure
@@ -34,7 +34,7 @@ class ArrayFunction:
         self.repeats = len(outputs) < len(self.slots)
         self.graph = replace(graph, outputs=tuple(outputs))
         self.specials: dict[tuple[Leaf, ...], Specialisation] = {}
-        self.plans: dict[tuple[Leaf, ...], Plan] = {}
+        self.plans: dict[tuple[Leaf, ...], EntryPlan] = {}
         self.entry: Callable[..., Any] = make_callable([], graph.name)
         self.lock = new_lock()
 
@@ -76,7 +76,7 @@ class ArrayFunction:
             return [np.asarray(each) for each in results]
         return results
 
-    def _plan(self, layouts: tuple[Leaf, ...]) -> Plan:
+    def _plan(self, layouts: tuple[Leaf, ...]) -> EntryPlan:
         """What the entry must know for arguments of a layout. Which lengths are 1 makes no difference to the code."""
         usual = tuple(map(without_ones, layouts))
         if usual not in self.specials:
@@ -84,7 +84,7 @@ class ArrayFunction:
             special = Specialisation(self.graph, self._signature(usual), self.graph.captured, name, default_cache())
             self.specials[usual] = special
         special = self.specials[usual]
-        return Plan(
+        return EntryPlan(
             self._signature(layouts),
             shapes=special.library.address(f"{special.name}.shapes"),
             program=special.library.address(f"{special.name}.program"),
@@ -92,10 +92,10 @@ class ArrayFunction:
             keepalive=special.library,
         )
 
-    def _signature(self, layouts: tuple[Leaf, ...]) -> Signature:
+    def _signature(self, layouts: tuple[Leaf, ...]) -> NativeSignature:
         captured = tuple(leaf_of(each) for each in self.graph.inputs[len(layouts) :])
         results = tuple(Result(each.dtype, each.ndim) for each in self.graph.outputs)
-        return Signature(layouts, captured, results, single=False)
+        return NativeSignature(layouts, captured, results, single=False)
 
 
 def as_typed(array: Any, value: Input) -> np.ndarray:

@@ -29,7 +29,7 @@ NOT_EVERYWHERE = frozenset(
 """Ops that one of the versions lacks."""
 
 
-class Names:
+class VersionNames:
     """What is found under a name, in the first of some modules that has it.
 
     An op that this version lacks is a class of which there are no objects: so tables have the ops of all
@@ -52,10 +52,10 @@ class Names:
         return type(name, (), {})
 
 
-scalars = Names("pytensor.scalar.basic")
-special = Names("pytensor.scalar.math")
-rows = Names("pytensor.tensor.special", "pytensor.tensor.xlogx")
-linalg = Names(
+scalars = VersionNames("pytensor.scalar.basic")
+special = VersionNames("pytensor.scalar.math")
+rows = VersionNames("pytensor.tensor.special", "pytensor.tensor.xlogx")
+linalg = VersionNames(
     "pytensor.tensor.linalg",
     "pytensor.tensor.slinalg",
     "pytensor.tensor.nlinalg",
@@ -64,14 +64,14 @@ linalg = Names(
     "pytensor.tensor._linalg.solve.linear_control",
     "pytensor.tensor._linalg.solve.tridiagonal",
 )
-math = Names("pymc.math")
-blas = Names("pytensor.tensor.blas")
-multivariate = Names("pymc.distributions.multivariate")
-conditional = Names("pytensor.conditional.op", "pytensor.ifelse")
-indexing = Names("pytensor.tensor.subtensor")
-sparse = Names("pytensor.sparse.basic", "pytensor.sparse.math")
-arviz = Names("arviz_base", "arviz.data.base")
-traces = Names("pymc.backends.arviz")
+math = VersionNames("pymc.math")
+blas = VersionNames("pytensor.tensor.blas")
+multivariate = VersionNames("pymc.distributions.multivariate")
+conditional = VersionNames("pytensor.conditional.op", "pytensor.ifelse")
+indexing = VersionNames("pytensor.tensor.subtensor")
+sparse = VersionNames("pytensor.sparse.basic", "pytensor.sparse.math")
+arviz = VersionNames("arviz_base", "arviz.data.base")
+traces = VersionNames("pymc.backends.arviz")
 
 
 def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:

@@ -18,7 +18,6 @@ from pytensor.tensor.shape import Shape_i
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.differentiation import vjp
-from numbagraph.frontend.embed import FAILURES
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer
@@ -31,9 +30,10 @@ from numbagraph.pymc_bridge.compatibility import as_in_pytensor_3
 from numbagraph.pymc_bridge.importer import Importer, describe, imports, static_shape
 from numbagraph.runtime.arguments import flatten
 from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.embedding import FAILURES
 
 
-class Call(Struct):
+class NativeCall(Struct):
     """A compiled function with the tree of its arguments: a function of those leaves that are arrays."""
 
     function: GraphFunction
@@ -61,7 +61,7 @@ class Call(Struct):
 class Pullback(Struct):
     """The function of arrays, and of cotangents of some results, that gives the cotangents of some of the arrays."""
 
-    function: Call | Pullback
+    function: NativeCall | Pullback
     points: tuple[int, ...]
     results: tuple[int, ...]
 
@@ -95,7 +95,7 @@ class FunctionOp(Op):
 
     __props__ = ("function",)
 
-    def __init__(self, function: Call | Pullback) -> None:
+    def __init__(self, function: NativeCall | Pullback) -> None:
         self.function = function
         self._traced: dict[Any, Traced] = {}
 
@@ -277,6 +277,6 @@ def to_pytensor(function: Callable[..., Any]) -> Callable[..., Any]:
         leaves, spec = flatten((args, kwargs))
         places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, (Variable, np.ndarray, np.generic))]
         others = tuple((type(leaf), leaf) for place, leaf in enumerate(leaves) if place not in places)
-        return FunctionOp(Call(compiled, spec, tuple(places), others)).tree(*[leaves[place] for place in places])
+        return FunctionOp(NativeCall(compiled, spec, tuple(places), others)).tree(*[leaves[place] for place in places])
 
     return call

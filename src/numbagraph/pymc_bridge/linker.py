@@ -64,7 +64,7 @@ class NumbagraphLinker(PerformLinker, VMLinker):
         )
         division = divide(fgraph, order, getattr(fgraph, "name", None) or "pytensor")
         warn_of_fallbacks(division)
-        run: Any = Program(fgraph, division, storage_map, self.updated_vars)
+        run: Any = LinkedProgram(fgraph, division, storage_map, self.updated_vars)
         run.allow_gc = self.allow_gc
         run.storage_map = storage_map
         inputs = [Container(*each) for each in zip(fgraph.inputs, input_storage, strict=True)]
@@ -88,7 +88,7 @@ def shortened(op: str) -> str:
     return op if len(op) <= LONGEST else f"{op[:LONGEST]}..."
 
 
-class Program:
+class LinkedProgram:
     """A graph as steps that read and write PyTensor's cells; calling it runs them."""
 
     allow_gc: bool | None

@@ -27,7 +27,7 @@ from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import InitialPoint
-from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, names_of, parts_of
+from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
 from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
@@ -222,7 +222,7 @@ class Parts:
         return Record(arrays)
 
     def density_function(self, graph: ImportedGraph, record: Record, *, gradient: bool) -> VectorFunction:
-        results, sizes = [Part(0, 0, ())], [1]
+        results, sizes = [VectorPart(0, 0, ())], [1]
         if gradient:
             results, sizes = [*results, *parts_of(self.point.shapes, 1)], [1, self.point.size]
         return VectorFunction(graph, self.point.shapes, results, sizes, record, self.names(graph))

@@ -14,7 +14,7 @@ from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
 from numbagraph.pymc_bridge.initial_point import InitialPoint
 from numbagraph.pymc_bridge.logp import Parts
-from numbagraph.pymc_bridge.native import Part, Record, VectorFunction, parts_of
+from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, parts_of
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.transforms.interpret import bind, check_entry, evaluate
 
@@ -186,7 +186,7 @@ def slices_of(shapes: Sequence[tuple[int, ...]]) -> list[slice]:
 
 def expansion(parts: Parts, graph: ImportedGraph, shapes: Sequence[tuple[int, ...]], record: Record) -> VectorFunction:
     """The function that computes all variables of a point, which come first."""
-    results: list[Part] = parts_of(shapes, 0, parts.point.size)
+    results: list[VectorPart] = parts_of(shapes, 0, parts.point.size)
     count = parts.point.size + sum(each.size for each in results)
     return VectorFunction(graph, parts.point.shapes, results, [count], record, parts.names(graph), with_point=True)
 

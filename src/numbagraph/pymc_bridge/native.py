@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.raveled import Held, Layout, Part, emit_entry, emit_run, emit_sampled
-from numbagraph.ir.abi import ArrayLeaf, Result, Signature
+from numbagraph.emit.raveled import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
+from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Input, Value
 from numbagraph.pymc_bridge.importer import ImportedGraph
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
-from numbagraph.runtime.entry import Plan, make_callable
+from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
 
 
 class VectorSpecialisation(Specialisation, frozen=False):
     """A graph whose arguments are parts of one vector, and the functions that take that vector."""
 
-    vectors: Layout = None  # type: ignore[assignment]
+    vectors: PointLayout = None  # type: ignore[assignment]
 
     @property
     def layout(self) -> str:
@@ -66,32 +66,32 @@ class Record:
         shared["data"][name], shared["size"][name] = array.ctypes.data, array.size
         shared["shape"][name] = array.shape
 
-    def held(self, name: str) -> Held:
+    def held(self, name: str) -> HeldArgument:
         """Where an array is found in the record."""
         fields: Any = self.memory.dtype["shared"].fields
         (addresses, at_address, *_), (lengths, at_lengths, *_) = fields["data"], fields["shape"]
         shape = self.arrays[name].shape
-        return Held(at_address + addresses.fields[name][1], at_lengths + lengths.fields[name][1], shape)
+        return HeldArgument(at_address + addresses.fields[name][1], at_lengths + lengths.fields[name][1], shape)
 
     @property
     def address(self) -> int:
         return self.memory.ctypes.data
 
 
-def parts_of(shapes: Sequence[tuple[int, ...]], vector: int = 0, begin: int = 0) -> list[Part]:
+def parts_of(shapes: Sequence[tuple[int, ...]], vector: int = 0, begin: int = 0) -> list[VectorPart]:
     """Arrays of these shapes, one after the other."""
     parts = []
     for shape in shapes:
-        parts.append(Part(vector, begin, shape))
+        parts.append(VectorPart(vector, begin, shape))
         begin += parts[-1].size
     return parts
 
 
 def distinct(
-    outputs: Sequence[Value], parts: Sequence[Part]
-) -> tuple[list[Value], list[Part], list[tuple[Part, Part]]]:
+    outputs: Sequence[Value], parts: Sequence[VectorPart]
+) -> tuple[list[Value], list[VectorPart], list[tuple[VectorPart, VectorPart]]]:
     """Each output once, with its part; and for those that come again, the part that theirs is a copy of."""
-    first: dict[Value, Part] = {}
+    first: dict[Value, VectorPart] = {}
     copies = []
     for output, part in zip(outputs, parts, strict=True):
         if output in first:
@@ -108,7 +108,7 @@ class VectorFunction:
         self,
         graph: ImportedGraph,
         shapes: Sequence[tuple[int, ...]],
-        results: Sequence[Part],
+        results: Sequence[VectorPart],
         sizes: Sequence[int],
         record: Record,
         names: Sequence[str],
@@ -123,7 +123,7 @@ class VectorFunction:
         self.graph = graph = replace(graph, outputs=tuple(outputs))
         self.size = sum(each.size for each in arguments)
         varying = [place for place, each in enumerate(outputs) if not all(isinstance(n, int) for n in each.shape)]
-        self.vectors = Layout(
+        self.vectors = PointLayout(
             self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point, tuple(varying)
         )
         signature = signature_of(graph, [leaf_of(each) for each in graph.inputs], 0, False)
@@ -154,8 +154,8 @@ class VectorFunction:
         ones = (self.size == 1,)
         vectors = tuple(Result(FLOAT64, 1) for _ in self.vectors.sizes[1:])
         results = (Result(FLOAT64, 0, "scalar"), *vectors)
-        plan = Plan(
-            Signature((ArrayLeaf(FLOAT64, ones),), (), results, single=not vectors),
+        plan = EntryPlan(
+            NativeSignature((ArrayLeaf(FLOAT64, ones),), (), results, single=not vectors),
             shapes=self.library.address(f"{self.special.name}.vector.shapes"),
             program=self.library.address(f"{self.special.name}.vector.program"),
             keepalive=(self.library, self.record),

@@ -10,7 +10,6 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.random.type import RandomType
 
-from numbagraph.frontend.embed import FAILURES
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import DTYPES
@@ -20,6 +19,7 @@ from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
+from numbagraph.runtime.embedding import FAILURES
 
 
 class Segment(Struct, eq=False):

@@ -43,7 +43,7 @@ class Pattern(Struct):
         raise NotImplementedError
 
 
-class Variable(Pattern):
+class PatternVariable(Pattern):
     """Any value; the same value wherever the variable stands."""
 
     name: str
@@ -70,7 +70,7 @@ class Attribute(Struct):
         return self.name
 
 
-class Number(Pattern):
+class PatternNumber(Pattern):
     """A constant all elements of which are this number, once it is converted to the constant's dtype."""
 
     number: complex
@@ -156,7 +156,7 @@ class Application(Pattern):
 
 
 def as_pattern(operand: Pattern | complex) -> Pattern:
-    return operand if isinstance(operand, Pattern) else Number(operand)
+    return operand if isinstance(operand, Pattern) else PatternNumber(operand)
 
 
 class Symbol(Struct):
@@ -225,7 +225,7 @@ class Template:
 
     def trace(self) -> Application:
         """The pattern that the function writes down."""
-        bindings: Bindings = {name: Variable(name) for name in self.positional}
+        bindings: Bindings = {name: PatternVariable(name) for name in self.positional}
         bindings.update((name, Attribute(name)) for name in self.keyword)
         if self.rest is not None:
             bindings[self.rest] = (Rest(self.rest),)

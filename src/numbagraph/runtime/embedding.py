@@ -7,7 +7,7 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.c_function import emit_c_function, fixed_address
-from numbagraph.emit.call import Address, ProgramCall, Version, bind_externals
+from numbagraph.emit.call import Address, LinkedVersion, ProgramCall, bind_externals
 from numbagraph.intrinsics.external import external_symbols
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct, cached_property
@@ -17,6 +17,9 @@ from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
 
 C_FUNCTION = "call"
+
+FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
+"""What tracing a function may raise."""
 
 
 class Failure(Struct):
@@ -77,7 +80,7 @@ class Embedding(Struct, eq=False):
         return ProgramCall(builder, versions, address, refuses_one=self.refuses_one)
 
 
-def emit_version(module: ir.Module, special: Specialisation) -> Version:
+def emit_version(module: ir.Module, special: Specialisation) -> LinkedVersion:
     """The functions of a specialisation as parts of ``module``, where they may be already."""
     if f"{special.name}.program" not in module.globals:
         special.emit(module)
@@ -88,4 +91,4 @@ def emit_version(module: ir.Module, special: Specialisation) -> Version:
         function.linkage = "internal"
         if all(isinstance(step, Compute) for step in special.program.body.steps):
             function.attributes.add("alwaysinline")
-    return Version(special.signature, shapes, program, special.captured, len(special.guard_subjects))
+    return LinkedVersion(special.signature, shapes, program, special.captured, len(special.guard_subjects))

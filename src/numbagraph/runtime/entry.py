@@ -1,8 +1,8 @@
 """The native Python entry: from the addresses of compiled programs to a builtin function.
 
-One entry serves all compiled functions (``native/entry.ll``). It is compiled once a machine, and reads from a `Plan`
-what a specialisation accepts and returns. An entry emitted for each specialisation would save 30 to 60 ns a call, but
-add 8 ms (one argument) to 17 ms (five) to each compilation of a function.
+One entry serves all compiled functions (``native/entry.ll``). It is compiled once a machine, and reads from an
+`EntryPlan` what a specialisation accepts and returns. An entry emitted for each specialisation would save 30 to 60 ns a
+call, but add 8 ms (one argument) to 17 ms (five) to each compilation of a function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, Result, Signature
+from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result
 
 from .compile import Library, target_fingerprint
 from .guards import GuardRecord, Guards
@@ -224,12 +224,12 @@ def _check_captured(leaf: ArrayLeaf, array: np.ndarray) -> None:
         raise ValueError(f"a captured array of dtype {array.dtype} and shape {array.shape} does not fit {leaf}")
 
 
-class Plan:
+class EntryPlan:
     """One specialisation, ready to be called: its signature, its native code, and the arrays that it captured."""
 
     def __init__(
         self,
-        signature: Signature,
+        signature: NativeSignature,
         *,
         shapes: int,
         program: int,
@@ -327,7 +327,7 @@ class _Bound(np.ndarray):
     owned: tuple[Any, ...]
 
 
-def make_callable(plans: Sequence[Plan], name: str) -> Callable[..., Any]:
+def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     """A builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
     library, address = _entry()
     addresses = np.array([ctypes.addressof(plan.record) for plan in plans], dtype=np.uint64)

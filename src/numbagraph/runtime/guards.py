@@ -32,7 +32,7 @@ class GuardRecord(ctypes.Structure):
     )
 
 
-class Guard(NamedTuple):
+class NameGuard(NamedTuple):
     """A place, and what it held when the function was traced."""
 
     owner: Any
@@ -81,7 +81,7 @@ def same(one: Any, other: Any) -> bool:
 class Guards:
     """All guards of one traced function, with the table that the native entry reads."""
 
-    def __init__(self, guards: Iterable[Guard]) -> None:
+    def __init__(self, guards: Iterable[NameGuard]) -> None:
         self.guards = list(guards)
         self.table = (GuardRecord * len(self.guards))(*map(_record, self.guards))
 
@@ -102,7 +102,7 @@ class Guards:
         return [each.name for each in self.guards if not same(read(each.owner, each.key), each.value)]
 
 
-def _record(guard: Guard) -> GuardRecord:
+def _record(guard: NameGuard) -> GuardRecord:
     expected = None if guard.value is MISSING else id(guard.value)
     if type(guard.owner) is CellType:
         return GuardRecord(word=id(guard.owner) + HEADER_SIZE, expected=expected)

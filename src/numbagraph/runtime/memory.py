@@ -62,7 +62,7 @@ class Handler(ctypes.Structure):
         return capsule
 
 
-class Pool:
+class MemoryPool:
     """The native pool. A process has one, once a function with temporaries has been compiled."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Pool:
         return kept
 
 
-pool = OnePerProcess(Pool)
+pool = OnePerProcess(MemoryPool)
 FINDERS[MEMORY] = one_by_one(lambda name: pool.get().part.address(name))
 
 

@@ -41,10 +41,7 @@ from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayL
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.arguments import Placeholder
-from numbagraph.runtime.embedding import Embedding
-
-FAILURES = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
-"""What tracing a function may raise: Numba shows such an error to its user as one of typing."""
+from numbagraph.runtime.embedding import FAILURES, Embedding
 
 _WEAK_KINDS = {dtype: kind for kind, dtype in PYTHON_SCALARS.items()}
 _CONSTANTS = (types.Literal, types.NumberClass, types.DType, types.Omitted, types.EllipsisType)
@@ -164,7 +161,7 @@ class GraphCall(Struct, eq=False):
             named = {name: argument_tree(each, numbers) for name, each in kws.items()}
             embedding = function.embed(positional, named)
             result = result_type(embedding.outputs.spec, results_of(embedding))
-        except FAILURES as error:
+        except FAILURES as error:  # Numba shows an error of tracing to its user as one of typing
             raise errors.TypingError(f"{type(error).__name__}: {error}") from error
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = [*(f"{_POSITIONAL}{number}" for number in range(len(args))), *kws]

@@ -16,7 +16,7 @@ from numbagraph.emit.program import emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.forking import new_lock
 from numbagraph.intrinsics.ir import Buffer
-from numbagraph.ir.abi import Leaf, Result, Signature
+from numbagraph.ir.abi import Leaf, NativeSignature, Result
 from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
@@ -30,7 +30,7 @@ from numbagraph.rewrite.stages import Stages
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
-from numbagraph.runtime.entry import GIL_THRESHOLD, Plan
+from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.version import __version__
@@ -38,11 +38,11 @@ from numbagraph.version import __version__
 compiling = new_lock()
 
 
-def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> Signature:
+def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> NativeSignature:
     """The binary signature of a graph whose last ``captured`` inputs are captured arrays."""
     count = len(leaves) - captured
     results = tuple(Result(value.dtype, value.ndim, boxing(value)) for value in graph.outputs)
-    return Signature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
+    return NativeSignature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
 
 
 class Specialisation(Struct, frozen=False):
@@ -50,7 +50,7 @@ class Specialisation(Struct, frozen=False):
     made when it is asked for: a hit in the cache needs none of it."""
 
     graph: Graph
-    signature: Signature
+    signature: NativeSignature
     captured: tuple[np.ndarray, ...] = ()
     name: str = "f"
     cache: DiskCache | None = None
@@ -145,13 +145,13 @@ class Specialisation(Struct, frozen=False):
             return load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> EntryPlan:
         return self.make_plan()
 
-    def make_plan(self, *, into: bool = False, guarded: bool = True) -> Plan:
+    def make_plan(self, *, into: bool = False, guarded: bool = True) -> EntryPlan:
         """What the native entry must know; with ``into``, arrays for the results are given behind the arguments."""
         library = self.library
-        return Plan(
+        return EntryPlan(
             self.signature,
             shapes=library.address(f"{self.name}.shapes"),
             program=library.address(f"{self.name}.program"),

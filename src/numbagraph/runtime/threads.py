@@ -37,7 +37,7 @@ _NUMBAS_LAYER = "numba.np.ufunc.parallel"
 _limits: list[int] = []
 
 
-class Pool:
+class ThreadPool:
     """The native pool. A process has one, once a parallel function has been compiled."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Pool:
             self._set_follow_numba(None)
 
 
-pool = OnePerProcess(Pool)
+pool = OnePerProcess(ThreadPool)
 FINDERS[THREADS] = one_by_one(lambda name: pool.get().part.address(name))
 
 

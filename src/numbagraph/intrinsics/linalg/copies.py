@@ -41,7 +41,7 @@ def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, col
         with one_by_one:
             move(element, source, target.transposed, rows, columns)
         with in_squares:
-            squares = Squares(element, dtype, length)
+            squares = SquareCopies(element, dtype, length)
             element.code.each(
                 squares.count(rows),
                 squares.count(columns),
@@ -49,7 +49,7 @@ def transpose(element: Element, source: Matrix, target: Matrix, rows: Index, col
             )
 
 
-class Squares:
+class SquareCopies:
     """Parts of a matrix that are transposed in registers."""
 
     def __init__(self, element: Element, dtype: np.dtype, length: int) -> None:

@@ -9,7 +9,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I64, llvm_constant
 from numbagraph.intrinsics.formula import Number, absolute, intrinsic, lifted
 from numbagraph.intrinsics.linalg.copies import unit
-from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.intrinsics.matrices import Index, Matrix, StackVariable
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import real_dtype
 
@@ -27,7 +27,7 @@ MATRICES = 7
 _log2, _ceil, _exp2 = (lifted(intrinsic(name)) for name in ("log2", "ceil", "exp2"))
 
 
-class Squares:
+class SquareTemporaries:
     """Square matrices in C order that follow each other in memory."""
 
     def __init__(self, element: Element, memory: ir.Value) -> None:
@@ -65,7 +65,7 @@ class Squares:
 def exponential(element: Element) -> ir.Value:
     """Higham, The scaling and squaring method for the matrix exponential revisited (2005)."""
     code, n, result = element.code, element["m"], element.results[0]
-    squares = Squares(element, element.scratch[0])
+    squares = SquareTemporaries(element, element.scratch[0])
     a, a2, a4, a6, odd, even, spare = (squares[number] for number in range(MATRICES))
     element.copy(a, element.operands[0], squares.size)
     count = squarings(element, element.operands[0])
@@ -101,7 +101,7 @@ def squarings(element: Element, pointer: ir.Value) -> Number:
     width = element["m"] * (2 if element.code.dtype.kind == "c" else 1)
     parts = Matrix(element.emitter, pointer, dtype, width, code.index(1))
     zero = element.emitter.constant(0.0, dtype)
-    largest, total = Variable(element.emitter, zero), Variable(element.emitter, zero)
+    largest, total = StackVariable(element.emitter, zero), StackVariable(element.emitter, zero)
 
     def add(i: Index, j: Index) -> None:
         total.value = (Number(element.emitter, total.value, dtype) + absolute(parts[i, j])).value

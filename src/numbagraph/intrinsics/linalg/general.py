@@ -17,7 +17,7 @@ from numbagraph.intrinsics.linalg.triangular import (
     triangular_by_blas,
     zero_on_diagonal,
 )
-from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable, number_of
+from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, StackVariable, number_of
 
 
 class Pivots:
@@ -79,8 +79,8 @@ def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
     """The product of the diagonal, whose sign every exchange of rows turns. It is 0 where one of its elements is, also
     beside NaN and infinities."""
     code = element.code
-    product = Variable(code.emitter, code.emitter.constant(1, code.dtype))
-    singular = Variable(code.emitter, code.false)
+    product = StackVariable(code.emitter, code.emitter.constant(1, code.dtype))
+    singular = StackVariable(code.emitter, code.false)
 
     def take(k: Index) -> None:
         diagonal = unwrap(code.emitter, factors[k, k])
@@ -99,8 +99,8 @@ def write_determinant(element: Element, factors: Grid, pivots: Pivots) -> None:
 def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
     """The first row, from row k on, with the largest element in column k."""
     code, builder = element.code, element.builder
-    largest = Variable(code.emitter, absolute(factors[k, k]).value)
-    place = Variable(code.emitter, as_number(element, k).value)
+    largest = StackVariable(code.emitter, absolute(factors[k, k]).value)
+    place = StackVariable(code.emitter, as_number(element, k).value)
 
     def look(i: Index) -> None:
         size = absolute(factors[i, k])
@@ -233,7 +233,7 @@ def swap(element: Element, first: ir.Value, second: ir.Value) -> None:
 def permutation_of_pivots(element: Element) -> ir.Value:
     """Exchange the numbers of the rows as the rows were exchanged; whether a pivot is no row."""
     code, n, builder = element.code, element["m"], element.builder
-    failed = Variable(element.emitter, ir.Constant(I1, 0))
+    failed = StackVariable(element.emitter, ir.Constant(I1, 0))
     rows, pivots = Pivots(element, element.result()), Pivots(element, element.operand(0))
     code.loop(0, n, lambda k: rows.__setitem__(k, k))
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, llvm_constant
 from numbagraph.intrinsics.linalg.copies import columns_of, rows_of, unit
-from numbagraph.intrinsics.matrices import Index, Matrix, Variable
+from numbagraph.intrinsics.matrices import Index, Matrix, StackVariable
 from numbagraph.ir.types import real_dtype
 
 
@@ -132,7 +132,7 @@ def not_finite(element: Element, operand: int, size: Index) -> ir.Value:
     code, builder, dtype = element.code, element.builder, real_dtype(element.code.dtype)
     count = size * (2 if element.code.dtype.kind == "c" else 1)
     parts = Matrix(element.emitter, element.operands[operand], dtype, count, code.index(1))
-    found = Variable(element.emitter, ir.Constant(I1, 0))
+    found = StackVariable(element.emitter, ir.Constant(I1, 0))
 
     def look(i: Index) -> None:
         number = parts[code.index(0), i]

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, Operand
 from numbagraph.intrinsics.formula import Number, absolute, sqrt
-from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, Variable
+from numbagraph.intrinsics.matrices import Grid, Index, Matrix, Registers, StackVariable
 from numbagraph.ir.types import real_dtype
 
 FLIPPED = {"L": "U", "U": "L"}
@@ -23,7 +23,7 @@ def cholesky_loops(element: Element) -> ir.Value:
     if element.attributes["upper"]:
         source, target = source.transposed, target.transposed
     factor = code.grid(target, n, n, read=False)
-    failed = Variable(code.emitter, code.false)
+    failed = StackVariable(code.emitter, code.false)
 
     def put(i: Index, j: Index, number: Number) -> None:
         factor[i, j] = number
@@ -141,7 +141,7 @@ class Triangle:
     def find_zero(self) -> ir.Value:
         """Whether there is a zero on the diagonal."""
         builder = self.code.emitter.builder
-        found = Variable(self.code.emitter, self.code.false)
+        found = StackVariable(self.code.emitter, self.code.false)
         if not self.unit:
 
             def look(i: Index) -> None:
@@ -216,7 +216,7 @@ def triangular_by_blas(
 
 def zero_on_diagonal(element: Element, pointer: ir.Value) -> ir.Value:
     """Whether a matrix, of complex numbers perhaps, has a zero there."""
-    builder, found = element.builder, Variable(element.emitter, ir.Constant(I1, 0))
+    builder, found = element.builder, StackVariable(element.emitter, ir.Constant(I1, 0))
     matrix = element.matrix(pointer, element["m"])
 
     def look(i: Index) -> None:

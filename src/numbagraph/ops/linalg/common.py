@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.core import align
+from numbagraph.blockwise.common import align_batches
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.ir.op import quiet, registry
@@ -81,7 +81,7 @@ def computed(name: str, signature: str, vjp: Vjp, jnp: Callable[..., Any]) -> Op
     parsed = parse(signature)
 
     def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-        return op.bind(*align(inputs, batched, parsed), **attrs)
+        return op.bind(*align_batches(inputs, batched, map(len, parsed.inputs)), **attrs)
 
     return with_derivative(name, vjp, jnp, batch)
 
