@@ -76,8 +76,8 @@ def test_a_lost_write_through_a_view_is_found(monkeypatch):
 def test_equal_results_in_one_array_are_found(monkeypatch):
     collect = traced.collect_outputs
 
-    def merged(returned):
-        values, outputs = collect(returned)
+    def merged(returned, described):
+        values, outputs = collect(returned, described)
         first = list(dict.fromkeys(values))
         slots = tuple(first.index(values[slot]) for slot in outputs.slots)
         return tuple(first), traced.Outputs(outputs.spec, slots, outputs.static)
@@ -115,7 +115,7 @@ def test_results_in_wrong_containers_are_found(fault, monkeypatch):
         return tuple(value) if fault == "kind" and isinstance(value, list) else value
 
     draw_only(monkeypatch, "tree")
-    monkeypatch.setattr(traced, "collect_outputs", lambda returned: collect(confused(returned)))
+    monkeypatch.setattr(traced, "collect_outputs", lambda returned, *described: collect(confused(returned), *described))
     assert "expected, found" in found(statements, ["add"], monkeypatch)
 
 
