@@ -14,9 +14,11 @@ from numbagraph.blockwise.kinds import composite, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
+from numbagraph.intrinsics.formula import Number, absolute, formula
 from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64, FLOATS
 from numbagraph.ir.values import Op, Unsupported, Value
+from numbagraph.ops.arithmetic import sign
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import exp, expm1, log, log1p
 from numbagraph.ops.identity import differentiated_as, with_derivative
@@ -118,6 +120,30 @@ log1mexp = own(
 """``log(1 - exp(x))`` of a negative number."""
 
 log1mexp_slope = with_derivative("log1mexp_slope", lambda g, y, value, x: (None, g * (y * (1 - y))))
+
+
+@formula
+def huber_loss(delta: Number, r: Number) -> Number:
+    size = absolute(r)
+    beyond = (delta < 0.0).where(delta.constant(math.inf), delta * (size - 0.5 * delta))
+    return (size <= delta).where(0.5 * r * r, beyond)
+
+
+huber = special(
+    "huber",
+    emit=huber_loss,
+    vjp=lambda g, y, delta, r: (
+        where(less(delta, abs(r)), g * (abs(r) - delta), 0),
+        g * where(less(delta, abs(r)), delta * sign(r), r),
+    ),
+    jnp=lambda delta, r: load("jax.numpy:where")(
+        delta < 0, math.inf, load("jax.numpy:where")(abs(r) <= delta, 0.5 * r * r, delta * (abs(r) - 0.5 * delta))
+    ),
+    domain=POSITIVE,
+    cost=6,
+    kinks=lambda delta, r: (abs(r) == delta) | (delta <= 0),
+)
+"""Huber's loss: a square for residuals up to ``delta``, and linear beyond."""
 
 erf = special("erf", emit=vecmath.erf, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (2 / SQRT_PI)),), cost=20)
 erfc = special("erfc", emit=vecmath.erfc, vjp=lambda g, y, x: (g * (exp(-(x * x)) * (-2 / SQRT_PI)),), cost=25, ulp=16)
