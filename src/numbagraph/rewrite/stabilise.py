@@ -6,6 +6,8 @@ lost its digits, or became infinite or NaN on the way to a finite result, the re
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from numbagraph.ir.values import Constant, Node, Value, constant
@@ -15,6 +17,7 @@ from numbagraph.rewrite.engine import Rule, RuleSet, rule
 from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
 from numbagraph.rewrite.patterns import (
     absolute,
+    cosh,
     erf,
     erfc,
     erfcx,
@@ -105,6 +108,7 @@ POWERS = (
     rule(lambda x: log(square(x)), lambda x: 2 * log(absolute(x)), where=floating),
     rule(lambda x, c: log(power(x, c)), log_of_power, where=whole_power),
     rule(lambda x: absolute(exp(x)), lambda x: exp(x), where=floating),
+    rule(lambda x: log(cosh(x)), lambda x: logaddexp(x, -x) - math.log(2), where=floating),
     # by other factors the product would be rounded, and its error multiplied by up to 700
     rule(lambda x, c: power(exp(x), c), lambda x, c: exp(x * c), where=lambda x, c: floating(x) and power_of_two(c)),
 )
