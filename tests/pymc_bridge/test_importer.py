@@ -71,6 +71,7 @@ EXPRESSIONS = {
         + pt.betaincinv(pt.abs(w), 2.0, p)
         + pt.owens_t(v, w)
     ),
+    "incomplete gammas": lambda: pt.gammal(pt.abs(w) + 0.5, p) + pt.gammau(pt.abs(w) + 0.5, p),
     "max and min": lambda: pt.maximum(v, w) - pt.minimum(v, 0),
     "sum": lambda: m.sum() + m.sum(axis=0),
     "sum of axes": lambda: t.sum(axis=(0, 2), keepdims=True),

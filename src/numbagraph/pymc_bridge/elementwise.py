@@ -141,6 +141,11 @@ def polygamma(dtype: np.dtype, order: Value, x: Value) -> Value:
     return registry["polygamma"](int(order.data), convert(x, dtype))
 
 
+def incomplete(name: str, k: Value, x: Value) -> Value:
+    """An incomplete gamma function that is not divided by the complete one."""
+    return registry[name](k, x) * registry["gamma"](k)
+
+
 def number_behind(value: Value) -> Value:
     """What a value is without dimensions of length 1, which PyTensor gives numbers to make ranks alike."""
     while isinstance(value, Node) and value.op.name == "expand_dims":
@@ -184,6 +189,8 @@ OTHERS: dict[type, Build] = {
     scalars.Angle: lambda dtype, x: registry["angle"](x if x.dtype.kind == "c" else convert(x, dtype)),
     special.TriGamma: lambda dtype, x: registry["polygamma"](1, convert(x, dtype)),
     special.PolyGamma: polygamma,
+    special.GammaL: lambda dtype, k, x: incomplete("gammainc", convert(k, dtype), convert(x, dtype)),
+    special.GammaU: lambda dtype, k, x: incomplete("gammaincc", convert(k, dtype), convert(x, dtype)),
     rows.XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }
 """Functions that are no op of ours, given the dtype of the result."""
