@@ -45,7 +45,8 @@ def public_function(name: str, module: str) -> Callable[..., Any]:
 def __getattr__(name: str) -> Any:
     if name in _CONSTANTS or name in _DTYPES:
         return getattr(np, name)
-    return public_function(name, __name__)
+    alias = None if name in registry else registry.find(getattr(np, name, None))
+    return public_function(name if alias is None else alias.name, __name__)
 
 
 def __dir__() -> list[str]:

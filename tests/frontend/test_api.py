@@ -12,6 +12,7 @@ import pytest
 
 import numbagraph.numpy as xp
 from numbagraph import grad, graph_jit, value_and_grad, vmap
+from numbagraph.ir.op import registry
 from tests.support.tally import Tally
 
 X = np.arange(6.0).reshape(3, 2)
@@ -400,3 +401,17 @@ def test_tracers_do_not_leak_into_results():
     with pytest.raises(TypeError, match="'kept' of an enclosing function was changed"):
         f(np.ones(2))
     assert not kept
+
+
+def test_numpys_functions_have_numpys_names():
+    functions = {each for op in registry for each in op.implements if callable(each)}
+    names = {each.__name__ for each in functions if getattr(np, each.__name__, None) is each}
+    assert names >= {"amax", "amin", "max", "exp"}
+    assert [name for name in sorted(names) if not hasattr(xp, name)] == []
+
+
+def test_a_second_name_of_a_function():
+    x = np.arange(12.0).reshape(3, 4) % 7
+    assert graph_jit(lambda x: xp.amax(x, axis=0))(x).tolist() == np.amax(x, axis=0).tolist()
+    assert graph_jit(lambda x: np.amin(x, axis=1, initial=2.0))(x).tolist() == np.amin(x, axis=1, initial=2.0).tolist()
+    assert xp.amax(x) == 6.0

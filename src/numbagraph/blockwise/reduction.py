@@ -30,6 +30,7 @@ def reduction(
     empty: str | None = None,
     join: str | None = None,
     ufunc: np.ufunc | None = None,
+    implements: tuple[Any, ...] = (),
     jnp: Function | None = None,
     ulp: float = 0.0,
 ) -> Op:
@@ -47,6 +48,8 @@ def reduction(
         The binary op that combines the result with ``initial``.
     ufunc
         The ufunc of which this is the ``reduce`` method.
+    implements
+        Other functions that are the same.
     """
     found, call = reference_of(reference)
     name = name or found
@@ -92,7 +95,7 @@ def reduction(
             batch=batch_unary,
             jnp=lambda a, *, axes: evaluate(translated, a, axes),
             samples=lambda rng, dtype: reduction_samples(reference, rng, dtype),
-            implements=(reference, *([(ufunc, "reduce")] if ufunc is not None else [])),
+            implements=(reference, *implements, *([(ufunc, "reduce")] if ufunc is not None else [])),
             ulp=ulp,
         )
     )

@@ -85,6 +85,7 @@ prod = reduction(
 max = reduction(
     np.max,
     ufunc=np.maximum,
+    implements=(np.amax,),
     reducer=Reducer("max", scalar.extremum(">"), lowest),
     empty="zero-size array to reduction operation maximum which has no identity",
     vjp=extremum_vjp,
@@ -93,6 +94,7 @@ max = reduction(
 min = reduction(
     np.min,
     ufunc=np.minimum,
+    implements=(np.amin,),
     reducer=Reducer("min", scalar.extremum("<"), highest),
     empty="zero-size array to reduction operation minimum which has no identity",
     vjp=extremum_vjp,
