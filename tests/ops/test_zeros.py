@@ -18,11 +18,12 @@ PRODUCTS = {"nanprod": "c", "prod": "c"}
 """The order of factors is NumPy's own, and products of complex numbers are sums."""
 PRODUCTS_OF_MATRICES = (
     *("cho_solve", "cholesky", "dot", "einsum", "expm", "expm_frechet", "inner", "lu_solve", "matmul", "matrix_power"),
-    *("multi_dot", "pinv", "solve_triangular", "tensordot", "vdot", "vecdot"),
+    *("multi_dot", "pinv", "tensordot", "vdot", "vecdot"),
 )
+SOLUTIONS = ("solve", "solve_banded", "solve_discrete_lyapunov", "solve_factored", "solve_triangular")
 BY_LIBRARIES = {
     **dict.fromkeys(PRODUCTS_OF_MATRICES, "c"),
-    **dict.fromkeys(("lstsq", "lu", "lu_factor", "solve", "solve_discrete_lyapunov", "square_lu"), "fc"),
+    **dict.fromkeys(("lstsq", "lu", "lu_factor", "square_lu", *SOLUTIONS), "fc"),
 }
 """Sums of products in BLAS and LAPACK, whose order and rounding follow from lengths and processor."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import itertools
 import math
 import pickle
 import sys
@@ -366,9 +367,34 @@ def test_pickled_functions_have_guards_of_their_own() -> None:
     assert loaded(X) == compiled_helper(X) == helper(X) + TABLE[0]
 
 
+def test_while_another_thread_binds_new_values() -> None:
+    """A version belongs to the values that its trace has read."""
+    compiled = graph_jit(read_global)
+    stop, values = threading.Event(), itertools.count(2)
+
+    def rebind() -> None:
+        while not stop.is_set():
+            globals()["K"] = float(next(values))
+
+    thread = threading.Thread(target=rebind)
+    thread.start()
+    try:
+        found = [compiled(X) / X for _ in range(4)]
+    finally:
+        stop.set()
+        thread.join()
+    read = [each[0] for each in found]
+    assert all(np.all(each == number) for each, number in zip(found, read, strict=True))
+    assert read == sorted(read)
+    np.testing.assert_array_equal(compiled(X), X * globals()["K"])
+
+
 def test_while_other_threads_rebind() -> None:
     compiled = graph_jit(read_global)
     wanted = {value: X * value for value in (2.0, 3.0)}
+    for value in wanted:  # a trace cannot see a name that is bound to another value and back meanwhile
+        set_global("K", value)()
+        compiled(X)
     stop = threading.Event()
 
     def rebind() -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 NOT_EVERYWHERE = frozenset(
     """
-    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad EighGrad Ger Iv LogAddExp LogDet
-    LogSumExp MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
+    AddSD AddSparseDense AdvancedIncSubtensor1 AdvancedSubtensor1 Angle Deg2Rad EighGrad GammaL GammaU Ger Iv LogAddExp
+    LogDet LogSumExp MultiplySparseDense MultiplySparseDenseVector PosDefMatrix Rad2Deg SoftmaxGrad SparseDenseMultiply
     SparseDenseVectorMultiply XLog1PY XLogY XlogX XlogY0
     """.split()
 )
