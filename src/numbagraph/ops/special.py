@@ -19,7 +19,7 @@ from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64, FLOATS
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import sign
-from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.comparison import equal, less, maximum, minimum
 from numbagraph.ops.exponential import exp, expm1, log, log1p
 from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.selection import where
@@ -129,13 +129,16 @@ def huber_loss(delta: Number, r: Number) -> Number:
     return (size <= delta).where(0.5 * r * r, beyond)
 
 
+def huber_vjp(g: Value, y: Value, delta: Value, r: Value) -> tuple[Value, Value]:
+    """At the edge of the domain, where ``delta`` is 0, the derivatives are those beside it."""
+    clipped = where(less(0, delta), maximum(minimum(r, delta), -delta), delta * sign(r))
+    return g * where(equal(r, 0), 0, maximum(abs(r) - delta, 0)), g * clipped
+
+
 huber = special(
     "huber",
     emit=huber_loss,
-    vjp=lambda g, y, delta, r: (
-        where(less(delta, abs(r)), g * (abs(r) - delta), 0),
-        g * where(less(delta, abs(r)), delta * sign(r), r),
-    ),
+    vjp=huber_vjp,
     jnp=lambda delta, r: load("jax.numpy:where")(
         delta < 0, math.inf, load("jax.numpy:where")(abs(r) <= delta, 0.5 * r * r, delta * (abs(r) - 0.5 * delta))
     ),

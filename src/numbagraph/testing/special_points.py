@@ -85,6 +85,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "entr": lambda x: -x * mpmath.log(x),
     "rel_entr": lambda x, y: x * mpmath.log(x / y) if x > 0 and y > 0 else mpmath.nan,
     "kl_div": lambda x, y: x * mpmath.log(x / y) - x + y if x > 0 and y > 0 else mpmath.nan,
+    "huber": lambda d, r: mpmath.nan if d <= 0 else r * r / 2 if abs(r) <= d else d * (abs(r) - d / 2),
     "i0": lambda x: mpmath.besseli(0, x),
     "i1": lambda x: mpmath.besseli(1, x),
     "i0e": lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
