@@ -2,6 +2,7 @@
 
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import linalg, numpy, ops, special
+from numbagraph.frontend.branches import cond, switch
 from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
@@ -13,6 +14,7 @@ from numbagraph.frontend.differentiation import (
     value_and_grad,
     vjp,
 )
+from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
@@ -31,7 +33,9 @@ __all__ = [
     "ShapeError",
     "TraceError",
     "__version__",
+    "cond",
     "custom_vjp",
+    "fori_loop",
     "grad",
     "graph_jit",
     "gufunc",
@@ -40,15 +44,19 @@ __all__ = [
     "jacrev",
     "jvp",
     "linalg",
+    "map",
     "numpy",
     "on_linalg_error",
     "ops",
     "release_memory",
+    "scan",
     "special",
     "stop_gradient",
+    "switch",
     "threads",
     "value_and_grad",
     "vectorize",
     "vjp",
     "vmap",
+    "while_loop",
 ]

@@ -350,7 +350,15 @@ class Assemble(Lowering):
 
 
 class Opaque(Lowering):
-    """A call on whole buffers, such as BLAS; or one that does the same with each element of a batch."""
+    """What works on whole buffers: no loop nest has a part of it."""
+
+
+class Control(Opaque):
+    """A loop or a branch: it runs the regions that its node holds."""
+
+
+class Routine(Opaque):
+    """A call, such as one of BLAS; or one that does the same with each element of a batch."""
 
     emit: EmitCall
     operands: tuple[int, ...] = ()
@@ -363,7 +371,7 @@ Memory = tuple[ArrayType, tuple[Scalar, ...]]
 """The type and the extents of a buffer."""
 
 
-class Core(Opaque):
+class Core(Routine):
     """A call that may have several results, and need memory."""
 
     scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()

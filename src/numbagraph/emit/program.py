@@ -7,25 +7,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from llvmlite import ir
 
 from numbagraph.emit.chunks import work_of
-from numbagraph.emit.memory import ALIGNMENT, memory_function
+from numbagraph.emit.control import RegionFunctions, run_branch, run_loop
+from numbagraph.emit.memory import ALIGNMENT
 from numbagraph.emit.nest import declare_nest
 from numbagraph.emit.ranges import RangeFunction, emit_range
 from numbagraph.emit.regions import emit_region, shared_buffer
 from numbagraph.emit.rows import call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
-from numbagraph.emit.straight_line import StraightLine
+from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
-from numbagraph.loops.ir import Call, Compute, Kernel, Program, Reduction, Step, TiledLoop
+from numbagraph.loops.ir import Branch, Call, Compute, Kernel, Loop, Program, Reduction, Region, Step, TiledLoop
 
 
 class ProgramEmitter:
     """Emits ``program``: temporaries, rank-0 values, loop nests and calls, in order."""
 
-    def __init__(self, line: StraightLine, program: Program) -> None:
+    def __init__(self, line: StraightLine, program: Program, arena: ir.Value | None = None) -> None:
         self.line = line
+        self.arena = arena
+        """Memory for the temporaries, if the caller gives it."""
         self.code = line.code
         self.module = line.function.module
         self.program = program
@@ -37,7 +40,11 @@ class ProgramEmitter:
         self.copy_donated()
         for step in self.program.entry.prologue:
             self.line.registers[step.value] = self.line.scalar(step.scalar)
-        self.allocate_temporaries()
+        if self.arena is not None:
+            for condition in self.program.entry.guards:  # elsewhere `shapes` has checked them
+                self.line.leave_if(self.code.builder.not_(self.line.scalar(condition)), ir.Constant(I32, CHECK_FAILED))
+        if self.program.body.slots:
+            self.place_temporaries(self.line.take(self.temporaries()) if self.arena is None else self.arena)
         for number, step in enumerate(self.program.body.steps):
             self.run(step, number)
         for position, result in enumerate(self.program.results):
@@ -57,8 +64,35 @@ class ProgramEmitter:
                 self.run_call(step)
             case TiledLoop():
                 self.run_rows(step, f"{self.line.function.name}.{number}")
+            case Loop():
+                name = f"{self.line.function.name}.{number}"
+                condition = self.region(step.condition, f"{name}.condition") if step.condition is not None else None
+                run_loop(self.line, step, self.region(step.body, f"{name}.step"), condition)
+            case Branch():
+                name = f"{self.line.function.name}.{number}.branch"
+                run_branch(self.line, step, [self.region(each, f"{name}{k}") for k, each in enumerate(step.regions)])
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
+
+    def region(self, region: Region, name: str) -> RegionFunctions:
+        """The functions of a region: one that runs it, and one that says how much memory its temporaries need."""
+        table, leaves = POINTER.as_pointer(), region.graph.inputs
+        run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER])
+        run = ir.Function(self.module, run_type, f"{name}.program")
+        line = StraightLine(run, region.signature, leaves)
+        inner = ProgramEmitter(line, region.program, run.args[3])
+        run.linkage = "internal"
+        inner.emit()
+        memory = ir.Function(self.module, ir.FunctionType(I64, [table, I64.as_pointer()]), f"{name}.memory")
+        memory.linkage = "internal"
+        line = StraightLine(memory, region.signature, leaves)
+        for step in region.program.entry.prologue:
+            line.registers[step.value] = line.scalar(step.scalar)
+        size, failed = ProgramEmitter(line, region.program).temporaries(), too_big(line, region.program)
+        if failed is not None:
+            size = line.code.builder.select(failed, ir.Constant(I64, -1), size)
+        line.code.builder.ret(size)
+        return RegionFunctions(region, run, memory)
 
     def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
@@ -72,25 +106,24 @@ class ProgramEmitter:
             with builder.if_then(builder.icmp_unsigned("!=", source, target), likely=False):
                 builder.call(copy, [target, source, size])
 
-    def allocate_temporaries(self) -> None:
-        """One allocation for all temporaries that own memory; the memory plan says which share it."""
-        owners = self.program.body.slots
-        if not owners:
-            return
+    def temporaries(self) -> ir.Value:
+        """Bytes of all temporaries that own memory; the memory plan says which share it."""
+        return self.offsets()[-1]
+
+    def place_temporaries(self, arena: ir.Value) -> None:
+        """Let the temporaries be in one allocation."""
+        for slot, offset in zip(self.program.body.slots, self.offsets(), strict=False):
+            self.line.buffers[slot[0]] = self.code.builder.gep(arena, [offset])
+
+    def offsets(self) -> list[ir.Value]:
+        """Where each slot begins, and the size of all of them."""
         builder = self.code.builder
-        offsets: list[ir.Value] = []
-        total: ir.Value = ir.Constant(I64, 0)
-        for slot in owners:
-            offsets.append(total)
+        offsets: list[ir.Value] = [ir.Constant(I64, 0)]
+        for slot in self.program.body.slots:
             size = self.slot_size(slot)
             padded = builder.add(size, ir.Constant(I64, ALIGNMENT - 1))
-            total = builder.add(total, builder.and_(padded, ir.Constant(I64, -ALIGNMENT)))
-        arena = builder.call(memory_function(self.code, "take"), [total])
-        missing = builder.icmp_unsigned("==", builder.ptrtoint(arena, I64), ir.Constant(I64, 0))
-        self.line.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
-        self.line.arena = arena
-        for slot, offset in zip(owners, offsets, strict=True):
-            self.line.buffers[slot[0]] = builder.gep(arena, [offset])
+            offsets.append(builder.add(offsets[-1], builder.and_(padded, ir.Constant(I64, -ALIGNMENT))))
+        return offsets
 
     def slot_size(self, slot: Sequence[Buffer]) -> ir.Value:
         """Bytes for the largest buffer of a slot."""

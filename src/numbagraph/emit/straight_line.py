@@ -10,7 +10,7 @@ from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.scalars import OnePlace, ScalarEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
-from numbagraph.ir.abi import NativeSignature
+from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
@@ -28,8 +28,8 @@ class StraightLine:
         self.leaves = leaves
         self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
         self.scalars = ScalarEmitter(self, OnePlace(self.code))
-        self.arena: ir.Value | None = None
-        """The memory of temporaries, which is given back wherever the function returns."""
+        self.taken: list[ir.Value] = []
+        """Memory of temporaries, which is given back wherever the function returns."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
         self.positions: dict[Dim, tuple[int, int]] = {}
@@ -55,9 +55,22 @@ class StraightLine:
 
     def leave(self, code: ir.Value) -> None:
         """Return ``code`` from the function."""
-        if self.arena is not None:
-            self.code.builder.call(memory_function(self.code, "give"), [self.arena])
+        for memory in self.taken:
+            self.code.builder.call(memory_function(self.code, "give"), [memory])
         self.code.builder.ret(code)
+
+    def take(self, size: ir.Value) -> ir.Value:
+        """Memory, until it is given back."""
+        memory = self.code.builder.call(memory_function(self.code, "take"), [size])
+        missing = self.code.builder.icmp_unsigned("==", self.code.builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
+        self.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
+        self.taken.append(memory)
+        return memory
+
+    def give(self, memory: ir.Value) -> None:
+        """Give memory back before the function returns."""
+        self.code.builder.call(memory_function(self.code, "give"), [memory])
+        self.taken.remove(memory)
 
     def scalar(self, scalar: Scalar) -> ir.Value:
         return self.scalars.value(scalar)

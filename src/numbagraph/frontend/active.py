@@ -14,14 +14,32 @@ from numbagraph.ir.values import Value
 
 
 class Scope:
-    """Which trace a tracer belongs to: it is of use there alone. (Not the trace itself, which keeps arrays alive.)"""
+    """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
+    keeps arrays alive.)"""
 
-    __slots__ = ("described", "ended")
+    __slots__ = ("described", "ended", "parent", "used")
 
-    def __init__(self, described: str) -> None:
+    def __init__(self, described: str, parent: Scope | None = None) -> None:
         self.described = described
         """The function that is traced, with its line."""
         self.ended = False
+        self.parent = parent
+        """Around a region, such as the body of a loop."""
+        self.used: dict[Value, None] = {}
+        """The values of the scopes around this one that are used in it."""
+
+    def admits(self, owner: Scope, value: Value) -> bool:
+        """Whether a value of another scope may be used in this one; if so, it is noted."""
+        inner: list[Scope] = []
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            inner.append(scope)
+            scope = scope.parent
+        if scope is None:
+            return False
+        for each in inner:
+            each.used[value] = None
+        return True
 
     def refusal(self, value: Value | None) -> TraceError:
         """The error for the use of an array, that has a value, where another trace is active, or none."""
@@ -55,6 +73,18 @@ active = Active()
 
 def current_trace() -> Trace | None:
     return active.trace
+
+
+@contextmanager
+def region(described: str) -> Iterator[Scope]:
+    """Everything inside belongs to a region of the graph that is being traced."""
+    previous = active.scope
+    active.scope = scope = Scope(described, previous)
+    try:
+        yield scope
+    finally:
+        scope.ended = True
+        active.scope = previous
 
 
 @contextmanager

@@ -172,7 +172,10 @@ class Tracer(Unknown):
 
     def require_scope(self) -> None:
         """Raise unless this is used where it belongs to: in its trace, and on the thread of that."""
-        if self._scope is not active.scope and self._scope is not None:
+        scope = active.scope
+        if self._scope is scope or self._scope is None:
+            return
+        if scope is None or not scope.admits(self._scope, self.value):
             raise self._scope.refusal(self.value)
 
     def _refuse(self, message: str) -> TraceError:
@@ -254,6 +257,10 @@ class Tracer(Unknown):
         if self._foreign:
             raise self._refuse(
                 f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
+            )
+        if self._scope is not active.scope:
+            raise self._refuse(
+                "assignment inside of a loop's body or a branch into an array from outside would be lost: carry it"
             )
         if self._parent is None:
             self._renew(self._changed(function, *args))

@@ -85,9 +85,10 @@ def content_hash(graph: Graph, *salt: str) -> str:
         numbers[value] = f"%{len(numbers)}"
         digest.update(f"{text}\n".encode())
 
+    for value in graph.inputs:  # a length of one may be another one
+        numbers[value] = f"%{len(numbers)}"
     for position, value in enumerate(graph.inputs):
         extents = ",".join(extent_key(extent) for extent in value.shape)
-        numbers[value] = f"%{len(numbers)}"
         digest.update(f"input {position} {value.dtype.str} {extents} {value.type.weak}\n".encode())
     for output in graph.outputs:
         extents = ",".join(extent_key(extent) for extent in output.shape)
@@ -109,7 +110,14 @@ def id_of(dim: Dim, graph: Graph) -> str:
 
 
 def attributes_key(attributes: tuple[tuple[str, Any], ...]) -> str:
-    return repr([(name, content_hash(item) if isinstance(item, Graph) else item) for name, item in attributes])
+    return repr([(name, region_key(item)) for name, item in attributes])
+
+
+def region_key(item: Any) -> Any:
+    """An attribute as a key has it: regions by what they compute."""
+    if isinstance(item, Graph):
+        return content_hash(item)
+    return tuple(map(region_key, item)) if type(item) is tuple else item
 
 
 def substitute(outputs: Iterable[Value], replacements: Mapping[Value, Value]) -> list[Value]:

@@ -320,6 +320,8 @@ class Op(Struct, eq=False):
     multi_result: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""
+    selective: bool = False
+    """Whether the vjp takes a keyword ``wanted``, a flag for each input: whether its cotangent is asked for."""
     computed: Callable[[Node], int] = no_inputs
     """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
     alone they are differentiated."""

@@ -97,12 +97,22 @@ class Translation:
 
         return tuple(interpret(self.graph.outputs, self.environment, leaf, self.apply))
 
+    def conditions(self) -> list[Any]:
+        """What a region requires."""
+        inner = dict(self.lengths)
+        conditions = [guard.condition for guard in self.graph.guards]
+        return interpret(conditions, inner, lambda value: leaf_data(value, self.lengths), self.apply)
+
     def apply(self, node: Node, operands: list[Any]) -> Any:
         if node.type.weak and all(isinstance(operand, tuple(PYTHON_SCALARS)) for operand in operands):
             return apply_reference(node, operands)
         self.check_bounds(node, operands)
         try:
-            result = node.op.jnp(*operands, **node.attrs)
+            attrs = {name: translated(item) for name, item in node.attrs.items()}
+            result = node.op.jnp(*operands, **attrs)
+            if node.op.kind == "control":
+                result, outside = result
+                self.note(outside)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise located(error, node, operands) from error
         return in_dtype(result, node.dtype)
@@ -111,8 +121,28 @@ class Translation:
         """JAX clamps an index or drops an update, without a word."""
         for number, extent in node.op.bounds(node):
             length, position = length_of(extent, self.lengths), jnp.asarray(operands[number]).astype(int)
-            outside = jnp.any((position < -length) | (position >= length))
-            self.out_of_bounds = outside if self.out_of_bounds is None else self.out_of_bounds | outside
+            self.note(jnp.any((position < -length) | (position >= length)))
+
+    def note(self, outside: Any) -> None:
+        self.out_of_bounds = outside if self.out_of_bounds is None else self.out_of_bounds | outside
+
+
+def translated(item: Any) -> Any:
+    """An attribute as a translation takes it: of a region, a function that gives its results, and whether it failed: an
+    index was out of bounds, or a guard did not hold."""
+    if type(item) is tuple:
+        return tuple(map(translated, item))
+    if not isinstance(item, Graph):
+        return item
+
+    def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
+        translation = Translation(item, bind(item, arrays))
+        results = translation.results()
+        for condition in translation.conditions():
+            translation.note(jnp.logical_not(condition))
+        return results, jnp.bool_(False) if translation.out_of_bounds is None else translation.out_of_bounds
+
+    return run
 
 
 def in_dtype(result: Any, dtype: np.dtype) -> Any:

@@ -23,6 +23,8 @@ from numbagraph.intrinsics.ir import (
     Scalar,
     walk,
 )
+from numbagraph.ir.abi import NativeSignature
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Source, Value
 
@@ -301,6 +303,79 @@ class TiledLoop(Step, frozen=False):
 
     def members(self) -> Sequence[Step]:
         return self.steps
+
+
+class Region(Struct, frozen=False):
+    """What runs in each step of a loop, or in a branch: a program of its own, with a leaf for each operand."""
+
+    graph: Graph
+    signature: NativeSignature
+    program: Program
+    varies: bool
+    """Whether the sizes of its temporaries may change from one step of the loop to the next."""
+
+
+class Carried(Struct, frozen=False):
+    """A value that a loop carries: where it is before the first step, where it is after the last, and memory for the
+    steps between. ``before`` holds what it is before each step, if that is wanted."""
+
+    initial: Buffer
+    last: Buffer
+    other: Buffer
+    before: Buffer | None = None
+
+
+class Loop(Step, frozen=False):
+    """Steps that a region describes, one after the other. Its inputs are what is carried, elements of sequences, and
+    captures, in this order; its outputs are what is carried on, and elements of what is stacked."""
+
+    name: str
+    body: Region
+    carried: list[Carried]
+    sequences: list[Buffer]
+    captures: list[Buffer]
+    stacked: list[Buffer]
+    trips: Scalar | None = None
+    """How many steps there are, if ``condition`` does not say it."""
+    condition: Region | None = None
+    """It has the inputs of the body, and one boolean as its output: whether there is another step."""
+    reverse: bool = False
+
+    def scalars(self) -> Iterator[Scalar]:
+        lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
+        return walk([*lengths, *([self.trips] if self.trips is not None else [])])
+
+    def reads(self) -> list[Buffer]:
+        return list(dict.fromkeys([*(each.initial for each in self.carried), *self.sequences, *self.captures]))
+
+    def writes(self) -> list[Buffer]:
+        carried = [buffer for each in self.carried for buffer in (each.last, each.other)]
+        return [*carried, *(each.before for each in self.carried if each.before is not None), *self.stacked]
+
+    def checks(self) -> bool:
+        return True
+
+
+class Branch(Step, frozen=False):
+    """One of several regions with the same inputs and outputs, by a number."""
+
+    name: str
+    index: Buffer
+    regions: list[Region]
+    operands: list[Buffer]
+    outputs: list[Buffer]
+
+    def scalars(self) -> Iterator[Scalar]:
+        return walk(extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ())))
+
+    def reads(self) -> list[Buffer]:
+        return list(dict.fromkeys([self.index, *self.operands]))
+
+    def writes(self) -> list[Buffer]:
+        return self.outputs
+
+    def checks(self) -> bool:
+        return True
 
 
 class Block(Struct, frozen=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -15,14 +16,17 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Node, Value, toposort
 from numbagraph.loops.buffers import plan_memory
+from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
-from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
+from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Loop, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
 
 Action = tuple[Step, ...]
+WHILE_TRIPS = 1000
+"""Steps of a loop that ends on a condition, for want of a better estimate."""
 CALL_WORK = 8
 """Operations of a call for an element of its operands and results, roughly."""
 
@@ -119,6 +123,8 @@ def nest_steps(live_outs: list[Value], memory: Memory) -> list[Step]:
     """What computes one group of live-outs: fills, and a loop nest or a call."""
     first = live_outs[0]
     name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
+    if isinstance(first, Node) and isinstance(first.op.lower, lowering.Control):
+        return control_steps(first, live_outs, memory)
     if isinstance(first, Node) and is_call(first):
         return call_steps(name, first, live_outs, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
@@ -136,8 +142,8 @@ def nest_steps(live_outs: list[Value], memory: Memory) -> list[Step]:
 def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
     """The call that has some results, which ``first`` is one of, and what makes its operands contiguous."""
     lower = first.op.lower
-    assert isinstance(lower, lowering.Opaque)
-    packs = [pack(operand(source, memory)) if source.ndim else spill(source, memory) for source in first.inputs]
+    assert isinstance(lower, lowering.Routine)
+    packs = [in_memory(source, memory) for source in first.inputs]
     outputs, scratch = (memory.buffers[first],), ()
     if isinstance(lower, lowering.Core):
         wanted = {
@@ -151,6 +157,20 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
     call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch, cores)
     numbers = [Compute(live_out, Load(memory.buffers[live_out], ())) for live_out in live_outs if not live_out.ndim]
     return [*(step for _, steps in packs for step in steps), call, *numbers]
+
+
+def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
+    """The loop or the branch that has some results, and what brings its operands into memory."""
+    wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
+    builder = ControlBuilder(node, wanted, partial(in_memory, memory=memory), build_program)
+    step = builder.step()
+    numbers = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]
+    return [*builder.before, step, *numbers]
+
+
+def in_memory(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
+    """An operand in a C-contiguous buffer, and what brings it there if need be."""
+    return pack(operand(value, memory)) if value.ndim else spill(value, memory)
 
 
 def is_call(value: Value) -> bool:
@@ -301,9 +321,19 @@ def estimate_work(steps: list[Step]) -> Scalar:
             for loop in step.loops:
                 trips = lowering.multiply(trips, loop.extent)
             works.append(trips)
+        elif isinstance(step, Loop):
+            works.append(work_of_loop(step))
         elif isinstance(step, Call) and step.work is not None:
             works.append(step.work)
         elif isinstance(step, Call):
             for buffer in (*step.inputs, *step.outputs):
                 works.append(lowering.multiply(literal(CALL_WORK), element_count(buffer.extents)))
     return lowering.combined(map(lowering.parts, works)).scalar()
+
+
+def work_of_loop(loop: Loop) -> Scalar:
+    """What a loop costs: of each step, as much as its operands and results have elements."""
+    work: Scalar = literal(CALL_WORK * max(1, len(loop.body.program.body.steps)))
+    for buffer in (*loop.captures, *(each.last for each in loop.carried)):
+        work = lowering.add(work, element_count(buffer.extents))
+    return lowering.multiply(work, loop.trips if loop.trips is not None else literal(WHILE_TRIPS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
 from numbagraph.intrinsics import integer_ops
+from numbagraph.ir.op import load
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import Op, Unsupported
+from numbagraph.ir.values import Op
 from numbagraph.ops.selection import DISCRETE
 
 LIMITS = np.iinfo(np.int64)
@@ -45,9 +47,22 @@ def fits(name: str, function: Callable[[Any, Any], Any], instruction: str) -> Op
         emit=integer_ops.fits(instruction),
         dtype=integers_only,
         vjp=DISCRETE,
-        jnp=Unsupported("it is a condition at the entry, which NumPy evaluates there"),
+        jnp=partial(fits_in_jax, name),
         samples=limit_samples,
     )
+
+
+def fits_in_jax(name: str, a: Any, b: Any) -> Any:
+    """The same with JAX, whose integers wrap: where a sum has, its sign is another than those of both operands."""
+    jnp = load("jax.numpy:asarray")
+    a, b = jnp(a), jnp(b)
+    if name == "sum_fits":
+        return ((a ^ (a + b)) & (b ^ (a + b))) >= 0
+    if name == "difference_fits":
+        return ((a ^ b) & (a ^ (a - b))) >= 0
+    product, smallest = a * b, int(LIMITS.min)
+    divisor = load("jax.numpy:where")(a == 0, 1, a)
+    return (a == 0) | ((product // divisor == b) & ~((a == -1) & (b == smallest)))
 
 
 sum_fits = fits("sum_fits", operator.add, "sadd")

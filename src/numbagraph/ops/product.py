@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, scalar_result
 from numbagraph.blockwise.elementwise import install_operator
 from numbagraph.blockwise.kinds import composite, draw
-from numbagraph.blockwise.lowering import Opaque
+from numbagraph.blockwise.lowering import Routine
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.intrinsics import blas, fortran
 from numbagraph.ir import shapes
@@ -147,7 +147,7 @@ matmul = registry.register(
         reference=lambda left, right, *, transposed: quiet(evaluate, np.matmul, left, right, transposed),
         infer=matmul_type,
         frontend=matmul_frontend,
-        lower=Opaque(blas.matmul, (2, 2), (2,)),
+        lower=Routine(blas.matmul, (2, 2), (2,)),
         vjp=broadcasting_vjp(matmul_vjp),
         batch=batch_elementwise,
         jnp=lambda left, right, *, transposed: evaluate(lazy("jax.numpy:matmul"), left, right, transposed),

@@ -3,7 +3,7 @@ once, for all of them together."""
 
 from __future__ import annotations
 
-from numbagraph.blockwise.lowering import Opaque
+from numbagraph.blockwise.lowering import Routine
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Node, Value
 from numbagraph.ops.product import Flags, is_thin, matrix_extents, matrix_product, transposed_matrix
@@ -26,7 +26,7 @@ def without_batch(node: Node) -> Value | None:
 
 def ranks_of(node: Node) -> tuple[int, ...]:
     """How many dimensions of each operand are not those of the batch."""
-    assert isinstance(node.op.lower, Opaque)
+    assert isinstance(node.op.lower, Routine)
     return node.op.lower.operands
 
 

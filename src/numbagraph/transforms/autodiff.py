@@ -72,7 +72,8 @@ def pull_back(node: Node, given: Value | Mapping[int, Value], active: set[Value]
     """The active inputs of a node that have a cotangent, each with it, given the node's own."""
     with at_source(node.source):
         try:
-            found = node.op.vjp(given, node, *node.inputs, **node.attrs)
+            asked = {"wanted": tuple(each in active for each in node.inputs)} if node.op.selective else {}
+            found = node.op.vjp(given, node, *node.inputs, **node.attrs, **asked)
             for source, cotangent in zip(node.inputs, found, strict=True):
                 if isinstance(cotangent, Unsupported) and source in active:
                     cotangent()

@@ -1,0 +1,309 @@
+"""The LLVM of loops and branches. Their regions are functions with the arguments of a program, which LLVM inlines: the
+tables that they take are on the stack and become registers, and so do the numbers that a loop carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
+from numbagraph.intrinsics.ir import Buffer
+from numbagraph.ir.structs import Struct
+from numbagraph.loops.ir import Branch, Carried, Loop, Region
+
+ZERO, ONE = ir.Constant(I64, 0), ir.Constant(I64, 1)
+NULL = ir.Constant(POINTER, None)
+
+
+class RegionFunctions(Struct):
+    """A region as native code."""
+
+    region: Region
+    run: ir.Function
+    """``i32 run(data, meta, results, memory)``, as a program with memory for its temporaries."""
+    memory: ir.Function
+    """``i64 memory(data, meta)``: the bytes that these need; -1 where that is no number of 63 bits."""
+
+    @property
+    def has_temporaries(self) -> bool:
+        return bool(self.region.program.body.slots)
+
+
+class Tables:
+    """What regions are called with: the addresses and lengths of operands, and the addresses of results."""
+
+    def __init__(self, line: StraightLine, region: Region, results: int) -> None:
+        self.line = line
+        self.builder = line.code.builder
+        self.signature = region.signature
+        self.data = self._table(POINTER, len(self.signature.leaves))
+        self.meta = self._table(I64, self.signature.meta_offsets[-1])
+        self.results = self._table(POINTER, results)
+
+    def _table(self, type_: ir.Type, count: int) -> ir.Value:
+        with self.builder.goto_entry_block():
+            table = self.builder.alloca(ir.ArrayType(type_, max(count, 1)))
+            return self.builder.gep(table, [ir.Constant(I32, 0)] * 2, inbounds=True)
+
+    def slot(self, buffer: Buffer) -> ir.Value:
+        """Room on the stack for a number."""
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(memory_type(buffer.dtype))
+
+    def put(self, table: ir.Value, number: int, value: ir.Value) -> None:
+        value = self.builder.bitcast(value, POINTER) if isinstance(value.type, ir.PointerType) else value
+        self.builder.store(value, self.builder.gep(table, [ir.Constant(I64, number)], inbounds=True))
+
+    def get(self, table: ir.Value, number: int) -> ir.Value:
+        return self.builder.load(self.builder.gep(table, [ir.Constant(I64, number)], inbounds=True))
+
+    def lengths(self, leaf: int, buffer: Buffer, first: int = 0) -> None:
+        """Pass the lengths of an operand, from dimension ``first`` on."""
+        for axis, extent in enumerate(buffer.extents[first:]):
+            self.put(self.meta, self.signature.meta_offsets[leaf] + axis, self.line.scalar(extent))
+
+    def constant(self, leaf: int, buffer: Buffer) -> None:
+        """Pass an operand that stays: of a number, a copy that nothing else can write to."""
+        self.lengths(leaf, buffer)
+        self.put(self.data, leaf, self.line.base(buffer) if buffer.extents else self.copy(buffer))
+
+    def copy(self, buffer: Buffer) -> ir.Value:
+        """A number of memory on the stack."""
+        slot = self.slot(buffer)
+        self.builder.store(self.builder.load(typed(self.line, self.line.base(buffer), buffer)), slot)
+        return slot
+
+    def run(self, functions: RegionFunctions, memory: ir.Value, results: ir.Value | None = None) -> None:
+        """Call a region; the enclosing function returns where it fails."""
+        table = self.results if results is None else results
+        code = self.builder.call(functions.run, [self.data, self.meta, table, memory])
+        self.line.leave_if(self.builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code)
+
+    @contextmanager
+    def memory(self, functions: RegionFunctions, now: bool) -> Iterator[ir.Value]:
+        """Memory for a region's temporaries, if it has any and they are to be made now."""
+        if not now or not functions.has_temporaries:
+            yield NULL
+            return
+        size = self.builder.call(functions.memory, [self.data, self.meta])
+        self.line.leave_if(self.builder.icmp_signed("<", size, ZERO), ir.Constant(I32, CHECK_FAILED))
+        memory = self.line.take(size)
+        yield memory
+        self.line.give(memory)
+
+
+def typed(line: StraightLine, address: ir.Value, buffer: Buffer) -> ir.Value:
+    return line.code.builder.bitcast(address, memory_type(buffer.dtype).as_pointer())
+
+
+def bytes_of(line: StraightLine, buffer: Buffer, first: int = 0) -> ir.Value:
+    """The bytes of a buffer, or of one row of it."""
+    size: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
+    for extent in buffer.extents[first:]:
+        size = line.code.builder.mul(size, line.scalar(extent))
+    return size
+
+
+def copy_memory(line: StraightLine, target: ir.Value, source: ir.Value, size: ir.Value) -> None:
+    copy = line.code.function("memmove", POINTER, [POINTER, POINTER, I64], pure=False)
+    line.code.builder.call(copy, [target, source, size])
+
+
+class LoopEmitter:
+    """Emits one loop."""
+
+    def __init__(
+        self, line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None
+    ) -> None:
+        self.line = line
+        self.builder = line.code.builder
+        self.loop = loop
+        self.body = body
+        self.condition = condition
+        self.tables = Tables(line, loop.body, len(loop.carried) + len(loop.stacked))
+        self.numbers: dict[int, ir.Value] = {}
+        """The stack slots of carried numbers."""
+
+    def emit(self) -> None:
+        self.pass_operands()
+        self.trips = self.line.scalar(self.loop.trips) if self.loop.trips is not None else ZERO
+        self.rows = {buffer: bytes_of(self.line, buffer, 1) for buffer in self.along_steps()}
+        self.bases = {buffer: self.line.base(buffer) for buffer in self.loop.buffers()}
+        self.sizes = [bytes_of(self.line, each.last) for each in self.loop.carried]
+        tables, constant = self.tables, not self.loop.body.varies
+        outer = tables.memory(self.body, constant)
+        with outer as memory, self.condition_memory() as other:
+            self.keep_first()
+            with self.steps(other) as step:
+                self.place_step(step)
+                if constant:
+                    tables.run(self.body, memory)
+                else:
+                    with tables.memory(self.body, True) as own:
+                        tables.run(self.body, own)
+                self.carry_on()
+        self.finish()
+
+    def along_steps(self) -> list[Buffer]:
+        """The buffers of which each step has a row."""
+        before = (each.before for each in self.loop.carried)
+        return [*self.loop.sequences, *self.loop.stacked, *(each for each in before if each is not None)]
+
+    def pass_operands(self) -> None:
+        tables, loop = self.tables, self.loop
+        for number, each in enumerate(loop.carried):
+            tables.lengths(number, each.initial)
+            if each.initial.extents:
+                tables.put(tables.data, number, self.line.base(each.initial))
+            else:
+                slot = tables.copy(each.initial)
+                self.numbers[number] = tables.slot(each.initial)
+                tables.put(tables.data, number, slot)
+                tables.put(tables.results, number, self.numbers[number])
+        first = len(loop.carried)
+        for number, buffer in enumerate(loop.sequences, first):
+            tables.lengths(number, buffer, 1)
+        for number, buffer in enumerate(loop.captures, first + len(loop.sequences)):
+            tables.constant(number, buffer)
+
+    @contextmanager
+    def condition_memory(self) -> Iterator[ir.Value]:
+        if self.condition is None:
+            yield NULL
+            return
+        with self.tables.memory(self.condition, not self.condition.region.varies) as memory:
+            yield memory
+
+    def keep_first(self) -> None:
+        """Store what arrays are before the first step, where that is wanted."""
+        for each, size in zip(self.loop.carried, self.sizes, strict=True):
+            if each.before is not None and each.initial.extents:
+                row = self.row(each.before, ZERO)
+                some = self.builder.icmp_signed(">", self.trips, ZERO)
+                with self.builder.if_then(some):
+                    copy_memory(self.line, row, self.bases[each.initial], size)
+
+    @contextmanager
+    def steps(self, memory: ir.Value) -> Iterator[ir.Value]:
+        """The blocks of a loop around what is emitted inside, which is given the number of the step."""
+        builder, function = self.builder, self.line.function
+        header, body, done = (function.append_basic_block(name) for name in ("step", "body", "done"))
+        before = builder.block
+        builder.branch(header)
+        builder.position_at_end(header)
+        step = builder.phi(I64)
+        step.add_incoming(ZERO, before)
+        builder.cbranch(self.goes_on(step, memory), body, done)
+        builder.position_at_end(body)
+        yield step
+        step.add_incoming(builder.add(step, ONE), builder.block)
+        builder.branch(header)
+        builder.position_at_end(done)
+
+    def goes_on(self, step: ir.Value, memory: ir.Value) -> ir.Value:
+        if self.condition is None:
+            return self.builder.icmp_signed("<", step, self.trips)
+        tables = self.tables
+        with self.builder.goto_entry_block():
+            slot, table = self.builder.alloca(I8), self.builder.alloca(POINTER)
+        self.builder.store(slot, table)
+        if self.condition.region.varies:
+            with tables.memory(self.condition, True) as own:
+                tables.run(self.condition, own, table)
+        else:
+            tables.run(self.condition, memory, table)
+        return self.builder.icmp_signed("!=", self.builder.load(slot), ir.Constant(I8, 0))
+
+    def index(self, step: ir.Value) -> ir.Value:
+        """The element of sequences that belongs to a step."""
+        if not self.loop.reverse:
+            return step
+        return self.builder.sub(self.builder.sub(self.trips, ONE), step)
+
+    def row(self, buffer: Buffer, step: ir.Value) -> ir.Value:
+        offset = self.builder.mul(self.index(step), self.rows[buffer])
+        return self.builder.gep(self.bases[buffer], [offset])
+
+    def place_step(self, step: ir.Value) -> None:
+        """Point the tables to what a step reads and writes."""
+        tables, loop = self.tables, self.loop
+        first = len(loop.carried)
+        for number, buffer in enumerate(loop.sequences, first):
+            tables.put(tables.data, number, self.row(buffer, step))
+        for number, each in enumerate(loop.carried):
+            if each.initial.extents:
+                tables.put(tables.results, number, self.target(each, step))
+            elif each.before is not None:
+                now = self.builder.load(typed(self.line, tables.get(tables.data, number), each.initial))
+                self.builder.store(now, typed(self.line, self.row(each.before, step), each.initial))
+        for number, buffer in enumerate(loop.stacked, first):
+            tables.put(tables.results, number, self.row(buffer, step))
+
+    def target(self, each: Carried, step: ir.Value) -> ir.Value:
+        """Where a step stores what an array becomes: the last step where the loop's result is; those before it where
+        the next one finds it, in one of two memories, or in the row of what is stored of each step."""
+        builder, last, other = self.builder, self.bases[each.last], self.bases[each.other]
+        if self.condition is not None:
+            even = builder.icmp_signed("==", builder.and_(step, ONE), ZERO)
+            return builder.select(even, last, other)
+        left = builder.sub(builder.sub(self.trips, ONE), step)
+        if each.before is not None:
+            is_last = builder.icmp_signed("==", left, ZERO)
+            following = self.row(each.before, builder.add(step, ONE))
+            return builder.select(is_last, last, following)
+        return builder.select(builder.icmp_signed("==", builder.and_(left, ONE), ZERO), last, other)
+
+    def carry_on(self) -> None:
+        """What a step has made is what the next one takes."""
+        tables = self.tables
+        for number, each in enumerate(self.loop.carried):
+            made = tables.get(tables.results, number)
+            if each.initial.extents:
+                tables.put(tables.data, number, made)
+            else:
+                now = self.builder.load(self.numbers[number])
+                self.builder.store(now, typed(self.line, tables.get(tables.data, number), each.initial))
+
+    def finish(self) -> None:
+        """Bring what is carried to where the results are, where it is not there."""
+        tables = self.tables
+        for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
+            found, last = tables.get(tables.data, number), self.bases[each.last]
+            if each.initial.extents:
+                with self.builder.if_then(self.builder.icmp_unsigned("!=", found, last)):
+                    copy_memory(self.line, last, found, size)
+            else:
+                now = self.builder.load(typed(self.line, found, each.initial))
+                self.builder.store(now, typed(self.line, last, each.last))
+
+
+def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None) -> None:
+    """Emit a loop; the function returns where a step fails."""
+    LoopEmitter(line, loop, body, condition).emit()
+
+
+def run_branch(line: StraightLine, branch: Branch, regions: Sequence[RegionFunctions]) -> None:
+    """Emit a branch: below 0 the first region runs, beyond the last that one."""
+    builder, tables = line.code.builder, Tables(line, branch.regions[0], len(branch.outputs))
+    for number, buffer in enumerate(branch.operands):
+        tables.constant(number, buffer)
+    for number, buffer in enumerate(branch.outputs):
+        tables.put(tables.results, number, line.base(buffer))
+    index = builder.load(typed(line, line.base(branch.index), branch.index))
+    most = ir.Constant(I64, len(regions) - 1)
+    index = builder.select(builder.icmp_signed(">", index, most), most, index)
+    after = line.function.append_basic_block("after")
+    first = line.function.append_basic_block("branch")
+    choice = builder.switch(index, first)
+    for number, functions in enumerate(regions):
+        block = first if number == 0 else line.function.append_basic_block("branch")
+        if number:
+            choice.add_case(ir.Constant(I64, number), block)
+        builder.position_at_end(block)
+        with tables.memory(functions, True) as memory:
+            tables.run(functions, memory)
+        builder.branch(after)
+    builder.position_at_end(after)

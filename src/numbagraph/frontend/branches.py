@@ -1,0 +1,158 @@
+"""Branches that are compiled as such, with JAX's names and conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.blockwise.promotion import convert, weak_convert
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.differentiation import plain
+from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.loops import described, truth, values_of
+from numbagraph.frontend.regions import Body, trace_region
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close_together
+from numbagraph.ir.types import INT64, WEAK_TYPES
+from numbagraph.ir.values import Value, at_source
+
+Function = Callable[..., Any]
+
+
+def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> Any:
+    """``true_fun(*operands) if pred else false_fun(*operands)``, of which only the branch that is taken runs.
+
+    Parameters
+    ----------
+    pred : bool
+        A boolean or a number, which may be known only when the program runs.
+    true_fun, false_fun : callable
+        Functions of ``operands`` that give trees of one structure, with the same shapes and dtypes.
+    *operands
+        Arrays, numbers and trees of them.
+
+    Returns
+    -------
+    tree
+        What the branch that was taken gives.
+
+    Raises
+    ------
+    TraceError
+        If the results of the branches differ in structure, dtype or shape.
+
+    Notes
+    -----
+    Under `vmap`, where the elements of a batch take different branches, both are computed, unless one could raise an
+    error: then the elements are computed one after the other.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> @numbagraph.graph_jit
+    ... def entropy(p):
+    ...     return numbagraph.cond(p > 0, lambda p: -p * np.log(p), lambda p: 0.0, p)
+    >>> entropy(0.5), entropy(0.0)
+    (np.float64(0.34657359027997264), np.float64(0.0))
+    """
+    if not isinstance(pred, Tracer):
+        return (true_fun if pred else false_fun)(*operands)
+    with at_source(user_source()):
+        index = convert(truth([pred_value(pred)], "the condition of cond"), INT64)
+        return taken(index, (false_fun, true_fun), operands)
+
+
+def pred_value(pred: Tracer) -> Value:
+    value: Value = to_value(pred)
+    return value
+
+
+def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
+    """``branches[index](*operands)``, of which only the branch that is taken runs.
+
+    Parameters
+    ----------
+    index : int
+        Which branch; below 0 it is the first, beyond the last it is the last.
+    branches : sequence of callable
+        Functions of ``operands`` that give trees of one structure, with the same shapes and dtypes.
+    *operands
+        Arrays, numbers and trees of them.
+
+    Returns
+    -------
+    tree
+        What the branch that was taken gives.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.graph_jit(lambda k, x: numbagraph.switch(k, [np.sin, np.cos, np.exp], x))(1, 0.0)
+    np.float64(1.0)
+    """
+    functions = tuple(branches)
+    if not functions:
+        raise ValueError("switch needs at least one branch")
+    if not isinstance(index, Tracer):
+        return functions[min(max(int(index), 0), len(functions) - 1)](*operands)
+    with at_source(user_source()):
+        value = pred_value(index)
+        if value.ndim or value.dtype.kind not in "iu":
+            raise TraceError(f"the index of switch is one integer, not {value.type}\n  at {user_source()}")
+        return taken(convert(value, INT64), functions, operands)
+
+
+def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:
+    """The results of the branch that a number says."""
+    assert current_trace() is not None
+    values, spec = values_of(tuple(operands))
+    arguments = optree.tree_unflatten(spec, values)
+    names = [described("the branch", each) for each in functions]
+    bodies = [trace_region(plain(each), arguments, name, values) for each, name in zip(functions, names, strict=True)]
+    outputs = alike(bodies, names)
+    drafts = [
+        Draft(f"branch{number}", values, body.guards)
+        for number, (body, values) in enumerate(zip(bodies, outputs, strict=True))
+    ]
+    regions, captures = close_together((), drafts, lambda node: any(each.is_used(node) for each in bodies))
+    bind = registry["switch"].bind
+    results = [bind(index, *captures, branches=regions, result=number) for number in range(len(outputs[0]))]
+    return optree.tree_unflatten(bodies[0].spec, [Tracer(each) for each in results])
+
+
+def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[list[Value]]:
+    """The outputs of branches in common types: numbers of Python take the dtype of what the others give."""
+    first, title = bodies[0], names[0]
+    columns = []
+    for body, name in zip(bodies, names, strict=True):
+        if body.spec != first.spec:
+            raise TraceError(f"{name} gives {body.spec}, and {title} gives {first.spec}\n  at {user_source()}")
+    for values in zip(*(body.outputs for body in bodies), strict=True):
+        for value, name in zip(values, names, strict=True):
+            text = f"{name} gives {value.type}, and {title} gives {values[0].type}\n  at {user_source()}"
+            if value.ndim != values[0].ndim:
+                raise TraceError(text)
+            for extent, expected in zip(value.shape, values[0].shape, strict=True):
+                shapes.require_same(extent, expected, text)
+        columns.append(in_common_type(values, names))
+    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in bodies]
+
+
+def in_common_type(values: Sequence[Value], names: Sequence[str]) -> list[Value]:
+    strong = {value.dtype: name for value, name in zip(values, names, strict=True) if not value.type.weak}
+    if len(strong) > 1:
+        both = ", and ".join(f"{name} gives {dtype}" for dtype, name in strong.items())
+        raise TraceError(f"{both}: convert one of them\n  at {user_source()}")
+    if not strong:
+        dtype = np.result_type(*(value.dtype for value in values))
+        return [weak_convert(value, dtype) for value in values]
+    (dtype,) = strong
+    fitting = np.result_type(dtype, *(WEAK_TYPES[value.dtype](0) for value in values if value.type.weak))
+    if fitting != dtype:
+        raise TraceError(f"one branch gives {dtype}, another a number of Python that is none\n  at {user_source()}")
+    return [convert(value, dtype) for value in values]

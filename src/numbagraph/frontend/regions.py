@@ -1,0 +1,108 @@
+"""Functions traced into regions: the bodies of loops, and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import optree
+
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.active import current_trace, region
+from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Input, Node, Value, toposort
+from numbagraph.ops.control.common import may_fail
+from numbagraph.rewrite.engine import is_length
+from numbagraph.runtime.arguments import flatten
+
+
+class Body(Struct):
+    """What a function computed inside of a region, in terms of the values around it."""
+
+    outputs: tuple[Value, ...]
+    spec: optree.PyTreeSpec
+    guards: tuple[Guard, ...]
+    """What it requires where it is run."""
+    used: frozenset[Value]
+    """The values around it that it uses."""
+
+    def is_used(self, node: Node) -> bool:
+        """Whether a value is one of those around the region. Lengths are computed again, since types refer to them."""
+        return node in self.used and not is_length(node)
+
+
+def trace_region(
+    function: Callable[..., Any],
+    arguments: Any,
+    what: str,
+    given: Sequence[Value] = (),
+) -> Body:
+    """Call a function in a region of its own.
+
+    Parameters
+    ----------
+    arguments
+        Trees, of which the leaves that are values become tracers.
+    what
+        How errors speak of the function.
+    given
+        Values around the region among the leaves.
+    """
+    trace = current_trace()
+    assert trace is not None
+    mark = len(trace.guards.guards)
+    with region(what) as scope:
+        values, structure = flatten(tuple(arguments))
+        own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
+        leaves, spec = flatten(function(*own))
+        outputs = tuple(as_value(leaf_value(leaf, what)) for leaf in leaves)
+    guards = tuple(trace.guards.guards[mark:])
+    del trace.guards.guards[mark:]
+    return Body(outputs, spec, guards, frozenset([*scope.used, *given]))
+
+
+def leaf_value(leaf: Any, what: str) -> Any:
+    value = to_value(leaf)
+    if isinstance(value, (str, bytes)) or callable(value):
+        raise TraceError(
+            f"{what} gives {type(leaf).__name__}, which is not an array or a number: return arrays, numbers and trees "
+            f"of them\n  at {user_source()}"
+        )
+    return value
+
+
+def dependents(parameters: Sequence[Value], values: Sequence[Value]) -> set[Value]:
+    """Of all that ``values`` are computed from, what depends on parameters."""
+    found: set[Value] = set(parameters)
+    for value in toposort(values):
+        if isinstance(value, Node) and not found.isdisjoint(value.inputs):
+            found.add(value)
+    return found
+
+
+def invariants(body: Body, parameters: Sequence[Value]) -> set[Value]:
+    """What a loop's body computes that is the same in each step, and cannot raise an error: loops that take no step
+    raise none. Values without arguments in them (zeros, say) and mere views cost nothing where they are used."""
+    roots = [*body.outputs, *(guard.condition for guard in body.guards)]
+    varying = dependents(parameters, roots)
+    outer: set[Value] = set()
+    failing: set[Value] = set()
+    found: set[Value] = set()
+    for value in toposort(roots):
+        if value in varying:
+            continue
+        if isinstance(value, Input) or (isinstance(value, Node) and body.is_used(value)):
+            outer.add(value)
+            continue
+        if not isinstance(value, Node):
+            continue
+        if not outer.isdisjoint(value.inputs):
+            outer.add(value)
+        if may_fail(value) or not failing.isdisjoint(value.inputs):
+            failing.add(value)
+        elif value in outer and value.op.kind not in ("view", "identity") and not is_length(value):
+            found.add(value)
+    return found

@@ -1,0 +1,215 @@
+"""Regions: closed graphs that nodes hold as attributes, such as the body of a loop (MLIR: isolated from above).
+
+All that a region reads comes through its inputs: a node has an operand for each. Lengths of the enclosing graph become
+lengths of the region's own inputs, or inputs themselves. While a region is made, its values are those of the enclosing
+graph, so that what they require of lengths is required there; `close` takes them out of it, `opened` puts them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from weakref import WeakValueDictionary
+
+from numbagraph.forking import new_lock
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Guard, content_hash, substitute
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, extent_values, toposort
+
+_lock = new_lock()
+_regions: WeakValueDictionary[str, Graph] = WeakValueDictionary()
+
+
+class Closed(Struct):
+    """A region, and what the enclosing graph passes it behind its parameters."""
+
+    region: Graph
+    captures: tuple[Value, ...]
+
+
+def interned(graph: Graph) -> Graph:
+    """The one region of this content: nodes that hold equal regions are then equal themselves."""
+    unknown = [shapes.not_one(extent) for each in graph.inputs for extent in each.shape]
+    checks = [f"{each.error.__name__} {each.subject}" for each in graph.guards]
+    key = content_hash(graph, graph.name, repr(unknown), *checks)
+    with _lock:
+        return _regions.setdefault(key, graph)
+
+
+def close(
+    parameters: Sequence[Input],
+    outputs: Sequence[Value],
+    *,
+    name: str,
+    known: Callable[[Node], bool] = lambda node: False,
+    guards: Sequence[Guard] = (),
+) -> Closed:
+    """The region that computes ``outputs`` from ``parameters``, and from what else of the enclosing graph they need.
+
+    Parameters
+    ----------
+    parameters
+        Stand-ins, whose types speak of the lengths of the enclosing graph.
+    outputs
+        Values that depend on them.
+    name
+        What the region is called where it is printed.
+    known
+        Which values of the enclosing graph are passed rather than computed in the region.
+    guards
+        What it requires: the program fails where the region is run and a condition does not hold.
+    """
+    roots = [*outputs, *(guard.condition for guard in guards)]
+    found = reached([*parameters, *roots], known)
+    own = set(parameters)
+    captures = [each for each in found if isinstance(each, Input) or (isinstance(each, Node) and known(each))]
+    leaves = [*parameters, *(each for each in captures if each not in own)]
+    mapped, lengths = of_lengths(leaves, [each for each in found if isinstance(each, Dim)])
+    for value in sorted(leaves, key=lambda each: each.ndim):  # numbers first: lengths may follow from them
+        mapped[value] = Input(in_terms_of(value.type, mapped), value.name if isinstance(value, Input) else "captured")
+    with shapes.collect_guards():  # the enclosing graph requires the same
+        results = substitute(roots, mapped)
+    conditions = results[len(outputs) :]
+    checks = tuple(replace(guard, condition=each) for guard, each in zip(guards, conditions, strict=True))
+    operands = (*leaves, *lengths)
+    inputs = tuple(mapped[each] for each in operands)
+    graph = Graph(inputs, tuple(results[: len(outputs)]), checks, (), name)  # type: ignore[arg-type]
+    return Closed(interned(graph), operands[len(parameters) :])
+
+
+class Draft(Struct):
+    """A region that is to be closed together with others: its name, its outputs, and what it requires."""
+
+    name: str
+    outputs: Sequence[Value]
+    guards: Sequence[Guard] = ()
+
+
+def close_together(
+    parameters: Sequence[Input], drafts: Sequence[Draft], known: Callable[[Node], bool] = lambda node: False
+) -> tuple[tuple[Graph, ...], tuple[Value, ...]]:
+    """Several regions with the same inputs, and what they capture."""
+    outputs = [each for draft in drafts for each in draft.outputs]
+    guards = [each for draft in drafts for each in draft.guards]
+    whole = close(parameters, outputs, name="regions", known=known, guards=guards)
+    results, checks = iter(whole.region.outputs), iter(whole.region.guards)
+    regions = [
+        Graph(
+            whole.region.inputs,
+            tuple(next(results) for _ in draft.outputs),
+            tuple(next(checks) for _ in draft.guards),
+            (),
+            draft.name,
+        )
+        for draft in drafts
+    ]
+    return tuple(map(interned, regions)), whole.captures
+
+
+def reached(values: Iterable[Value], known: Callable[[Node], bool]) -> list[Value]:
+    """What ``values`` are computed from, themselves included, and the lengths in the types of inputs. Values that are
+    known are not looked into."""
+    found: dict[Value, None] = {}
+    stack = list(values)[::-1]
+    while stack:
+        value = stack.pop()
+        if value in found:
+            continue
+        found[value] = None
+        if isinstance(value, Node) and not known(value):
+            stack += reversed(value.inputs)
+        elif isinstance(value, Dim):
+            stack += [value.representative] if isinstance(value.representative, Dim) else []
+        elif not isinstance(value, Constant):
+            stack += extent_values(value.type)
+    return list(found)
+
+
+def of_lengths(leaves: Iterable[Value], dims: Iterable[Dim]) -> tuple[dict[Value, Value], list[Value]]:
+    """What takes the place of each length of the enclosing graph, and those that are no length of any leaf."""
+    direct = [extent for each in leaves for extent in map(shapes.resolve, each.shape) if isinstance(extent, Dim)]
+    mapped: dict[Value, Value] = {each: Dim(each.name, each.may_be_one) for each in dict.fromkeys(direct)}
+    passed: list[Value] = []
+    for dim in dims:
+        length = shapes.resolve(dim)
+        if not isinstance(length, Dim):
+            mapped[dim] = shapes.as_value(length)
+        elif length not in mapped:
+            mapped[length] = Input(ArrayType(INT64, (), weak=True), length.name)
+            passed.append(length)
+    for dim in dims:  # those that are known to be equal are one
+        mapped.setdefault(dim, mapped.get(shapes.as_value(dim), dim))
+    return mapped, passed
+
+
+def in_terms_of(type: ArrayType, mapped: Mapping[Value, Value]) -> ArrayType:
+    """A type with other values for its lengths."""
+    return ArrayType(type.dtype, tuple(length_in(extent, mapped) for extent in type.shape), type.weak)
+
+
+def length_in(extent: Extent, mapped: Mapping[Value, Value]) -> Extent:
+    extent = shapes.resolve(extent)
+    if isinstance(extent, int):
+        return extent
+    with shapes.collect_guards():
+        return shapes.resolve(substitute([extent], mapped)[0])
+
+
+def operand_lengths(region: Graph, operands: Sequence[Value | ArrayType]) -> dict[Value, Value]:
+    """What the inputs of a region, and the lengths in their types, stand for in the enclosing graph."""
+    mapped: dict[Value, Value] = {}
+    for value, operand in zip(region.inputs, operands, strict=True):
+        if isinstance(operand, Value):
+            mapped[value] = operand
+        for own, extent in zip(value.shape, operand.shape, strict=True):
+            if isinstance(own, Dim):
+                mapped[own] = mapped[shapes.as_value(own)] = shapes.as_value(extent)
+    return mapped
+
+
+def opened(region: Graph, operands: Sequence[Value]) -> list[Value]:
+    """The outputs of a region as values of the enclosing graph, computed from ``operands``."""
+    mapped = operand_lengths(region, operands)
+    with shapes.collect_guards():  # what the region requires was required when it was made
+        return substitute(region.outputs, mapped)
+
+
+def opened_guards(region: Graph, operands: Sequence[Value]) -> list[Value]:
+    """The conditions of a region's guards, in the same terms."""
+    mapped = operand_lengths(region, operands)
+    with shapes.collect_guards():
+        return substitute([guard.condition for guard in region.guards], mapped)
+
+
+def output_type(region: Graph, number: int, operands: Sequence[Value | ArrayType]) -> ArrayType:
+    """The type of an output in the enclosing graph. Of operands that have no value there, the type is enough."""
+    return in_terms_of(region.outputs[number].type, operand_lengths(region, operands))
+
+
+def with_lengths(inputs: Sequence[Input], chosen: Iterable[int]) -> list[int]:
+    """The inputs that were chosen, those that lengths of them follow from, and others whose shapes are the only place
+    where some length is known from."""
+    found, known = set(chosen), set[Value]()
+    position = {value: number for number, value in enumerate(inputs)}
+    pending = sorted(found)
+    while pending:
+        lengths = [each for number in pending for each in extent_values(inputs[number].type)]
+        known.update(lengths)
+        numbers = {position[each] for each in toposort(lengths) if isinstance(each, Input)} - found
+        missing = (number for number, each in enumerate(inputs) if not known.issuperset(extent_values(each.type)))
+        pending = sorted(numbers) or [number for number in missing if number not in found][:1]
+        found.update(pending)
+    return sorted(found)
+
+
+def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Graph, ...], list[int]]:
+    """Regions with the same inputs, without those that none of them reads, and the numbers of the others. The first
+    ``needed`` ones stay."""
+    inputs = regions[0].inputs
+    roots = [each for region in regions for each in (*region.outputs, *(guard.condition for guard in region.guards))]
+    found = set(toposort(roots))
+    used = {number for number, each in enumerate(inputs) if number < needed or each in found}
+    kept = with_lengths(inputs, used)
+    own = tuple(inputs[number] for number in kept)
+    return tuple(interned(replace(region, inputs=own)) for region in regions), kept

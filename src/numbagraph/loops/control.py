@@ -1,0 +1,143 @@
+"""From the nodes of loops and branches to steps of a program: regions become programs of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from numbagraph.blockwise.lowering import extent_scalar
+from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
+from numbagraph.ir import shapes
+from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.regions import with_lengths
+from numbagraph.ir.values import Constant, Input, Node, Value, python_type, toposort
+from numbagraph.loops.ir import Branch, Carried, Loop, Program, Region, Step
+from numbagraph.loops.tiling import tiled
+from numbagraph.rewrite.pipeline import optimise
+
+InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
+Build = Callable[[Graph, Sequence[Leaf]], Program]
+
+
+class ControlBuilder:
+    """The step of one node, for those of its results that are wanted."""
+
+    def __init__(self, node: Node, wanted: Mapping[int, Buffer], in_memory: InMemory, build: Build) -> None:
+        self.node = node
+        self.wanted = wanted
+        self.build = build
+        self.before: list[Step] = []
+        """What brings operands into memory."""
+        self._in_memory = in_memory
+        self._known: dict[Value, Buffer] = {}
+
+    def step(self) -> Step:
+        return {"scan": self.scan, "while_loop": self.while_loop, "switch": self.switch}[self.node.op.name]()
+
+    def operand(self, value: Value) -> Buffer:
+        if value not in self._known:
+            self._known[value], steps = self._in_memory(value)
+            self.before += steps
+        return self._known[value]
+
+    def scan(self) -> Loop:
+        attrs, (length, *operands) = self.node.attrs, self.node.inputs
+        body, carries, sequences = attrs["body"], attrs["carries"], attrs["sequences"]
+        outputs = len(body.outputs)
+        stacked = [number for number in range(carries, outputs) if number in self.wanted]
+        shown = [number % outputs for number in self.wanted]
+        kept = needed_carries(body, carries, shown)
+        roots = [body.outputs[number] for number in (*kept, *stacked)] + [guard.condition for guard in body.guards]
+        reached, end = set(toposort(roots)), carries + sequences
+        xs = {number for number in range(carries, end) if body.inputs[number] in reached}
+        inputs = with_lengths(body.inputs, kept | xs | set(range(end, len(operands))))
+        kept, xs = ([each for each in inputs if low <= each < high] for low, high in ((0, carries), (carries, end)))
+        results = tuple(body.outputs[number] for number in (*kept, *stacked))
+        graph = Graph(tuple(body.inputs[each] for each in inputs), results, body.guards, (), body.name)
+        varying = set(graph.inputs[: len(kept) + len(xs)])
+        return Loop(
+            self.node.op.name,
+            self.region(graph, varying),
+            [self.carried(number, operands[number], outputs) for number in kept],
+            [self.operand(operands[number]) for number in xs],
+            [self.operand(each) for each in operands[end:]],
+            [self.wanted[number] for number in stacked],
+            trips=trips_of(length),
+            reverse=attrs["reverse"],
+        )
+
+    def while_loop(self) -> Loop:
+        attrs, operands = self.node.attrs, self.node.inputs
+        carries = attrs["carries"]
+        varying = set(range(carries))
+        bodies = [self.region(each, {each.inputs[number] for number in varying})
+                  for each in (attrs["body"], attrs["condition"])]  # fmt: skip
+        return Loop(
+            self.node.op.name,
+            bodies[0],
+            [self.carried(number, operands[number], carries) for number in range(carries)],
+            [],
+            [self.operand(each) for each in operands[carries:]],
+            [],
+            condition=bodies[1],
+        )
+
+    def switch(self) -> Branch:
+        index, *operands = self.node.inputs
+        results = sorted(self.wanted)
+        regions = [
+            self.region(
+                Graph(each.inputs, tuple(each.outputs[number] for number in results), each.guards, (), each.name), set()
+            )
+            for each in self.node.attrs["branches"]
+        ]
+        return Branch(
+            self.node.op.name,
+            self.operand(index),
+            regions,
+            [self.operand(each) for each in operands],
+            [self.wanted[number] for number in results],
+        )
+
+    def carried(self, number: int, initial: Value, outputs: int) -> Carried:
+        first = self.operand(initial)
+        name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
+        type_ = initial.type.with_shape(initial.shape)
+        last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
+        return Carried(first, last, Buffer(f"{name}_other", type_, extents), self.wanted.get(outputs + number))
+
+    def region(self, graph: Graph, varying: Iterable[Value]) -> Region:
+        """A region as a program. Its temporaries are of one size in all steps, unless that depends on what varies."""
+        final = optimise(graph).final
+        leaves = tuple(map(layout, final.inputs))
+        program = tiled(self.build(final, leaves))
+        results = tuple(Result(each.dtype, each.ndim) for each in final.outputs)
+        sizes = [extent for slot in program.body.slots for buffer in slot for extent in buffer.extents]
+        values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}
+        varies = not set(varying).isdisjoint(toposort(values))
+        return Region(final, NativeSignature(leaves, (), results, single=False), program, varies)
+
+
+def layout(value: Input) -> Leaf:
+    """How an operand lies in memory."""
+    kind = python_type(value.type)
+    if kind is not None:
+        return ScalarLeaf(kind)
+    return ArrayLeaf(value.dtype, tuple(shapes.resolve(extent) == 1 for extent in value.shape))
+
+
+def trips_of(length: Value) -> Scalar:
+    return literal(int(length.data)) if isinstance(length, Constant) else extent_scalar(length)
+
+
+def needed_carries(body: Graph, carries: int, wanted: Iterable[int]) -> set[int]:
+    """The carries that some outputs depend on, in any step."""
+    numbers = set(wanted)
+    needed = {number for number in numbers if number < carries}
+    while True:
+        roots = [body.outputs[number] for number in numbers | needed] + [guard.condition for guard in body.guards]
+        reached = set(toposort(roots))
+        more = needed | {number for number in range(carries) if body.inputs[number] in reached}
+        if more == needed:
+            return needed
+        needed = more

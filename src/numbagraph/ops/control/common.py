@@ -1,0 +1,140 @@
+"""What loops and branches have in common: stand-ins for their operands, and how regions are run by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.promotion import convert
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Guard
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import opened_guards
+from numbagraph.ir.structs import replace
+from numbagraph.ir.values import ArrayType, Batch, Extent, Input, Node, Op, Unsupported, Value, Vjp
+from numbagraph.transforms.autodiff import is_differentiable
+from numbagraph.transforms.batching import batch
+from numbagraph.transforms.interpret import bind, length_of
+
+Step = Callable[[int], Any]
+
+
+def control_op(
+    name: str,
+    *,
+    reference: Callable[..., Any],
+    infer: Callable[..., ArrayType],
+    vjp: Vjp | Unsupported,
+    batch: Batch,
+    jnp: Callable[..., Any] | Unsupported,
+) -> Op:
+    """Declare an op that holds regions. Each of its results is a node, and one step of the program computes all."""
+    return registry.register(
+        Op(
+            name=name,
+            kind="control",
+            reference=reference,
+            infer=infer,
+            frontend=Unsupported(f"it is made by the functions of numbagraph.{name}"),
+            lower=lowering.Control(),
+            vjp=vjp,
+            batch=batch,
+            jnp=jnp,
+            samples=lambda rng, dtype: [],
+            multi_result=True,
+            selective=True,
+        )
+    )
+
+
+def may_fail(node: Node) -> bool:
+    """Whether computing a value may raise an error: then it is not computed where the program would not."""
+    lower = node.op.lower
+    refuses = isinstance(lower, lowering.Map) and lower.refuse(node) is not None
+    return isinstance(lower, lowering.Opaque) or refuses or bool(node.op.bounds(node))
+
+
+def region_may_fail(region: Graph) -> bool:
+    return bool(region.guards) or any(isinstance(each, Node) and may_fail(each) for each in region.order)
+
+
+def stand_ins(types: Iterable[ArrayType], name: str) -> list[Input]:
+    """An input of each type."""
+    return [Input(each, name) for each in types]
+
+
+def row_type(value: Value) -> ArrayType:
+    """The type of what is left of an array without its first dimension."""
+    return value.type.with_shape(value.shape[1:])
+
+
+def zeros(value: Value) -> Value:
+    return registry["zeros_like"](value)
+
+
+def known_or_zero(value: Value | None, like: Value) -> Value:
+    return zeros(like) if value is None else value
+
+
+def strong_type(value: Value) -> ArrayType:
+    """The type of a value, were it no number of Python's."""
+    return ArrayType(value.dtype, value.shape)
+
+
+def strong(value: Value) -> Value:
+    """A value that is no number of Python's."""
+    return convert(value, value.dtype)
+
+
+def differentiable(values: Sequence[Value], wanted: Sequence[bool]) -> list[int]:
+    """The positions of those values with a flag that can change by a little."""
+    return [number for number, value in enumerate(values) if wanted[number] and is_differentiable(value)]
+
+
+def batch_size(inputs: Sequence[Value], batched: Sequence[bool]) -> Extent:
+    return next(value.shape[0] for value, flag in zip(inputs, batched, strict=True) if flag)
+
+
+def element_type(value: Value, flag: bool) -> ArrayType:
+    """The type of one element of a batch, or of what is the same for all."""
+    return row_type(value) if flag else value.type
+
+
+def batches_of(points: Sequence[Input], flags: Sequence[bool], size: Extent) -> dict[Value, Input]:
+    """Whole batches that take the place of stand-ins for one element, of those that have a flag."""
+    return {
+        point: Input(ArrayType(point.dtype, (size, *point.shape)), "batch")
+        for point, flag in zip(points, flags, strict=True)
+        if flag
+    }
+
+
+def batched_guards(region: Graph, points: Sequence[Input], wholes: Mapping[Value, Value], size: Extent) -> list[Guard]:
+    """The guards of a region for a whole batch: each must hold for all elements."""
+    found = batch(opened_guards(region, points), dict(wholes), size)
+    conditions = [registry["all"](value) if flag else value for value, flag in found]
+    return [replace(guard, condition=each) for guard, each in zip(region.guards, conditions, strict=True)]
+
+
+def given_or_zero(given: Mapping[int, Value], number: int, value: Value) -> Value:
+    """The cotangent of a result; where it has none, zeros like it."""
+    return given[number] if number in given else zeros(value)
+
+
+def empty_output(region: Graph, number: int, arrays: Sequence[Any], leading: int) -> np.ndarray:
+    """Room for an output of a region, one for each of ``leading`` steps. ``arrays`` are like those that it takes."""
+    value, environment = region.outputs[number], bind(region, arrays)
+    lengths = [length_of(shapes.resolve(extent), environment) for extent in value.shape]
+    return np.empty((leading, *lengths), value.dtype)
+
+
+def in_step(error: Exception, number: int) -> Exception:
+    """The same error, which says in which step of a loop it was raised."""
+    message = f"{error}\n  in step {number}"
+    try:
+        return type(error)(message)
+    except TypeError:  # a class with a constructor of its own
+        return ValueError(message)

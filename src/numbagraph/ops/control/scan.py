@@ -1,0 +1,288 @@
+"""Loops with a known number of steps, which carry values from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.regions import close, opened, output_type, without_unused
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
+from numbagraph.ops.control.common import (
+    batch_size,
+    batched_guards,
+    batches_of,
+    control_op,
+    differentiable,
+    element_type,
+    empty_output,
+    given_or_zero,
+    in_step,
+    known_or_zero,
+    row_type,
+    stand_ins,
+    strong,
+    strong_type,
+    zeros,
+)
+from numbagraph.transforms.autodiff import cotangents, is_differentiable
+from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.interpret import evaluate
+
+
+class Loop(Struct):
+    """The operands of a scan, by what they are. Its region has an input for each but the length, and gives the next
+    carries, and then what is stacked.
+
+    The results, by number: the last carries; what was stacked; and the carries before each step, stacked.
+    """
+
+    length: Value
+    operands: tuple[Value, ...]
+    body: Graph
+    carries: int
+    sequences: int
+    reverse: bool
+
+    @property
+    def initial(self) -> tuple[Value, ...]:
+        return self.operands[: self.carries]
+
+    @property
+    def xs(self) -> tuple[Value, ...]:
+        return self.operands[self.carries : self.carries + self.sequences]
+
+    @property
+    def captures(self) -> tuple[Value, ...]:
+        return self.operands[self.carries + self.sequences :]
+
+    @property
+    def outputs(self) -> int:
+        return len(self.body.outputs)
+
+    def in_step(self) -> list[ArrayType]:
+        """The types of the region's inputs, in terms of the enclosing graph."""
+        return [each.type for each in self.initial] + [row_type(each) for each in self.xs] + [
+            each.type for each in self.captures
+        ]  # fmt: skip
+
+    def type_of(self, result: int) -> ArrayType:
+        """The type of a result."""
+        if result < self.carries:
+            return self.operands[result].type
+        length = shapes.resolve(self.length)
+        if result < self.outputs:
+            varying = self.in_step()[: self.carries + self.sequences]
+            one = output_type(self.body, result, [*varying, *self.captures])
+        else:
+            one = self.operands[result - self.outputs].type
+        return ArrayType(one.dtype, (length, *one.shape))
+
+    def result(self, number: int) -> Value:
+        return scan.bind(
+            self.length,
+            *self.operands,
+            body=self.body,
+            carries=self.carries,
+            sequences=self.sequences,
+            reverse=self.reverse,
+            result=number,
+        )
+
+    def before(self, carry: int) -> Value:
+        """A carry before each step."""
+        return self.result(self.outputs + carry)
+
+
+def loop_of(
+    length: Any, *operands: Any, body: Graph, carries: int, sequences: int, reverse: bool, result: int = 0
+) -> Loop:
+    return Loop(length, operands, body, carries, sequences, reverse)
+
+
+def infer(*inputs: Value, result: int, **attrs: Any) -> ArrayType:
+    return loop_of(*inputs, **attrs).type_of(result)
+
+
+def reference(length: Any, *arrays: Any, body: Graph, carries: int, sequences: int, reverse: bool, result: int) -> Any:
+    """The loop as Python runs it."""
+    carry, xs, rest = list(arrays[:carries]), arrays[carries : carries + sequences], arrays[carries + sequences :]
+    count, outputs = int(length), len(body.outputs)
+    stacked: np.ndarray | None = None
+    if result >= outputs:
+        first = np.asarray(carry[result - outputs])
+        stacked = np.empty((count, *first.shape), first.dtype)
+    elif result >= carries:
+        like = [*carry, *(np.empty(np.shape(each)[1:], each.dtype) for each in xs), *rest]
+        stacked = empty_output(body, result, like, count)
+    for number in range(count):
+        place = count - 1 - number if reverse else number
+        try:
+            found = evaluate(body, [*carry, *(each[place] for each in xs), *rest])
+        except Exception as error:
+            raise in_step(error, number) from error
+        if stacked is not None:
+            stacked[place] = carry[result - outputs] if result >= outputs else found[result]
+        carry = found[:carries]
+    return carry[result] if stacked is None else stacked
+
+
+def vjp(
+    given: Mapping[int, Value], y: Value, *inputs: Value, wanted: Sequence[bool], result: int, **attrs: Any
+) -> Cotangents:
+    """A loop over the steps in the other direction, whose body is the pullback of the body: the carries before each
+    step are stored, and all else is computed again from them.
+
+    Its own carries are the cotangents of the carries, and what the captures have received so far.
+    """
+    loop = loop_of(*inputs, **attrs)
+    asked = differentiable(loop.operands, wanted[1:])
+    moving = moving_carries(loop, asked)
+    points = stand_ins(loop.in_step(), "point")
+    first = loop.carries + loop.sequences
+    stacked = [number for number in range(loop.carries, loop.outputs) if number in given]
+    read = [number for number in moving if loop.outputs + number in given]
+    seeds: list[Input | None] = [None] * loop.outputs
+    outputs = opened(loop.body, points)
+    for number in (*moving, *stacked):
+        seeds[number] = Input(strong_type(points[number] if number in moving else outputs[number]), "cotangent")
+    added = {number: Input(strong_type(points[number]), "added") for number in read}
+    active = dict.fromkeys([*moving, *(number for number in asked if number >= loop.carries)])
+    pulled = cotangents(outputs, seeds, [points[number] for number in active])
+    found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
+    # what the loop carries, and what it stacks, by the operand whose cotangent that is
+    sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
+    carried = [known_or_zero(found.get(number), points[number]) for number in moving]
+    carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
+    carried += [each + found[number] for number, each in sums.items()]
+    xs = [number for number in found if loop.carries <= number < first]
+    own = [seed for seed in seeds if seed is not None]
+    parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]
+    results = [*carried, *(found[number] for number in xs)]
+    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback")
+    operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
+    operands += [zeros(loop.operands[number]) for number in sums]
+    operands += [*(loop.before(number) for number in range(loop.carries)), *loop.xs]
+    operands += [*(given[number] for number in stacked), *(given[loop.outputs + number] for number in read)]
+    sequences = first + len(stacked) + len(read)
+    operands += [*loop.captures, *closed.captures]
+    counts = len(carried), sequences
+    back = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, reverse=not loop.reverse))
+    cotangent = {number: back.result(place) for place, number in enumerate([*moving, *sums, *xs]) if number in asked}
+    return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
+
+
+def moving_carries(loop: Loop, asked: Sequence[int]) -> list[int]:
+    """The carries that change with some operands: from the start, or after a step."""
+    body, moving = loop.body, {number for number in asked if number < loop.carries}
+    others = [body.inputs[number] for number in asked if number >= loop.carries]
+    candidates = differentiable(loop.initial, [True] * loop.carries)
+    while True:
+        varying: set[Value] = {*others, *(body.inputs[number] for number in moving)}
+        for value in body.order:
+            if isinstance(value, Node) and is_differentiable(value) and not varying.isdisjoint(value.inputs):
+                varying.add(value)
+        more = moving | {number for number in candidates if body.outputs[number] in varying}
+        if more == moving:
+            return sorted(moving)
+        moving = more
+
+
+def reading_less(loop: Loop) -> Loop:
+    """A loop without the sequences and captures that its region does not read: it does not depend on them."""
+    (region,), kept = without_unused([loop.body], loop.carries)
+    sequences = sum(loop.carries <= number < loop.carries + loop.sequences for number in kept)
+    return replace(loop, operands=tuple(loop.operands[number] for number in kept), body=region, sequences=sequences)
+
+
+def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, **attrs: Any) -> Value:
+    """One loop for the whole batch: a carry is batched if it is so at the start, or after a step."""
+    loop, flags = loop_of(*inputs, **attrs), list(batched[1:])
+    if batched[0]:
+        raise NotImplementedError("the number of steps must be the same for all elements of a batch")
+    size = batch_size(inputs, batched)
+    while True:
+        closed = batched_body(loop, flags, size)
+        after = closed[1][: loop.carries]
+        if all(was or not now for was, now in zip(flags, after, strict=False)):
+            break
+        flags[: loop.carries] = [was or now for was, now in zip(flags, after, strict=False)]
+    region, out, captures = closed
+    operands: list[Value] = []
+    for number, value in enumerate(loop.operands):
+        if number < loop.carries:
+            operands.append(spread((value, batched[1 + number]), size) if flags[number] else value)
+        elif number < loop.carries + loop.sequences and flags[number]:
+            operands.append(registry["moveaxis"](value, 0, 1))
+        else:
+            operands.append(value)
+    whole = Loop(loop.length, (*operands, *captures), region, loop.carries, loop.sequences, loop.reverse)
+    is_batched = out[result] if result < loop.outputs else flags[result - loop.outputs]
+    found = whole.result(result)
+    if not is_batched:
+        return spread((found, False), size)
+    return found if result < loop.carries else registry["moveaxis"](found, 1, 0)
+
+
+def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, list[bool], tuple[Value, ...]]:
+    """The region for whole batches of those inputs that have a flag, which of its outputs are batched, and what else
+    it captures."""
+    types = loop.in_step()
+    for number, flag in enumerate(flags):
+        value = loop.operands[number]
+        if flag and number >= loop.carries:
+            inner = value.shape[2:] if number < loop.carries + loop.sequences else value.shape[1:]
+            types[number] = ArrayType(value.dtype, inner)
+        elif flag:
+            types[number] = ArrayType(value.dtype, element_type(value, value.ndim > output_rank(loop, number)).shape)
+    points = stand_ins(types, "point")
+    wholes = batches_of(points, flags, size)
+    found = batch(opened(loop.body, points), dict(wholes), size)
+    out = [flag or (number < loop.carries and flags[number]) for number, (_, flag) in enumerate(found)]
+    outputs = [spread(each, size) if flag else each[0] for each, flag in zip(found, out, strict=True)]
+    guards = batched_guards(loop.body, points, wholes, size)
+    closed = close([wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=guards)  # type: ignore[misc]
+    return closed.region, out, closed.captures
+
+
+def output_rank(loop: Loop, carry: int) -> int:
+    """How many dimensions a carry has in the region, where it is one element."""
+    return loop.body.inputs[carry].ndim
+
+
+def over_elements(
+    inputs: Sequence[Value], batched: Sequence[bool], points: Sequence[Input], results: Sequence[Value]
+) -> list[Value]:
+    """Results of each element of a batch, one after the other: ``points`` stand for its operands in ``results``."""
+    pairs = list(zip(points, inputs, batched, strict=True))
+    xs, shared = ([pair[:2] for pair in pairs if pair[2] is flag] for flag in (True, False))
+    closed = close([point for point, _ in (*xs, *shared)], results, name="element")
+    operands = (*(value for _, value in (*xs, *shared)), *closed.captures)
+    length = shapes.as_value(batch_size(inputs, batched))
+    loop = Loop(length, operands, closed.region, 0, len(xs), reverse=False)
+    return [loop.result(number) for number in range(len(results))]
+
+
+def translate(length: Any, *arrays: Any, body: Any, carries: int, sequences: int, reverse: bool, result: int) -> Any:
+    """`jax.lax.scan`; JAX hands the region in as a function."""
+    lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
+    rest = arrays[carries + sequences :]
+
+    def step(state: Any, x: Any) -> Any:
+        carry, failed = state
+        found, fails = body(*carry, *x, *rest)
+        return (tuple(found[:carries]), failed | fails), (tuple(found[carries:]), carry)
+
+    init = tuple(map(asarray, arrays[:carries])), asarray(False)
+    xs = tuple(arrays[carries : carries + sequences])
+    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=int(length), reverse=reverse)
+    return (*last, *stacked, *before)[result], failed
+
+
+scan = control_op("scan", reference=reference, infer=infer, vjp=vjp, batch=batched_scan, jnp=translate)
+"""A loop over the first dimension of arrays."""

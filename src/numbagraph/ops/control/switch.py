@@ -1,0 +1,138 @@
+"""Branches: one of several regions is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numbagraph.ir.graph import Graph, substitute
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.regions import Draft, close_together, opened, output_type, without_unused
+from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Value
+from numbagraph.ops.control.common import (
+    batch_size,
+    batched_guards,
+    batches_of,
+    control_op,
+    differentiable,
+    element_type,
+    known_or_zero,
+    region_may_fail,
+    stand_ins,
+    strong_type,
+)
+from numbagraph.ops.control.scan import over_elements
+from numbagraph.transforms.autodiff import cotangents
+from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.interpret import evaluate
+
+Branches = tuple[Graph, ...]
+
+
+def infer(index: Value, *operands: Value, branches: Branches, result: int) -> ArrayType:
+    found = output_type(branches[0], result, operands)
+    return ArrayType(found.dtype, found.shape, all(each.outputs[result].type.weak for each in branches))
+
+
+def reference(index: Any, *arrays: Any, branches: Branches, result: int) -> Any:
+    """The branch that is taken, clamped to the last, as JAX does."""
+    return evaluate(branches[min(max(int(index), 0), len(branches) - 1)], arrays)[result]
+
+
+def vjp(
+    given: Mapping[int, Value],
+    y: Value,
+    index: Value,
+    *operands: Value,
+    branches: Branches,
+    wanted: Sequence[bool],
+    result: int,
+) -> Cotangents:
+    """The pullback of the branch that was taken."""
+    points = stand_ins([each.type for each in operands], "point")
+    numbers = sorted(given)
+    seeds = {number: Input(strong_type(given[number]), "cotangent") for number in numbers}
+    asked = moving = differentiable(operands, wanted[1:])
+    found = []
+    for branch in branches:
+        outputs = opened(branch, points)
+        given_to = [seeds.get(number) for number in range(len(outputs))]
+        found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
+    moving = [number for place, number in enumerate(moving) if any(each[place] is not None for each in found)]
+    places = [place for place, number in enumerate(asked) if number in moving]
+    drafts = [
+        Draft(
+            f"{branch.name}_pullback",
+            [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)],
+        )
+        for branch, each in zip(branches, found, strict=True)
+    ]
+    results: list[Value | None] = [None] * len(operands)
+    pulled_back = chosen(index, [*points, *seeds.values()], drafts, [*operands, *(given[each] for each in numbers)])
+    for number, value in zip(moving, pulled_back, strict=True):
+        results[number] = value
+    return [None, *results]
+
+
+def chosen(
+    index: Value, parameters: Sequence[Input], drafts: Sequence[Draft], operands: Sequence[Value]
+) -> list[Value]:
+    """The results of one of several regions, by its number."""
+    closed, captures = close_together(parameters, drafts)
+    regions, kept = without_unused(closed)
+    passed, count = [*operands, *captures], len(drafts[0].outputs)
+    bound = [passed[number] for number in kept]
+    return [switch.bind(index, *bound, branches=regions, result=number) for number in range(count)]
+
+
+def batched_switch(
+    op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, branches: Branches, result: int
+) -> Value:
+    """One branch for the whole batch; where its elements take different ones, all are computed, or if that could raise
+    an error, one element after the other."""
+    size = batch_size(inputs, batched)
+    points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
+    if not batched[0]:
+        wholes = batches_of(points, batched[1:], size)
+        drafts = [
+            Draft(
+                each.name,
+                [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)],
+                batched_guards(each, points, wholes, size),
+            )
+            for each in branches
+        ]
+        return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
+    if any(map(region_may_fail, branches)):
+        numbers = stand_ins([element_type(inputs[0], True)], "index")
+        own = op.bind(*numbers, *points, branches=branches, result=result)
+        return over_elements(inputs, batched, [*numbers, *points], [own])[0]
+    given = dict(zip(points, inputs[1:], strict=True))
+    stacks: dict[Value, Value] = {point: given[point] for point, flag in zip(points, batched[1:], strict=True) if flag}
+    found = [batch([opened(each, points)[result]], stacks, size)[0] for each in branches]
+    return selected(inputs[0], [substituted(spread(each, size), points, inputs[1:]) for each in found])
+
+
+def substituted(value: Value, points: Sequence[Value], operands: Sequence[Value]) -> Value:
+    """A value of stand-ins as one of what they stand for."""
+    return substitute([value], dict(zip(points, operands, strict=True)))[0]
+
+
+def selected(index: Value, values: Sequence[Value]) -> Value:
+    """For each element of a batch its own branch's result."""
+    place = registry["expand_dims"](index, tuple(range(1, values[0].ndim))) if values[0].ndim > 1 else index
+    result = values[-1]
+    for number in range(len(values) - 2, -1, -1):
+        result = registry["where"](registry["less_equal"](place, number), values[number], result)
+    return result
+
+
+def translate(index: Any, *arrays: Any, branches: Sequence[Any], result: int) -> Any:
+    """`jax.lax.switch`; JAX hands the regions in as functions."""
+    lax, integer = load("jax:lax"), load("jax.numpy:int32")
+    found, failed = lax.switch(integer(index), branches, *arrays)
+    return found[result], failed
+
+
+switch = control_op("switch", reference=reference, infer=infer, vjp=vjp, batch=batched_switch, jnp=translate)
+"""One of several regions, by a number: below 0 it is the first, beyond the last it is that."""

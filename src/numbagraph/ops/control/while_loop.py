@@ -1,0 +1,106 @@
+"""Loops that go on as long as a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import load
+from numbagraph.ir.regions import Draft, close_together, opened
+from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
+from numbagraph.ops.control.common import (
+    batch_size,
+    batched_guards,
+    batches_of,
+    control_op,
+    element_type,
+    in_step,
+    stand_ins,
+)
+from numbagraph.ops.control.scan import over_elements
+from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.interpret import evaluate
+
+
+def infer(*operands: Value, condition: Graph, body: Graph, carries: int, result: int) -> ArrayType:
+    return operands[result].type
+
+
+def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, result: int) -> Any:
+    """The loop as Python runs it."""
+    carry, rest, number = list(arrays[:carries]), arrays[carries:], 0
+    while True:
+        try:
+            if not evaluate(condition, [*carry, *rest])[0]:
+                return carry[result]
+            carry = evaluate(body, [*carry, *rest])
+        except Exception as error:
+            raise in_step(error, number) from error
+        number += 1
+
+
+def batched_while(
+    op: Op,
+    inputs: Sequence[Value],
+    batched: Sequence[bool],
+    *,
+    condition: Graph,
+    body: Graph,
+    carries: int,
+    result: int,
+) -> Value:
+    """One loop for the whole batch, if its elements take the same number of steps; else one after the other."""
+    size, flags = batch_size(inputs, batched), list(batched)
+    points = stand_ins(map(element_type, inputs, batched), "point")
+    while True:
+        wholes = batches_of(points, flags, size)
+        goes_on, *after = batch([*opened(condition, points), *opened(body, points)], dict(wholes), size)
+        if goes_on[1]:
+            bind = partial(op.bind, condition=condition, body=body, carries=carries)
+            results = [bind(*points, result=number) for number in range(carries)]
+            return over_elements(inputs, batched, points, results)[result]
+        now = [was or each for was, (_, each) in zip(flags, after, strict=False)]
+        if now == flags[:carries]:
+            break
+        flags[:carries] = now
+    outputs = [spread(each, size) if flag else each[0] for each, flag in zip(after, flags, strict=False)]
+    parameters = [wholes.get(point, point) for point in points]
+    drafts = [
+        Draft(region.name, values, batched_guards(region, points, wholes, size))
+        for region, values in ((condition, [goes_on[0]]), (body, outputs))
+    ]
+    regions, captures = close_together(parameters, drafts)
+    operands = [
+        spread((value, was), size) if flag else value for value, was, flag in zip(inputs, batched, flags, strict=True)
+    ]
+    attrs = dict(zip(("condition", "body"), regions, strict=True))
+    found = op.bind(*operands, *captures, **attrs, carries=carries, result=result)
+    return found if flags[result] else spread((found, False), size)
+
+
+def translate(*arrays: Any, condition: Any, body: Any, carries: int, result: int) -> Any:
+    """`jax.lax.while_loop`; JAX hands the regions in as functions."""
+    lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
+    rest = arrays[carries:]
+
+    def step(state: Any) -> Any:
+        found, fails = body(*state[0], *rest)
+        return found, state[1] | fails
+
+    init = tuple(map(asarray, arrays[:carries])), asarray(False)
+    # a step that failed is the last: what it stored may go on for ever
+    found, failed = lax.while_loop(lambda state: condition(*state[0], *rest)[0][0] & ~state[1], step, init)
+    return found[result], failed
+
+
+while_loop = control_op(
+    "while_loop",
+    reference=reference,
+    infer=infer,
+    vjp=Unsupported("the number of steps of a while loop is not known: use scan or fori_loop"),
+    batch=batched_while,
+    jnp=translate,
+)
+"""A loop that ends when a condition does not hold."""
