@@ -156,7 +156,12 @@ class LoopEmitter:
         tables, loop = self.tables, self.loop
         for number, each in enumerate(loop.carried):
             tables.lengths(number, each.initial)
-            if each.initial.extents:
+            if each.in_place:
+                last, initial = self.line.base(each.last), self.line.base(each.initial)
+                copy_memory(self.line, last, initial, bytes_of(self.line, each.last))
+                tables.put(tables.data, number, last)
+                tables.put(tables.results, number, last)
+            elif each.initial.extents:
                 tables.put(tables.data, number, self.line.base(each.initial))
             else:
                 slot = tables.copy(each.initial)
@@ -235,7 +240,8 @@ class LoopEmitter:
             tables.put(tables.data, number, self.row(buffer, step))
         for number, each in enumerate(loop.carried):
             if each.initial.extents:
-                tables.put(tables.results, number, self.target(each, step))
+                if not each.in_place:
+                    tables.put(tables.results, number, self.target(each, step))
             elif each.before is not None:
                 now = self.builder.load(typed(self.line, tables.get(tables.data, number), each.initial))
                 self.builder.store(now, typed(self.line, self.row(each.before, step), each.initial))
@@ -260,9 +266,10 @@ class LoopEmitter:
         """What a step has made is what the next one takes."""
         tables = self.tables
         for number, each in enumerate(self.loop.carried):
-            made = tables.get(tables.results, number)
+            if each.in_place:
+                continue
             if each.initial.extents:
-                tables.put(tables.data, number, made)
+                tables.put(tables.data, number, tables.get(tables.results, number))
             else:
                 now = self.builder.load(self.numbers[number])
                 self.builder.store(now, typed(self.line, tables.get(tables.data, number), each.initial))
@@ -271,6 +278,8 @@ class LoopEmitter:
         """Bring what is carried to where the results are, where it is not there."""
         tables = self.tables
         for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
+            if each.in_place:
+                continue
             found, last = tables.get(tables.data, number), self.bases[each.last]
             if each.initial.extents:
                 with self.builder.if_then(self.builder.icmp_unsigned("!=", found, last)):

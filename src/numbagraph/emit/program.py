@@ -37,7 +37,8 @@ class ProgramEmitter:
         self.tiles: dict[TiledLoop, ir.Value] = {}
 
     def emit(self) -> None:
-        self.copy_donated()
+        if self.arena is None:  # a region is called with what it updates in its place
+            self.copy_donated()
         for step in self.program.entry.prologue:
             self.line.registers[step.value] = self.line.scalar(step.scalar)
         if self.arena is not None:

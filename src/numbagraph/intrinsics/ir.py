@@ -207,6 +207,13 @@ class Buffer(Struct, frozen=False, eq=False):
             buffer = buffer.shares
         return buffer
 
+    def allocation(self) -> Iterator[Buffer]:
+        """The buffer, and those that it lives in, up to the owner of the memory."""
+        buffer: Buffer | None = self
+        while buffer is not None:
+            yield buffer
+            buffer = buffer.shares
+
     @property
     def contiguous(self) -> bool:
         """Whether the elements follow each other in C order."""

@@ -35,9 +35,10 @@ class LiveRanges(Struct, frozen=False):
 
     def __post_init__(self) -> None:
         for number, step in enumerate(self.steps):
-            for buffer in step.buffers():
-                self.first.setdefault(buffer, number)
-                self.last[buffer] = number
+            for each in step.buffers():
+                for buffer in each.allocation():
+                    self.first.setdefault(buffer, number)
+                    self.last[buffer] = number
 
     def over_before(self, old: Buffer, new: Buffer) -> bool:
         """Whether ``new`` may take the memory of ``old``."""
@@ -86,7 +87,7 @@ def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
     aliases: dict[Buffer, list[Buffer]] = {result: [] for result in results}
     slots: list[list[Buffer]] = []
     for buffer in ranges.first:
-        if not buffer.temporary:
+        if not buffer.temporary or buffer.shares is not None:
             continue
         shared = next((each for each in results if _may_stay(buffer, each, aliases[each], ranges)), None)
         if shared is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
@@ -16,7 +16,7 @@ from numbagraph.loops.tiling import tiled
 from numbagraph.rewrite.pipeline import optimise
 
 InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
-Build = Callable[[Graph, Sequence[Leaf]], Program]
+Build = Callable[..., Program]
 
 
 class ControlBuilder:
@@ -55,10 +55,12 @@ class ControlBuilder:
         results = tuple(body.outputs[number] for number in (*kept, *stacked))
         graph = Graph(tuple(body.inputs[each] for each in inputs), results, body.guards, (), body.name)
         varying = set(graph.inputs[: len(kept) + len(xs)])
+        free = [place for place, each in enumerate(kept) if outputs + each not in self.wanted]
+        region = self.region(graph, varying, free)
         return Loop(
             self.node.op.name,
-            self.region(graph, varying),
-            [self.carried(number, operands[number], outputs) for number in kept],
+            region,
+            [self.carried(number, operands[number], outputs, region, place) for place, number in enumerate(kept)],
             [self.operand(operands[number]) for number in xs],
             [self.operand(each) for each in operands[end:]],
             [self.wanted[number] for number in stacked],
@@ -69,17 +71,16 @@ class ControlBuilder:
     def while_loop(self) -> Loop:
         attrs, operands = self.node.attrs, self.node.inputs
         carries = attrs["carries"]
-        varying = set(range(carries))
-        bodies = [self.region(each, {each.inputs[number] for number in varying})
-                  for each in (attrs["body"], attrs["condition"])]  # fmt: skip
+        body, condition = attrs["body"], attrs["condition"]
+        region = self.region(body, body.inputs[:carries], range(carries))
         return Loop(
             self.node.op.name,
-            bodies[0],
-            [self.carried(number, operands[number], carries) for number in range(carries)],
+            region,
+            [self.carried(number, operands[number], carries, region, number) for number in range(carries)],
             [],
             [self.operand(each) for each in operands[carries:]],
             [],
-            condition=bodies[1],
+            condition=self.region(condition, condition.inputs[:carries]),
         )
 
     def switch(self) -> Branch:
@@ -87,7 +88,7 @@ class ControlBuilder:
         results = sorted(self.wanted)
         regions = [
             self.region(
-                Graph(each.inputs, tuple(each.outputs[number] for number in results), each.guards, (), each.name), set()
+                Graph(each.inputs, tuple(each.outputs[number] for number in results), each.guards, (), each.name), ()
             )
             for each in self.node.attrs["branches"]
         ]
@@ -99,18 +100,21 @@ class ControlBuilder:
             [self.wanted[number] for number in results],
         )
 
-    def carried(self, number: int, initial: Value, outputs: int) -> Carried:
+    def carried(self, number: int, initial: Value, outputs: int, region: Region, place: int) -> Carried:
         first = self.operand(initial)
         name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
         type_ = initial.type.with_shape(initial.shape)
         last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
-        return Carried(first, last, Buffer(f"{name}_other", type_, extents), self.wanted.get(outputs + number))
+        in_place = any((leaf.leaf, result.result) == (place, place) for leaf, result in region.program.donations)
+        other = last if in_place else Buffer(f"{name}_other", type_, extents)
+        return Carried(first, last, other, self.wanted.get(outputs + number), in_place)
 
-    def region(self, graph: Graph, varying: Iterable[Value]) -> Region:
-        """A region as a program. Its temporaries are of one size in all steps, unless that depends on what varies."""
+    def region(self, graph: Graph, varying: Iterable[Value], given: Collection[int] = ()) -> Region:
+        """A region as a program, which may overwrite the inputs that are ``given``. Its temporaries are of one size in
+        all steps, unless that depends on what varies."""
         final = optimise(graph).final
         leaves = tuple(map(layout, final.inputs))
-        program = tiled(self.build(final, leaves))
+        program = tiled(self.build(final, leaves, given=given))
         results = tuple(Result(each.dtype, each.ndim) for each in final.outputs)
         sizes = [extent for slot in program.body.slots for buffer in slot for extent in buffer.extents]
         values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}

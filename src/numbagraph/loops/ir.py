@@ -323,6 +323,8 @@ class Carried(Struct, frozen=False):
     last: Buffer
     other: Buffer
     before: Buffer | None = None
+    in_place: bool = False
+    """Whether each step updates it where it lies."""
 
 
 class Loop(Step, frozen=False):

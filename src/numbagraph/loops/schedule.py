@@ -17,6 +17,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Node, Value, toposort
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
+from numbagraph.loops.copies import without_copies
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
 from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Loop, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.lengths import array_of_computed_length, refusal
@@ -35,23 +36,28 @@ class LengthNotKnown(Exception):
     """A length would have to be known before the loops have run that it follows from."""
 
 
-def build_program(graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False) -> Program:
-    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads."""
+def build_program(
+    graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False, given: Collection[int] = ()
+) -> Program:
+    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads. Of
+    those in ``given``, by number, it may overwrite the memory."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     try:
-        return scheduled(plan, leaves, (), parallel=parallel)
+        return scheduled(plan, leaves, (), parallel=parallel, given=given)
     except LengthNotKnown:
         pass
     try:  # a length may follow from elements that get memory, but can be computed a second time
-        return scheduled(plan, leaves, needed_at_entry(graph), parallel=parallel)
+        return scheduled(plan, leaves, needed_at_entry(graph), parallel=parallel, given=given)
     except LengthNotKnown:
         error = ValueError(refusal(array_of_computed_length(graph)))
     error.add_note("  Compute the number in a function of its own, and give it to this one as an argument")
     raise error
 
 
-def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool) -> Program:
+def scheduled(
+    plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool, given: Collection[int]
+) -> Program:
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
     builder = ElementBuilder(memory)
@@ -69,7 +75,8 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
             producer[live_out if not live_out.ndim else memory.buffers[live_out]] = len(actions)
         actions.append(tuple(nest_steps(live_outs, memory)))
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
-    steps = [step for number in in_order(actions, needed) for step in actions[number]]
+    ordered = [step for number in in_order(actions, needed) for step in actions[number]]
+    steps, donations = without_copies(ordered, [each for each in memory.leaves.values() if each.leaf in given])
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
@@ -81,6 +88,7 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
             work=[estimate_work(steps)],
         ),
         results=list(results),
+        donations=donations,
         name=graph.name,
     )
     program.entry.prologue = prologue(program)

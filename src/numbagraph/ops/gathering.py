@@ -248,12 +248,14 @@ def put_at_vjp(
     g: Value, y: Value, base: Value, updates: Value, *positions: Value, axis: int, checked: tuple[bool, ...]
 ) -> tuple[Value | None, ...]:
     """Of updates at one position only the last one counts."""
+    kept = put_at.bind(g, zeros_as(updates, g.dtype), *positions, axis=axis, checked=checked)
+    if not any(each.ndim for each in positions):
+        return (kept, gather.bind(g, *positions, axis=axis, checked=checked), *[None] * len(positions))
     numbers = reshape_value(iota(shapes.product(updates.shape)), updates.shape)
     blank = filled(number_as(0, INT64), base.shape)
     winners = put_at.bind(blank, numbers, *positions, axis=axis, checked=checked)
     counts = registry["equal"](gather.bind(winners, *positions, axis=axis, checked=checked), numbers)
     taken = registry["where"](counts, gather.bind(g, *positions, axis=axis, checked=checked), 0.0)
-    kept = put_at.bind(g, zeros_as(updates, g.dtype), *positions, axis=axis, checked=checked)
     return (kept, taken, *[None] * len(positions))
 
 

@@ -30,6 +30,7 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
+from numbagraph.ops.control.rows import added_by_rows
 from numbagraph.transforms.autodiff import cotangents, is_differentiable
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
@@ -160,6 +161,7 @@ def vjp(
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
     carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
     carried += [each + found[number] for number, each in sums.items()]
+    carried = list(map(added_by_rows, carried))
     xs = [number for number in found if loop.carries <= number < first]
     own = [seed for seed in seeds if seed is not None]
     parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]
