@@ -14,8 +14,8 @@ from numbagraph.blockwise.common import (
     sum_to,
     without_axes,
 )
-from numbagraph.blockwise.composite import composite
 from numbagraph.blockwise.core import core_op
+from numbagraph.blockwise.decomposition import composite
 from numbagraph.blockwise.elementwise import elementwise
 from numbagraph.blockwise.reduction import reduction
 from numbagraph.blockwise.running import running, running_op

@@ -16,7 +16,7 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
-from numbagraph.pymc_bridge.segments import Segment
+from numbagraph.pymc_bridge.partitions import Segment
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""

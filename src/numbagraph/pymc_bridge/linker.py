@@ -19,7 +19,7 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.default_mode import install
 from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
-from numbagraph.pymc_bridge.segments import Division, Segment, divide
+from numbagraph.pymc_bridge.partitions import Division, Segment, divide
 
 LONGEST = 60
 """Characters of an op in a warning."""

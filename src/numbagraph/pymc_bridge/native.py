@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.raveled import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
+from numbagraph.emit.flattened import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
