@@ -15,7 +15,7 @@ from numbagraph.blockwise.common import (
     without_axes,
 )
 from numbagraph.blockwise.core import core_op
-from numbagraph.blockwise.decomposition import composite
+from numbagraph.blockwise.decomposition import decomposition
 from numbagraph.blockwise.elementwise import elementwise
 from numbagraph.blockwise.reduction import reduction
 from numbagraph.blockwise.running import running, running_op
@@ -26,8 +26,8 @@ __all__ = [
     "align_batches",
     "batch_elementwise",
     "batch_unary",
-    "composite",
     "core_op",
+    "decomposition",
     "draw",
     "elementwise",
     "real_if",

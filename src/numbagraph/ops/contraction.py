@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
@@ -149,7 +149,7 @@ def renamed(*operands: Any, **_: Any) -> Any:
     return None if sums else operand
 
 
-@composite(np.einsum, samples=einsum_samples, ulp=32, view_of=renamed)
+@decomposition(np.einsum, samples=einsum_samples, ulp=32, view_of=renamed)
 def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **_: Any) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
@@ -238,7 +238,7 @@ def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -
     return contract([Labelled(left, tuple(names[0])), Labelled(right, tuple(names[1]))], result)
 
 
-@composite(
+@decomposition(
     np.tensordot,
     implements=(np.linalg.tensordot,),
     samples=pair_samples(
@@ -269,7 +269,7 @@ def place(value: Value, axis: int) -> int:
     return shapes.normalise_axis(axis, value.ndim) + value.ndim
 
 
-@composite(
+@decomposition(
     np.dot,
     samples=pair_samples(((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((2, 3, 4), (5, 4, 6))),
     ulp=16,
@@ -283,7 +283,7 @@ def dot(a: Any, b: Any, out: None = None) -> Value:
     return summed_product(left, right, [(left.ndim - 1, max(right.ndim - 2, 0))])
 
 
-@composite(np.inner, samples=pair_samples(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3, 4), (4,))), ulp=16)
+@decomposition(np.inner, samples=pair_samples(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3, 4), (4,))), ulp=16)
 def inner(a: Any, b: Any) -> Value:
     left, right = promote(common_rule(), map(as_strong, (a, b)))
     if not left.ndim or not right.ndim:
@@ -291,13 +291,13 @@ def inner(a: Any, b: Any) -> Value:
     return summed_product(left, right, [(left.ndim - 1, right.ndim - 1)])
 
 
-@composite(np.vdot, samples=pair_samples(((3,), (3,)), ((2, 3), (3, 2))), ulp=16)
+@decomposition(np.vdot, samples=pair_samples(((3,), (3,)), ((2, 3), (3, 2))), ulp=16)
 def vdot(a: Any, b: Any) -> Value:
     left, right = (ravel(value) for value in promote(common_rule(), map(as_strong, (a, b))))
     return summed_product(conjugate(left) if left.dtype.kind == "c" else left, right, [(0, 0)])
 
 
-@composite(np.outer, implements=(np.linalg.outer,), samples=pair_samples(((3,), (4,)), ((2, 3), (4,))))
+@decomposition(np.outer, implements=(np.linalg.outer,), samples=pair_samples(((3,), (4,)), ((2, 3), (4,))))
 def outer(a: Any, b: Any, out: None = None) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")

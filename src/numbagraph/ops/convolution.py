@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import Keywords, composite, draw
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Extent, Value
@@ -51,7 +51,7 @@ def convolved(a: Value, v: Value, mode: str) -> Value:
     return sum(where(inside, products, zeros_like(products)), -1, dtype=a.dtype)
 
 
-@composite(
+@decomposition(
     np.convolve,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (n,)), draw(rng, dtype, (m,)), Keywords(mode=mode))

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
@@ -309,7 +309,7 @@ def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
     return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array
 
 
-@composite(
+@decomposition(
     summed_to_extent,
     name="sum_to_extent",
     samples=lambda rng, dtype: [
@@ -390,7 +390,7 @@ def as_integer(indices: Any) -> Any:
     return convert(as_value(indices), INT64) if is_bool else indices
 
 
-@composite(
+@decomposition(
     np.take,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (4,)), position_samples(rng)[0]),
@@ -423,7 +423,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     return gather_value(value, [positions], axis, checked=False)
 
 
-@composite(
+@decomposition(
     np.take_along_axis,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3, 4)), rng.integers(-4, 4, (3, 2)), 1),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.common import scalar_result
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
@@ -289,7 +289,7 @@ def indexed(value: Any, key: Any) -> Any:
     return value if is_basic(key) else None
 
 
-getitem = composite(operator.getitem, samples=key_samples, view_of=indexed)(index)
+getitem = decomposition(operator.getitem, samples=key_samples, view_of=indexed)(index)
 
 
 def _getitem(self: Value, key: Any) -> Value:

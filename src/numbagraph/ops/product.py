@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, scalar_result
 from numbagraph.blockwise.elementwise import install_operator
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lowering import Opaque
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.intrinsics import blas, fortran
@@ -165,7 +165,7 @@ def vectors(*shapes_: tuple[int, ...]) -> Any:
     return lambda rng, dtype: [tuple(draw(rng, dtype, shape) for shape in shapes_)]
 
 
-@composite(np.vecdot, samples=vectors((3, 4), (2, 1, 4)), implements=(np.linalg.vecdot,), ulp=16)
+@decomposition(np.vecdot, samples=vectors((3, 4), (2, 1, 4)), implements=(np.linalg.vecdot,), ulp=16)
 def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Value:
     left, right = promote(ufunc_rule(np.vecdot), (x1, x2))
     require_dimensions("vecdot", (left, right), (1, 1))
@@ -194,5 +194,5 @@ def vecmat(x1: Any, x2: Any) -> Value:
 
 
 if hasattr(np, "matvec"):  # NumPy 2.2
-    matvec = composite(np.matvec, samples=vectors((2, 3, 4), (4,)), ulp=16)(matvec)
-    vecmat = composite(np.vecmat, samples=vectors((3,), (2, 3, 4)), ulp=16)(vecmat)
+    matvec = decomposition(np.matvec, samples=vectors((2, 3, 4), (4,)), ulp=16)(matvec)
+    vecmat = decomposition(np.vecmat, samples=vectors((3,), (2, 3, 4)), ulp=16)(vecmat)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.kinds import decomposition
 from numbagraph.blockwise.lengths import as_extent, ceil_divide, is_nonnegative
 from numbagraph.blockwise.promotion import as_strong, as_value, convert, promote, ufunc_rule, weak_convert
 from numbagraph.ir import shapes
@@ -152,7 +152,7 @@ def range_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(5,), (2, 9, 3), (9, 2, -2), (3, 1), (0.5, 3.0, 0.25), (4, None, 1, dtype)]
 
 
-@composite(np.arange, samples=range_samples)
+@decomposition(np.arange, samples=range_samples)
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Value:
     if stop is None:
         start, stop = 0, start

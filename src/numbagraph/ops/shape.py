@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw, sum_to, view, without_axes
+from numbagraph.blockwise.kinds import decomposition, draw, sum_to, view, without_axes
 from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
@@ -308,7 +308,7 @@ copy = view(
 """A new array where the elements are those of views: what NumPy copies may be assigned into."""
 
 
-@composite(
+@decomposition(
     np.array,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3,)), np.complex128)],
     view_of=lambda object, dtype=None, *, copy=True, **_: None if copy else registry["asarray"].view_of(object, dtype),
@@ -324,7 +324,7 @@ def one_array(*shape: int) -> Any:
     return lambda rng, dtype: [(draw(rng, dtype, shape),)]
 
 
-@composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
+@decomposition(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
     value = as_strong(a)
     order = list(range(value.ndim))
@@ -341,7 +341,7 @@ def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Val
     return permute(value, order)
 
 
-@composite(
+@decomposition(
     np.moveaxis,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1), (draw(rng, dtype, (3, 4, 5)), (0, 1), (1, 2))],
     view_of=True,
@@ -359,7 +359,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     return move(value, *places)
 
 
-@composite(
+@decomposition(
     np.rollaxis,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 2), (draw(rng, dtype, (3, 4)), 0, 2)],
     view_of=True,
@@ -373,7 +373,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
     return move(value, [axis], [start - 1 if axis < start else start])
 
 
-@composite(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
+@decomposition(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
 def matrix_transpose(x: Any) -> Value:
     value = as_strong(x)
     if value.ndim < 2:
@@ -381,7 +381,7 @@ def matrix_transpose(x: Any) -> Value:
     return swapaxes(value, -1, -2)
 
 
-@composite(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
+@decomposition(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
 def ravel(a: Any, order: str = "C") -> Value:
     require_c_order(order)
     value = as_strong(a)
@@ -401,7 +401,7 @@ def declare_at_least(reference: Any, ndim: int) -> Op:
         return results[0] if len(results) == 1 else results
 
     of_each = lambda *arys: arys[0] if len(arys) == 1 else arys  # noqa: E731
-    return composite(reference, samples=one_array(3), view_of=of_each)(atleast)
+    return decomposition(reference, samples=one_array(3), view_of=of_each)(atleast)
 
 
 atleast_1d = declare_at_least(np.atleast_1d, 1)
@@ -409,7 +409,7 @@ atleast_2d = declare_at_least(np.atleast_2d, 2)
 atleast_3d = declare_at_least(np.atleast_3d, 3)
 
 
-@composite(
+@decomposition(
     np.broadcast_arrays,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1)), draw(rng, dtype, (4,)))],
     view_of=lambda *args, **_: args,

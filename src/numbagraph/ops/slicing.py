@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
-from numbagraph.blockwise.kinds import batch_unary, composite, draw, view, without_axes
+from numbagraph.blockwise.kinds import batch_unary, decomposition, draw, view, without_axes
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
@@ -362,7 +362,7 @@ rolled = view(
 """`numpy.roll` along one axis, by a shift that is at least 0 and at most the length."""
 
 
-@composite(
+@decomposition(
     np.flip,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), 1)],
     view_of=True,
@@ -375,7 +375,7 @@ def flip(m: Any, axis: Any = None) -> Value:
     )
 
 
-@composite(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
+@decomposition(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def fliplr(m: Any) -> Value:
     value = as_strong(m)
     if value.ndim < 2:
@@ -383,7 +383,7 @@ def fliplr(m: Any) -> Value:
     return flip(value, 1)
 
 
-@composite(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
+@decomposition(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def flipud(m: Any) -> Value:
     value = as_strong(m)
     if value.ndim < 1:

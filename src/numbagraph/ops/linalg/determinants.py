@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.common import scalar_result
-from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.kinds import decomposition
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
@@ -145,14 +145,14 @@ def sign_of_product(elements: Value) -> Value:
     return prod(where(equal(elements, zero), zero, where(less(elements, zero), -one, one)), -1)
 
 
-@composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
+@decomposition(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
 def det(a: Any) -> Value:
     _, (matrix, factors, pivots) = factored(a)
     value = stop_gradient(square_lu.bind(matrix, result=2))
     return determinant_of.bind(value, matrix, factors, pivots, part="value")
 
 
-@composite(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
+@decomposition(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
 def slogdet(a: Any) -> SlogdetResult:
     elements, (matrix, factors, pivots) = factored(a)
     size = absolute(elements)
