@@ -41,7 +41,7 @@ from numbagraph.transforms.interpret import evaluate
 
 
 class Point:
-    """The free variables of a model, raveled into one vector of doubles in the order of `pm.Model.initial_point`."""
+    """The free variables of a model, flattened into one vector of doubles in the order of `pm.Model.initial_point`."""
 
     def __init__(self, original: pm.Model, model: Any) -> None:
         """``model`` is ``original``, or made of it by freezing, which changes the order of its variables."""
@@ -335,7 +335,7 @@ def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = Tru
     Returns
     -------
     CompiledLogp
-        A function of a point, raveled as `pymc.blocking.DictToArrayBijection` does it: it gives the log-density
+        A function of a point, flattened as `pymc.blocking.DictToArrayBijection` does it: it gives the log-density
         (``float64``), or a pair of it and the gradient (``float64[size]``). `CompiledLogp.address` is for C.
 
     Raises
