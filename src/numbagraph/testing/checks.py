@@ -25,7 +25,7 @@ IN_TURN = ("Fortran order", "strided", "negative strides", "stride 0")
 """Layouts of which a sample has one, where there are to be few."""
 
 REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
-"""Dtypes for which emitters take different ways; within a kind, other widths go the same."""
+"""Dtypes for which emitters write different code; within a kind, that of other widths is the same."""
 
 BOTH_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"])
 SPECIAL = "special values"
