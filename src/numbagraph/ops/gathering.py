@@ -228,7 +228,7 @@ def put_at_type(base: Value, updates: Value, *positions: Value, axis: int, check
     return base.type.with_shape(base.shape)
 
 
-def put_at_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def put_at_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     base, updates, *positions = node.inputs
     axis, checked = node.attrs["axis"] + base.ndim, node.attrs["checked"]
 

@@ -54,7 +54,7 @@ def total(extents: Sequence[Extent]) -> Extent:
     return result
 
 
-def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     axis, offset = node.attrs["axis"], lowering.literal(0)
     pieces = []
     for value in node.inputs:

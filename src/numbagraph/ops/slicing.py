@@ -203,10 +203,10 @@ def put_type(base: Value, *inputs: Value, places: tuple[Site, ...]) -> ArrayType
     return base.type.with_shape(base.shape)
 
 
-def put_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def put_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     base, pieces = taken_apart(node)
 
-    def placing(cuts: Mapping[int, Cut]) -> lowering.Place:
+    def placing(cuts: Mapping[int, Cut]) -> lowering.IndexMap:
         return lambda index, pull: placed(index, cuts)
 
     return [(base, lambda index, pull: index), *((update, placing(cuts)) for update, cuts in pieces)]
