@@ -185,7 +185,7 @@ def test_a_weak_number_that_numpy_converts_is_caught():
         return registry["inner"](left, right)
 
     op = planted_product(inner)
-    caught(check_op, op, np.uint8, "numpy", match="Python number 3 in place 0 beside arrays.* int64 expected")
+    caught(check_op, op, np.uint8, "numpy", match="Python number 3 as argument 0 beside arrays.* int64 expected")
 
 
 def test_a_length_of_1_that_numpy_does_not_repeat_is_caught():

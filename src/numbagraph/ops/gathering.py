@@ -40,16 +40,16 @@ def positions_shape(
 ) -> shapes.Shape:
     """The common shape of the positions, which may only be non-empty where the dimensions are not empty."""
     shape = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays")
-    for place, (extent, check) in enumerate(zip(extents, checked, strict=True)):
+    for number, (extent, check) in enumerate(zip(extents, checked, strict=True)):
         if check:
-            require_elements(extent, shape, axis + place)
+            require_elements(extent, shape, axis + number)
     return shape
 
 
 def bounds(node: Node, first: int, shape: shapes.Shape) -> list[tuple[int, Extent]]:
     """The positions to be checked, the first of which is input ``first``, for an array of ``shape``."""
     axis = node.attrs["axis"] + len(shape)
-    return [(first + place, shape[axis + place]) for place, check in enumerate(node.attrs["checked"]) if check]
+    return [(first + number, shape[axis + number]) for number, check in enumerate(node.attrs["checked"]) if check]
 
 
 def gather_type(source: Value, *positions: Value, axis: int, checked: tuple[bool, ...]) -> ArrayType:
@@ -232,10 +232,10 @@ def put_at_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     base, updates, *positions = node.inputs
     axis, checked = node.attrs["axis"] + base.ndim, node.attrs["checked"]
 
-    def place(index: Index, pull: Pull) -> Index:
+    def index_map(index: Index, pull: Pull) -> Index:
         return lowering.scattered_index(positions, node, axis, checked, updates, index, pull)
 
-    return [(base, lambda index, pull: index), (updates, place)]
+    return [(base, lambda index, pull: index), (updates, index_map)]
 
 
 def put_at_array(base: Any, updates: Any, *positions: Any, axis: int, checked: tuple[bool, ...]) -> Any:
@@ -444,8 +444,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
 def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
     """Elements at run-time positions of one axis, in each row along it."""
     where = [
-        positions if place == axis else along(iota(extent), place, value.ndim)
-        for place, extent in enumerate(value.shape)
+        positions if each == axis else along(iota(extent), each, value.ndim) for each, extent in enumerate(value.shape)
     ]
-    flags = tuple(checked and place == axis for place in range(value.ndim))
+    flags = tuple(checked and each == axis for each in range(value.ndim))
     return gather.bind(value, *where, axis=-value.ndim, checked=flags)

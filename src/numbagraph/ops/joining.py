@@ -35,14 +35,14 @@ from numbagraph.ops.slicing import narrow, put_slice, roll_value
 def concatenate_type(*values: Value, axis: int) -> ArrayType:
     shape = list(values[0].shape)
     for number, value in enumerate(values[1:], 1):
-        for place in range(-value.ndim, 0):
+        for each in range(-value.ndim, 0):
             text = (
                 "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                f"dimension {place + value.ndim}, the array at index 0 has size {shape[place]} and the array at index "
-                f"{number} has size {value.shape[place]}"
+                f"dimension {each + value.ndim}, the array at index 0 has size {shape[each]} and the array at index "
+                f"{number} has size {value.shape[each]}"
             )
-            if place != axis:
-                shape[place] = shapes.require_same(shape[place], value.shape[place], text)
+            if each != axis:
+                shape[each] = shapes.require_same(shape[each], value.shape[each], text)
     shape[axis] = total([value.shape[axis] for value in values])
     return values[0].type.with_shape(tuple(shape))
 
@@ -59,12 +59,12 @@ def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     pieces = []
     for value in node.inputs:
 
-        def place(index: Index, pull: Pull, offset: lowering.Scalar = offset) -> Index:
+        def index_map(index: Index, pull: Pull, offset: lowering.Scalar = offset) -> Index:
             moved = list(index)
             moved[axis] = lowering.add(offset, index[axis])
             return tuple(moved)
 
-        pieces.append((value, place))
+        pieces.append((value, index_map))
         offset = lowering.add(offset, extent_scalar(value.shape[axis]))
     return pieces
 
@@ -224,10 +224,12 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     value = ravel(a) if axis is None else as_strong(a)
     if np.ndim(repeats) or (isinstance(repeats, Value) and repeats.ndim):
         raise NotImplementedError("repeat with a number of its own for each element has a length that depends on them")
-    place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    position = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     count, shape = as_length(repeats), list(value.shape)
-    repeated = broadcast_value(expand_at(value, (place + 1,)), [*shape[: place + 1], count, *shape[place + 1 :]])
-    shape[place] = shapes.multiply(shape[place], count)
+    repeated = broadcast_value(
+        expand_at(value, (position + 1,)), [*shape[: position + 1], count, *shape[position + 1 :]]
+    )
+    shape[position] = shapes.multiply(shape[position], count)
     return copy(reshape_value(repeated, shape))
 
 
@@ -373,8 +375,8 @@ def declare_split(reference: Any, ndim: int, axis: int) -> Op:
         value = as_value(ary)
         if value.ndim < ndim:
             raise ValueError(f"{reference.__name__} only works on arrays of {ndim} or more dimensions")
-        place = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
-        return split_evenly(value, place, indices_or_sections)
+        position = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
+        return split_evenly(value, position, indices_or_sections)
 
     return decomposition(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)], view_of=True)(parts)
 

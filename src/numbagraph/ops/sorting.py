@@ -151,5 +151,5 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Valu
     keys = keys if sorter is None else take(keys, sorter)
     keys, numbers = promote(common_rule(), (keys, numbers))
     keys, numbers = (comparable(each, "searchsorted") for each in (keys, numbers))
-    places = insertion_points(keys, ravel(numbers), right=side == "right")
-    return reshape_value(places, numbers.shape)
+    positions = insertion_points(keys, ravel(numbers), right=side == "right")
+    return reshape_value(positions, numbers.shape)

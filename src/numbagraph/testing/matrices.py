@@ -19,13 +19,13 @@ def scaled(exponent: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda array: array * array.dtype.type(2.0**exponent)
 
 
-def with_element(number: float, place: int) -> Callable[[np.ndarray], np.ndarray]:
+def with_element(number: float, index: int) -> Callable[[np.ndarray], np.ndarray]:
     """Another element on the diagonal of each matrix, or in a vector."""
 
     def change(array: np.ndarray) -> np.ndarray:
         result = array.copy()
         if result.size:
-            result[(..., *[place] * min(result.ndim, 2))] = number
+            result[(..., *[index] * min(result.ndim, 2))] = number
         return result
 
     return change

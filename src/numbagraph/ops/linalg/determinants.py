@@ -85,9 +85,9 @@ def cofactors(a: Value) -> Value:
     u, s, vh = (svd.bind(stop_gradient(a), result=each, full_matrices=False, on_error="nan") for each in range(3))
     top = max(s, -1, keepdims=True, initial=0)
     top = where(equal(top, 0), number(1, s), top)
-    places, length = iota(s.shape[-1]), shapes.as_value(s.shape[-1])
+    positions, length = iota(s.shape[-1]), shapes.as_value(s.shape[-1])
     zero = less_equal(s, top * (convert(length, s.dtype) * number(np.finfo(s.dtype).eps, s)))
-    last = logical_and(greater_equal(places, length - SINGULAR_VALUES), less(s, top * number(0.1, s)))
+    last = logical_and(greater_equal(positions, length - SINGULAR_VALUES), less(s, top * number(0.1, s)))
     raised = convert(where(logical_or(zero, last), top - s, number(0, s)), a.dtype)
     change = product(u * expand_dims.bind(raised, axes=(-2,)), vh)
     regular = a + change

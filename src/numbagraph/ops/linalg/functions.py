@@ -222,8 +222,8 @@ def toeplitz(c: Any, r: Any = None) -> Value:
     numbers = concatenate([column[::-1], row[1:]])
     last = shapes.subtract(column.shape[0], 1)
     down, right = (iota(each.shape[0]) for each in (column, row))
-    places = (shapes.as_value(last) - expand_dims.bind(down, axes=(-1,))) + right
-    return gather_value(numbers, [places], -1, checked=False)
+    positions = (shapes.as_value(last) - expand_dims.bind(down, axes=(-1,))) + right
+    return gather_value(numbers, [positions], -1, checked=False)
 
 
 def keywords(*options: dict[str, Any]) -> Any:
