@@ -188,10 +188,10 @@ def linspace(
     steps = shapes.subtract(count, 1) if endpoint else count
     divisor = convert(shapes.as_value(shapes.maximum(steps, 1)), working)
     numbers = expand_at(iota(count), range(1, 1 + max(first.ndim, last.ndim)))
-    delta, places = last - first, convert(numbers, working)
+    delta, positions = last - first, convert(numbers, working)
     step = delta / divisor
     vanishes = registry["equal"](step, 0)  # the distance is denormal: it is divided last
-    result = registry["where"](vanishes, places / divisor * delta, places * step) + first
+    result = registry["where"](vanishes, positions / divisor * delta, positions * step) + first
     if endpoint:
         at_end = registry["logical_and"](registry["equal"](numbers, shapes.as_value(steps)), numbers > 0)
         result = registry["where"](at_end, last, result)
@@ -225,7 +225,7 @@ def grid(rows: Any, columns: Any, k: Any) -> tuple[Value, Value]:
 
 def along(numbers: Value, axis: int, ndim: int) -> Value:
     """A one-dimensional array laid along one axis of ``ndim``."""
-    return expand_at(numbers, [place for place in range(ndim) if place != axis])
+    return expand_at(numbers, [each for each in range(ndim) if each != axis])
 
 
 @decomposition(np.indices, samples=lambda rng, dtype: [((3, 4),), ((2, 3, 2), dtype)] if dtype.kind in "if" else [])

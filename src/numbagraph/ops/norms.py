@@ -42,13 +42,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
     value = as_value(x)
     value = convert(value, FLOAT64) if value.dtype.kind in "biu" else value
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else range(value.ndim) if axis is None else (axis,)
-    places = tuple(shapes.normalise_axis(each, value.ndim) for each in axes)
-    if ord is None and (axis is None or len(places) < 3):
-        return euclidean(value, places, keepdims)
-    if len(places) == 1:
-        return vector_norm(value, ord, places, keepdims)
-    if len(places) == 2 and len(set(places)) == 2:
-        return matrix_norm(value, ord, places, keepdims)
+    counted = tuple(shapes.normalise_axis(each, value.ndim) for each in axes)
+    if ord is None and (axis is None or len(counted) < 3):
+        return euclidean(value, counted, keepdims)
+    if len(counted) == 1:
+        return vector_norm(value, ord, counted, keepdims)
+    if len(counted) == 2 and len(set(counted)) == 2:
+        return matrix_norm(value, ord, counted, keepdims)
     raise ValueError("Improper number of dimensions to norm.")
 
 

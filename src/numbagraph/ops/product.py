@@ -114,7 +114,7 @@ def aligned(value: Value, labels: str, order: str) -> Value:
     present = [label for label in order if label in labels]
     if present != list(labels):
         value = transposed_matrix(value)
-    missing = next(place for place, label in enumerate(order) if label not in labels)
+    missing = next(axis for axis, label in enumerate(order) if label not in labels)
     return expand_dims.bind(value, axes=(missing - 3,))
 
 
@@ -177,7 +177,7 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Value:
 
 
 def moved_last(ndim: int, axis: int) -> list[int]:
-    return [place for place in range(ndim) if place != axis + ndim] + [axis + ndim]
+    return [each for each in range(ndim) if each != axis + ndim] + [axis + ndim]
 
 
 def matvec(x1: Any, x2: Any) -> Value:

@@ -37,7 +37,7 @@ def require(condition: Value, subject: str, error: type[Exception]) -> None:
 def require_fit(numbers: tuple[Value, Value], dtype: np.dtype, length: Extent) -> None:
     """Require that the first two numbers of a range, as far as it has any, are integers of a dtype, as NumPy does."""
     limits = np.iinfo(dtype)
-    for place, number in enumerate(numbers):
+    for before, number in enumerate(numbers):
         if number.dtype == dtype:
             continue
         if number.dtype.kind == "f":  # which is truncated
@@ -46,7 +46,7 @@ def require_fit(numbers: tuple[Value, Value], dtype: np.dtype, length: Extent) -
             fits = above & registry["less"](value, most if dtype.itemsize == INT64.itemsize else most + 1)
         else:
             fits = registry["greater_equal"](number, limits.min) & registry["less_equal"](number, limits.max)
-        absent = registry["less_equal"](shapes.as_value(length), place)
+        absent = registry["less_equal"](shapes.as_value(length), before)
         require(absent | fits, f"Python integer out of bounds for {dtype}", OverflowError)
 
 

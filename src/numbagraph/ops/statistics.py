@@ -155,9 +155,9 @@ def weights_along(weights: Value, value: Value, axis: Any, axes: tuple[int, ...]
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     if weights.ndim != len(axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    for extent, place in zip(weights.shape, axes, strict=True):
-        shapes.require_same(extent, value.shape[place], "average: weights do not fit the array along the axis")
-    return expand_at(weights, [place for place in range(value.ndim) if place - value.ndim not in axes])
+    for extent, each in zip(weights.shape, axes, strict=True):
+        shapes.require_same(extent, value.shape[each], "average: weights do not fit the array along the axis")
+    return expand_at(weights, [each for each in range(value.ndim) if each - value.ndim not in axes])
 
 
 @decomposition(np.ptp, samples=samples_of(np.ptp))

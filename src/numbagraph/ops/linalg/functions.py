@@ -258,9 +258,9 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     if not isinstance(axis, tuple):
         return norm(value, ord, axis, keepdims)
     axes = shapes.normalise_axes(axis, value.ndim)
-    rest = [place for place in range(value.ndim) if place - value.ndim not in axes]
+    rest = [each for each in range(value.ndim) if each - value.ndim not in axes]
     moved = registry["transpose"](value, (*rest, *(each + value.ndim for each in axes)))
-    lengths = [value.shape[place] for place in rest]
+    lengths = [value.shape[each] for each in rest]
     summed = shapes.product([value.shape[each] for each in axes])
     found = norm(reshape_value(moved, [*lengths, summed]), ord, -1)
     return expand_dims.bind(found, axes=axes) if keepdims else found

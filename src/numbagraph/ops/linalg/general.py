@@ -114,9 +114,9 @@ def in_order(value: Value, rows: Value) -> Value:
 
 def inverse_of(rows: Value) -> Value:
     """The order that undoes another one."""
-    places = iota(rows.shape[-1])
-    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
-    return sum(found * places, -1)
+    positions = iota(rows.shape[-1])
+    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
+    return sum(found * positions, -1)
 
 
 Factors = tuple[Value, Value, Value]
@@ -168,8 +168,8 @@ def lu(
         return in_order(lower, back), upper
     if p_indices:
         return convert(back, INTEGER), lower, upper
-    places = iota(rows.shape[-1])
-    exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
+    positions = iota(rows.shape[-1])
+    exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
     return convert(exchanged, real_dtype(matrix.dtype)), lower, upper
 
 
