@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "ops.md"
 HEADER = """# Ops
 
 Generated from the registry by `python tools/op_table.py`: every op, what is traced as it, and its properties.
-An ULP bound of 0 means that results equal NumPy's bit for bit. A composite is written in other ops, and is traced
+An ULP bound of 0 means that results equal NumPy's bit for bit. A decomposition is written in other ops, and is traced
 through when it is called.
 
 | op | kind | traced from | derivative | ULP |
@@ -34,7 +34,7 @@ def traced_from(function: object) -> str:
 
 def row(op: Op) -> str:
     functions = ", ".join(f"`{traced_from(each)}`" for each in op.implements) or "numbagraph alone"
-    derivative = "yes" if op.kind == "composite" or not isinstance(op.vjp, Unsupported) else op.vjp.reason
+    derivative = "yes" if op.kind == "decomposition" or not isinstance(op.vjp, Unsupported) else op.vjp.reason
     return f"| `{op.name}` | {op.kind} | {functions} | {derivative} | {op.ulp:g} |"
 
 

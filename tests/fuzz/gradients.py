@@ -29,7 +29,7 @@ LARGEST = 40
 def names() -> list[str]:
     """The ops that have derivatives."""
     found = [op for op in registry if numpy_function(op) is not None and op.name not in UNSPECIFIED]
-    return sorted(op.name for op in found if not isinstance(op.vjp, Unsupported) or op.kind == "composite")
+    return sorted(op.name for op in found if not isinstance(op.vjp, Unsupported) or op.kind == "decomposition")
 
 
 class Loss:

@@ -19,7 +19,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors, applys_between
 from pytensor.printing import debugprint
 
-from numbagraph.pymc_bridge.segments import divide
+from numbagraph.pymc_bridge.partitions import divide
 from numbagraph.testing.arrays import LAYOUTS, memory_of, special_values
 from tests.fuzz.evaluation import Evaluation, Failed, Failures, Values
 from tests.fuzz.near import difference

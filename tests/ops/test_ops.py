@@ -60,7 +60,7 @@ def dtypes_of(op, backend, extent):
     first, turn = main_dtype(op), zlib.crc32(op.name.encode())
     found = [first]
     if extent == "usual" and backend == "numba":
-        own = [REPRESENTATIVE] if op.kind != "composite" else []
+        own = [REPRESENTATIVE] if op.kind != "decomposition" else []
         for group in (*own, DTYPES):
             begin = turn % len(group)
             left = [dtype for dtype in (*group[begin:], *group[:begin]) if dtype not in found]
@@ -73,7 +73,7 @@ def has_samples(op, dtype):
 
 
 def has(op, name):
-    return op.kind == "composite" or not isinstance(getattr(op, name), Unsupported)
+    return op.kind == "decomposition" or not isinstance(getattr(op, name), Unsupported)
 
 
 NAMES = sorted(op.name for op in registry if not isinstance(op.frontend, Unsupported) and op.name not in UNDEFINED)
@@ -122,7 +122,7 @@ def test_values(backend, name, extent):
 
 def test_a_call_that_fails_leaves_donated_arguments_alone():
     """Of each op that may fail and is not made of others, one sample."""
-    ops = [registry[name] for name in NAMES if registry[name].kind != "composite"]
+    ops = [registry[name] for name in NAMES if registry[name].kind != "decomposition"]
     found = [next(filter(may_raise, accepted(op, FLOAT64)), None) for op in ops]
     failed = {}
 

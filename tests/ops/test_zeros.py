@@ -50,10 +50,10 @@ def test_signs_of_zero(name, extent):
     """What is made of other ops on NumPy, and those as native code."""
     op = registry[name]
     found = calls(op, extent)
-    if op.kind == "composite" or extent == "all":
+    if op.kind == "decomposition" or extent == "all":
         for call in found:
             check_signs_of_zero(call, "numpy")
-    if op.kind != "composite" or extent == "all":
+    if op.kind != "decomposition" or extent == "all":
         for call in found if extent == "all" else found[:1]:
             check_signs_of_zero(call)
 

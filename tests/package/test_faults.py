@@ -9,7 +9,7 @@ import pytest
 from numbagraph import graph_jit
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import broadcasting_vjp
-from numbagraph.blockwise.kinds import composite, draw, elementwise, reduction, view
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise, reduction, view
 from numbagraph.blockwise.promotion import as_strong, common_rule, promote
 from numbagraph.emit import program as program_emitter
 from numbagraph.frontend import traced
@@ -175,7 +175,7 @@ def test_an_array_in_place_of_a_scalar_is_caught():
 def planted_product(frontend):
     """A product of two vectors."""
     samples = [np.arange(3, dtype=np.uint8), np.arange(3, dtype=np.uint8)]
-    composite(np.inner, name="planted", samples=lambda rng, dtype: [samples], implements=())(frontend)
+    decomposition(np.inner, name="planted", samples=lambda rng, dtype: [samples], implements=())(frontend)
     return registry["planted"]
 
 
@@ -185,7 +185,7 @@ def test_a_weak_number_that_numpy_converts_is_caught():
         return registry["inner"](left, right)
 
     op = planted_product(inner)
-    caught(check_op, op, np.uint8, "numpy", match="Python number 3 in place 0 beside arrays.* int64 expected")
+    caught(check_op, op, np.uint8, "numpy", match="Python number 3 as argument 0 beside arrays.* int64 expected")
 
 
 def test_a_length_of_1_that_numpy_does_not_repeat_is_caught():

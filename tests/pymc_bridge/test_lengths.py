@@ -13,7 +13,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, compile_model  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
-from numbagraph.pymc_bridge.segments import Segment, divide  # noqa: E402
+from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
 
 PLAIN = Mode(linker="py", optimizer=None)
 x, i = pt.dvector("x"), pt.lvector("i")
@@ -65,7 +65,7 @@ def test_native_code_all_the_same(name):
     ours, plain = functions(NATIVE[name])
     same(NATIVE[name], ours, plain)
     graph = ours.maker.fgraph
-    assert all(isinstance(each, Segment) for each in divide(graph, graph.toposort(), "test").steps)
+    assert all(isinstance(each, Partition) for each in divide(graph, graph.toposort(), "test").steps)
 
 
 @pytest.mark.parametrize("name", FOREIGN)

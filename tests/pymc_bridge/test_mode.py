@@ -30,7 +30,7 @@ from numbagraph.pymc_bridge import FallbackWarning, compile_logp  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import linalg  # noqa: E402
 from numbagraph.pymc_bridge.importer import from_pytensor  # noqa: E402
-from numbagraph.pymc_bridge.segments import Segment, divide, is_random  # noqa: E402
+from numbagraph.pymc_bridge.partitions import Partition, divide, is_random  # noqa: E402
 from tests.support.modes import NAME, PLAIN, same  # noqa: E402
 from tests.support.pymc_models import MODELS  # noqa: E402
 
@@ -67,8 +67,8 @@ def division_of(function):
     return divide(fgraph, fgraph.toposort(), "test")
 
 
-def segments_of(function):
-    return [step for step in division_of(function).steps if isinstance(step, Segment)]
+def partitions_of(function):
+    return [step for step in division_of(function).steps if isinstance(step, Partition)]
 
 
 # ---- functions ----
@@ -78,7 +78,7 @@ def test_values_and_types():
     outputs = [pt.exp(x).sum(), m @ x, m.argmax(axis=0), x[::-1] > y, pt.cast(x, "float32") * 2, m[1:, 0]]
     ours, plain = functions([x, y, m], outputs)
     same(ours(X, Y, M), plain(X, Y, M))
-    assert len(segments_of(ours)) == len(division_of(ours).steps) == 1
+    assert len(partitions_of(ours)) == len(division_of(ours).steps) == 1
 
 
 @pytest.mark.parametrize("data", [M.T, M[::-1], M[:1], M[:, ::2], np.asfortranarray(M)], ids=str)
@@ -121,7 +121,7 @@ def test_tridiagonal_systems(right):
     tridiagonal = pt.linalg.solve(m + 20 * pt.eye(3), right, assume_a="tridiagonal", b_ndim=right.ndim)
     ours, plain = functions([x, m], [tridiagonal + x, pytensor.grad((tridiagonal**2).sum(), x if right is x else m)])
     same(ours(X, M), plain(X, M))
-    assert len(segments_of(ours)) == len(division_of(ours).steps) == 1
+    assert len(partitions_of(ours)) == len(division_of(ours).steps) == 1
 
 
 def test_tridiagonal_factors_that_are_results():
@@ -172,7 +172,7 @@ def test_lengths_of_one_need_no_new_code():
 
 
 def test_pytensor_neither_fuses_nor_overwrites():
-    """That is done here, for whole segments. States of random generators alone are changed where they are."""
+    """That is done here, for whole partitions. States of random generators alone are changed where they are."""
     draw = pm.Normal.dist(x.sum(), 1.0, shape=3)
     outputs = [m @ x + y, pt.set_subtensor((x * 2)[0], 1.0), pt.exp(x) * 2 + y, draw, pt.linalg.cholesky(m @ m.T)]
     function = pm.pytensorf.compile([x, y, m], outputs, mode=NAME)
@@ -260,15 +260,15 @@ def test_an_op_without_translation():
     assert len(found) == 1
     plain = pytensor.function([x], [expression, Reversed()(expression)], mode=PLAIN)
     same(ours(X), plain(X))
-    assert [type(each) is Segment for each in division_of(ours).steps] == [True, False, True, False]
+    assert [type(each) is Partition for each in division_of(ours).steps] == [True, False, True, False]
 
 
-def test_segments_are_as_few_as_can_be():
+def test_partitions_are_as_few_as_can_be():
     """Between two ops that do not wait for each other nothing has to be cut."""
     with pytest.warns(FallbackWarning):
         ours = pytensor.function([x, y], Reversed()(x * 2) * 3 + Reversed()(y + 1) * x, mode=NAME)
     np.testing.assert_allclose(ours(X, Y), X[::-1] * 6 + (Y[::-1] + 1) * X)
-    assert len(segments_of(ours)) == 2
+    assert len(partitions_of(ours)) == 2
 
 
 def test_loops_are_pytensor_s():

@@ -15,7 +15,7 @@ from pytensor.sparse.math import _dot, sp_sum, structured_dot, structured_exp, u
 
 from numbagraph.ir.shapes import ShapeError  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
-from numbagraph.pymc_bridge.segments import Segment, divide  # noqa: E402
+from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
 from tests.support.imported import check, imported_value  # noqa: E402
 
 REWRITTEN = Mode(linker="py", optimizer="fast_run")
@@ -148,5 +148,5 @@ def test_constant_sparse_matrices_become_native_in_the_mode():
     loss = pt.sum(ps.dot(ps.as_sparse(matrix("rows")), wide) ** 2)
     fgraph = pytensor.graph.FunctionGraph([wide], [loss, pytensor.grad(loss, wide)], clone=True)
     division = divide(fgraph, fgraph.toposort(), "test")
-    assert [type(each) for each in division.steps] == [Segment]
+    assert [type(each) for each in division.steps] == [Partition]
     assert not division.reasons

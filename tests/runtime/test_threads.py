@@ -91,7 +91,7 @@ def test_long_arrays_have_the_same_bits_for_any_number_of_threads():
     assert_same(first[2:], graph_jit(summary)(x)[2:])
 
 
-@pytest.mark.parametrize("name", [op.name for op in registry if op.kind not in ("elementwise", "composite")])
+@pytest.mark.parametrize("name", [op.name for op in registry if op.kind not in ("elementwise", "decomposition")])
 def test_ops_in_chunks(name, extent):
     with small_chunks():
         assert check_op(registry[name], np.float64, parallel=True, cache=False, sparing=extent != "all") >= 0

@@ -14,8 +14,8 @@ from numbagraph.blockwise.common import (
     sum_to,
     without_axes,
 )
-from numbagraph.blockwise.composite import composite
 from numbagraph.blockwise.core import core_op
+from numbagraph.blockwise.decomposition import decomposition
 from numbagraph.blockwise.elementwise import elementwise
 from numbagraph.blockwise.reduction import reduction
 from numbagraph.blockwise.running import running, running_op
@@ -26,8 +26,8 @@ __all__ = [
     "align_batches",
     "batch_elementwise",
     "batch_unary",
-    "composite",
     "core_op",
+    "decomposition",
     "draw",
     "elementwise",
     "real_if",

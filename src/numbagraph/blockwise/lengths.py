@@ -186,28 +186,28 @@ def matching_groups(source: Sequence[Extent], target: Sequence[Extent]) -> list[
 
 
 class Bound(Struct):
-    """An end of a slice, clipped to a dimension: ``number`` elements from its left or right end, or ``place``."""
+    """An end of a slice, clipped to a dimension: ``number`` elements from its left or right end, or ``position``."""
 
     length: Extent
     number: int = 0
     right: bool = False
-    place: Extent | None = None
+    position: Extent | None = None
 
     @property
     def extent(self) -> Extent:
-        if self.place is not None:
-            return self.place
+        if self.position is not None:
+            return self.position
         return less(self.length, self.number) if self.right else self.counted
 
     @property
     def begin(self) -> Extent:
         """Where a slice begins. It is not clipped where the slice has no elements if it had to be."""
-        return self.number if self.place is None and not self.right else self.extent
+        return self.number if self.position is None and not self.right else self.extent
 
     @property
     def end(self) -> Extent:
         """The same for a slice that is read backwards."""
-        return plus(self.length, -self.number) if self.place is None and self.right else self.extent
+        return plus(self.length, -self.number) if self.position is None and self.right else self.extent
 
     @property
     def counted(self) -> Extent:
@@ -228,9 +228,9 @@ def bound_of(end: Value | SupportsIndex | None, length: Extent, default: Bound, 
     if not is_nonnegative(end):
         negative = registry["less"].bind(end, shapes.as_value(0))
         end = shapes.resolve(registry["where"].bind(negative, shapes.as_value(shapes.add(end, length)), end))
-    place = plus(shapes.minimum(end, length), shift) if shift else end  # the largest integer has none behind it
-    place = place if is_nonnegative(place) else shapes.maximum(place, 0)
-    return Bound(length, place=shapes.minimum(place, length))
+    position = plus(shapes.minimum(end, length), shift) if shift else end  # the largest integer has none behind it
+    position = position if is_nonnegative(position) else shapes.maximum(position, 0)
+    return Bound(length, position=shapes.minimum(position, length))
 
 
 def _smallest(length: Extent) -> int:
@@ -245,7 +245,7 @@ def _smallest(length: Extent) -> int:
 def span(low: Bound, high: Bound) -> Extent:
     """The number of elements between two ends of one dimension."""
     length = low.length
-    if low.place is None and high.place is None:
+    if low.position is None and high.position is None:
         match low.right, high.right:
             case False, True:
                 return less(length, low.number + high.number)

@@ -88,10 +88,10 @@ class LoopCore(Struct, eq=False):
         ]
         own: list[Any] = [self.shape(given, number) for number in range(len(self.outputs))]
         results = [np.empty(shape, dtype) for shape, dtype in zip(own, self.outputs, strict=True)]
-        places = [... if core else np.newaxis for core in self.signature.outputs]
-        for place in np.ndindex(*batch):
-            numbers = [each[place].copy() if rank else each[place] for each, rank in zip(operands, ranks, strict=True)]
-            quiet(self.function, *numbers, *(each[*place, last] for each, last in zip(results, places, strict=True)))
+        whole = [... if core else np.newaxis for core in self.signature.outputs]
+        for index in np.ndindex(*batch):
+            numbers = [each[index].copy() if rank else each[index] for each, rank in zip(operands, ranks, strict=True)]
+            quiet(self.function, *numbers, *(each[*index, last] for each, last in zip(results, whole, strict=True)))
         return results[result]
 
     def emit(

@@ -159,7 +159,7 @@ def unravel(linear: Scalar, extents: Sequence[Scalar]) -> Index:
 
 
 def divide(linear: Scalar, extent: Scalar) -> tuple[Scalar, Scalar]:
-    """Quotient and remainder of an index, without a division where it is a whole number of rows and a place in one."""
+    """Quotient and remainder of an index, without a division where it is whole rows and an offset in one."""
     if isinstance(extent, Literal) and extent.value <= 1:
         return linear, literal(0)
     whole, rest = IndexSum({}), parts(linear)
@@ -169,9 +169,9 @@ def divide(linear: Scalar, extent: Scalar) -> tuple[Scalar, Scalar]:
             whole, rest = whole.plus(parts(factors[0]).scaled(count)), rest.plus(IndexSum({term: -count}))
         elif isinstance(extent, Literal) and count % extent.value == 0:
             whole, rest = whole.plus(IndexSum({term: count // extent.value})), rest.plus(IndexSum({term: -count}))
-    place = rest.scalar()
-    if is_literal(place, 0) or _is_below(place, extent):
-        return whole.scalar(), place
+    offset = rest.scalar()
+    if is_literal(offset, 0) or _is_below(offset, extent):
+        return whole.scalar(), offset
     quotient = index_operation("divide", integers.divide, linear, extent)
     return quotient, index_operation("remainder", integers.remainder, linear, extent)
 
@@ -336,8 +336,8 @@ class ScatterInto(Lowering):
     reducer: Reducer
 
 
-Place = Callable[[Index, Pull], Index]
-"""``place(index, pull)``: where an element of a piece goes."""
+IndexMap = Callable[[Index, Pull], Index]
+"""``index_map(index, pull)``: where an element of a piece goes."""
 
 
 class Assemble(Lowering):
@@ -346,7 +346,7 @@ class Assemble(Lowering):
     Later pieces overwrite earlier ones. Each piece is stored by a loop nest of its own domain, so none needs a branch.
     """
 
-    pieces: Callable[[Node], list[tuple[Value, Place]]]
+    pieces: Callable[[Node], list[tuple[Value, IndexMap]]]
 
 
 class Opaque(Lowering):

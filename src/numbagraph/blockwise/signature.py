@@ -292,14 +292,14 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.position = 0
 
     def signature(self) -> Signature:
         inputs = () if self.follows("->") else tuple(self.operands(results=False))
         self.expect("->")
         outputs = tuple(self.operands(results=True))
         self.skip_space()
-        if self.place < len(self.text):
+        if self.position < len(self.text):
             self.fail("the end of the signature should stand here")
         return self.checked(Signature(inputs, outputs))
 
@@ -330,10 +330,10 @@ class Reader:
                 return
 
     def parameter(self) -> CoreShape | None:
-        found = _PARAMETER.match(self.text, self.place)
+        found = _PARAMETER.match(self.text, self.position)
         if found is None:
             return None
-        self.place = found.end()
+        self.position = found.end()
         return CoreShape((), found[1])
 
     def core(self, results: bool) -> CoreShape:
@@ -348,18 +348,18 @@ class Reader:
 
     def parts(self) -> Iterator[tuple[int, int]]:
         """Where each dimension stands, up to the parenthesis that closes."""
-        begin, depth = self.place, 0
-        for place in range(self.place, len(self.text)):
-            character = self.text[place]
+        begin, depth = self.position, 0
+        for position in range(self.position, len(self.text)):
+            character = self.text[position]
             if character == ")" and not depth:
-                self.place = place
-                yield begin, place
+                self.position = position
+                yield begin, position
                 return
             depth += (character == "(") - (character == ")")
             if character == "," and not depth:
-                yield begin, place
-                begin = place + 1
-        self.place = len(self.text)
+                yield begin, position
+                begin = position + 1
+        self.position = len(self.text)
         self.fail("')' should stand here")
 
     def dimension(self, begin: int, end: int) -> Dimension:
@@ -395,17 +395,17 @@ class Reader:
         return Expression("".join(text.split()), tree)
 
     def skip_space(self) -> None:
-        while self.text[self.place : self.place + 1].isspace():
-            self.place += 1
+        while self.text[self.position : self.position + 1].isspace():
+            self.position += 1
 
     def follows(self, token: str) -> bool:
         self.skip_space()
-        return self.text.startswith(token, self.place)
+        return self.text.startswith(token, self.position)
 
     def take(self, token: str) -> bool:
         """Go past a token, if it comes next."""
         found = self.follows(token)
-        self.place += len(token) if found else 0
+        self.position += len(token) if found else 0
         return found
 
     def expect(self, token: str) -> None:
@@ -413,5 +413,5 @@ class Reader:
             self.fail(f"{token!r} should stand here")
 
     def fail(self, message: str, *, at: int | None = None) -> NoReturn:
-        place = self.place if at is None else at
-        raise SignatureError(f"{message}\n  {self.text}\n  {' ' * place}^")
+        position = self.position if at is None else at
+        raise SignatureError(f"{message}\n  {self.text}\n  {' ' * position}^")

@@ -62,11 +62,11 @@ class ProgramCall:
         with self.builder.goto_entry_block():
             return self.builder.alloca(type_)
 
-    def _place(self, table: ir.Value, position: int) -> ir.Value:
+    def _entry(self, table: ir.Value, position: int) -> ir.Value:
         return self.builder.gep(table, [ir.Constant(I64, position)], inbounds=True)
 
     def _put(self, table: ir.Value, position: int, value: ir.Value) -> None:
-        self.builder.store(value, self._place(table, position))
+        self.builder.store(value, self._entry(table, position))
 
     def scalar(self, leaf: int, value: ir.Value) -> None:
         """Pass a number that is in a register."""
@@ -82,8 +82,8 @@ class ProgramCall:
         assert len(extents) == layout.ndim
         self._put(self.data, leaf, self.builder.bitcast(pointer, POINTER))
         offset = self.signature.meta_offsets[leaf]
-        for place, number in enumerate([*extents, *(strides if layout.strided else ())]):
-            self._put(self.meta, offset + place, number)
+        for position, number in enumerate([*extents, *(strides if layout.strided else ())]):
+            self._put(self.meta, offset + position, number)
         for extent in extents:
             is_one = self.builder.icmp_signed("==", extent, ir.Constant(I64, 1))
             self.any_one = self.builder.or_(self.any_one, is_one)
@@ -98,7 +98,7 @@ class ProgramCall:
 
     def extents(self, result: int) -> list[ir.Value]:
         begin = sum(self.ranks[:result])
-        return [self.builder.load(self._place(self.lengths, begin + axis)) for axis in range(self.ranks[result])]
+        return [self.builder.load(self._entry(self.lengths, begin + axis)) for axis in range(self.ranks[result])]
 
     def run(self, pointers: Sequence[ir.Value]) -> ir.Value:
         """Run the program, with the results' memory; gives its return code."""
@@ -139,8 +139,8 @@ class ProgramCall:
         first = len(signature.arguments)
         for leaf, (layout, array) in enumerate(zip(signature.captured, version.captured, strict=True), first):
             self._put(self.data, leaf, self.address(self.builder, array.ctypes.data))
-            for place, number in enumerate(array.shape + array.strides if layout.strided else array.shape):
-                self._put(self.meta, signature.meta_offsets[leaf] + place, ir.Constant(I64, number))
+            for position, number in enumerate(array.shape + array.strides if layout.strided else array.shape):
+                self._put(self.meta, signature.meta_offsets[leaf] + position, ir.Constant(I64, number))
 
 
 def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, int]], address: Address) -> None:

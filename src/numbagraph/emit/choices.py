@@ -55,7 +55,7 @@ def computes_functions(scalars: Iterable[Scalar]) -> bool:
 def delayed_scatters(kernel: Kernel) -> list[Scatter]:
     """Scatters of a nest that wait until a block of the innermost loop has been computed.
 
-    Places that are known at run time only may be equal, so LLVM widens no loop that adds to them, nor what else it
+    Indices that are known at run time only may be equal, so LLVM widens no loop that adds to them, nor what else it
     computes: mathematical functions take five times as long.
     """
     if not kernel.loops:
@@ -66,5 +66,5 @@ def delayed_scatters(kernel: Kernel) -> list[Scatter]:
 
 
 def scatters_along(loop: LoopIndex, output: Scatter, inside: Container[Scalar]) -> bool:
-    """Whether the places that a scatter goes to in a loop are known at run time only."""
+    """Whether the indices that a scatter goes to in a loop are known at run time only."""
     return output.value in inside and any(each in inside and each is not loop for each in output.indices)

@@ -188,7 +188,7 @@ class ProgramEmitter:
         arguments = nest.arguments(self.line)
         region = emit_region(nest, arguments, name)
         outputs = [each.output for each in nest.slots]
-        results = [slots.get(each) or self.place(each) for each in outputs]
+        results = [slots.get(each) or self.result_address(each) for each in outputs]
         arguments = [
             *(self.line.scalar(nest.length), work_of(self.line, nest.members), *arguments),
             *(self.code.builder.bitcast(each, POINTER) for each in results),
@@ -241,10 +241,10 @@ class ProgramEmitter:
         if output.register is not None:
             self.line.registers[output.register] = result
         else:
-            self.code.store(result, self.place(output), output.reducer.result_dtype(output.value.dtype))
+            self.code.store(result, self.result_address(output), output.reducer.result_dtype(output.value.dtype))
 
-    def place(self, output: Reduction) -> ir.Value:
-        """Where an array of one element stands, which is the result of a reduction over all loops."""
+    def result_address(self, output: Reduction) -> ir.Value:
+        """The address of an array of one element, which is the result of a reduction over all loops."""
         return self.line.scalars.address(self.code, shared_buffer(output), output.indices)
 
     def length_of(self, stride: ir.Value) -> ir.Value:

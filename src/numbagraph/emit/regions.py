@@ -93,10 +93,10 @@ class Region(Struct, frozen=False):
                 builder.store(builder.zext(outcome, I64), failed)
             with together:
                 builder.store(self.run(emitter, values, task), failed)
-        for place, partial in enumerate(self.nest.slots):
-            result, output = self.merged(emitter, partial, values[f"slots{place}"], values["chunks"]), partial.output
+        for position, partial in enumerate(self.nest.slots):
+            result, output = self.merged(emitter, partial, values[f"slots{position}"], values["chunks"]), partial.output
             dtype = output.reducer.result_dtype(output.value.dtype)
-            target = builder.bitcast(values[f"result{place}"], memory_type(dtype).as_pointer())
+            target = builder.bitcast(values[f"result{position}"], memory_type(dtype).as_pointer())
             emitter.store(result, target, dtype)
         builder.ret(builder.trunc(builder.load(failed), I32))
         return function
@@ -117,8 +117,8 @@ class Region(Struct, frozen=False):
         return partial.result(emitter, tuple(state))
 
     def open_slots(self, emitter: Emitter, values: Values) -> None:
-        for place, partial in enumerate(self.nest.slots):
-            partial.reset(emitter, values[f"slots{place}"])
+        for position, partial in enumerate(self.nest.slots):
+            partial.reset(emitter, values[f"slots{position}"])
 
     def run(self, emitter: Emitter, values: dict[str, ir.Value], task: ir.Function) -> ir.Value:
         """Run several chunks, on several threads if there are; whether a check has failed, as a number."""
@@ -131,17 +131,17 @@ class Region(Struct, frozen=False):
         run = emitter.function(f"{THREADS}run", ir.VoidType(), [POINTER, POINTER, I64], pure=False)
         builder.call(run, [*(builder.bitcast(each, POINTER) for each in (task, record)), values["chunks"]])
         if memory is not None:
-            for place, output in enumerate(self.nest.shared):
-                self.add_copies(emitter, place, output, values)
+            for position, output in enumerate(self.nest.shared):
+                self.add_copies(emitter, position, output, values)
             builder.call(memory_function(emitter, "give"), [memory])
         return builder.load(fields["failed"])
 
     def allocate_copies(self, emitter: Emitter, values: dict[str, ir.Value]) -> ir.Value:
         """Memory for what chunks must not share."""
         builder, total, offsets = emitter.builder, ir.Constant(I64, 0), []
-        for place in range(len(self.nest.shared)):
+        for position in range(len(self.nest.shared)):
             offsets.append(total)
-            total = builder.add(total, builder.mul(values[f"size{place}"], values["chunks"]))
+            total = builder.add(total, builder.mul(values[f"size{position}"], values["chunks"]))
         memory = builder.call(memory_function(emitter, "take"), [total])
         missing = builder.icmp_unsigned("==", builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
         with builder.if_then(missing, likely=False):
@@ -149,13 +149,13 @@ class Region(Struct, frozen=False):
         values |= numbered("copies", (builder.gep(memory, [offset]) for offset in offsets))
         return memory
 
-    def add_copies(self, emitter: Emitter, place: int, output: Reduction, values: Values) -> None:
+    def add_copies(self, emitter: Emitter, position: int, output: Reduction, values: Values) -> None:
         """Combine what every chunk has accumulated with what was there, in the order of the chunks."""
         builder, buffer = emitter.builder, shared_buffer(output)
         target = elements(builder, values[self.argument_of(buffer)], buffer)
 
         def add_copy(number: ir.Value) -> None:
-            copy = elements(builder, copy_of(builder, values, place, number), buffer)
+            copy = elements(builder, copy_of(builder, values, position, number), buffer)
 
             def add(index: ir.Value) -> None:
                 pointer = builder.gep(target, [index])
@@ -163,7 +163,7 @@ class Region(Struct, frozen=False):
                 old, new = (Operand(each, buffer.dtype) for each in pair)
                 emitter.store(output.reducer.combine(emitter, old, new), pointer, buffer.dtype)
 
-            for_each(emitter, element_count(builder, values, place, buffer), add)
+            for_each(emitter, element_count(builder, values, position, buffer), add)
 
         for_each(emitter, values["chunks"], add_copy)
 
@@ -197,25 +197,25 @@ class Region(Struct, frozen=False):
         builder, own = emitter.builder, dict(values)
         begin = builder.mul(number, values["step"])
         end = smaller(builder, builder.add(begin, values["step"]), values["length"])
-        for place in range(len(self.nest.slots)):
-            own[f"slots{place}"] = builder.gep(values[f"slots{place}"], [number])
+        for position in range(len(self.nest.slots)):
+            own[f"slots{position}"] = builder.gep(values[f"slots{position}"], [number])
         self.open_slots(emitter, own)
-        for place, output in enumerate(self.nest.shared):
-            copy = copy_of(builder, values, place, number)
+        for position, output in enumerate(self.nest.shared):
+            copy = copy_of(builder, values, position, number)
             own[self.argument_of(shared_buffer(output))] = copy
-            self.fill(emitter, place, output, copy, values)
+            self.fill(emitter, position, output, copy, values)
         return self.call_chunk(builder, begin, end, own)
 
-    def fill(self, emitter: Emitter, place: int, output: Reduction, copy: ir.Value, values: Values) -> None:
+    def fill(self, emitter: Emitter, position: int, output: Reduction, copy: ir.Value, values: Values) -> None:
         builder, buffer = emitter.builder, shared_buffer(output)
         first = elements(builder, copy, buffer)
         identity = emitter.constant(output.reducer.identity_of(buffer.dtype), buffer.dtype)
-        count = element_count(builder, values, place, buffer)
+        count = element_count(builder, values, position, buffer)
         for_each(emitter, count, lambda index: emitter.store(identity, builder.gep(first, [index]), buffer.dtype))
 
     def call_chunk(self, builder: ir.IRBuilder, begin: ir.Value, end: ir.Value, values: Values) -> ir.Value:
         arguments = [each for key, each in values.items() if key.startswith("argument")]
-        slots = [builder.bitcast(values[f"slots{place}"], POINTER) for place in range(len(self.nest.slots))]
+        slots = [builder.bitcast(values[f"slots{position}"], POINTER) for position in range(len(self.nest.slots))]
         return builder.call(self.nest.function, [begin, end, *arguments, *slots])
 
 
@@ -232,13 +232,13 @@ def elements(builder: ir.IRBuilder, pointer: ir.Value, buffer: Buffer) -> ir.Val
     return builder.bitcast(pointer, memory_type(buffer.dtype).as_pointer())
 
 
-def copy_of(builder: ir.IRBuilder, values: Values, place: int, number: ir.Value) -> ir.Value:
+def copy_of(builder: ir.IRBuilder, values: Values, position: int, number: ir.Value) -> ir.Value:
     """The copy of a buffer that a chunk has."""
-    return builder.gep(values[f"copies{place}"], [builder.mul(number, values[f"size{place}"])])
+    return builder.gep(values[f"copies{position}"], [builder.mul(number, values[f"size{position}"])])
 
 
-def element_count(builder: ir.IRBuilder, values: Values, place: int, buffer: Buffer) -> ir.Value:
-    return builder.udiv(values[f"size{place}"], ir.Constant(I64, buffer.dtype.itemsize))
+def element_count(builder: ir.IRBuilder, values: Values, position: int, buffer: Buffer) -> ir.Value:
+    return builder.udiv(values[f"size{position}"], ir.Constant(I64, buffer.dtype.itemsize))
 
 
 def for_each(emitter: Emitter, count: ir.Value, body: Callable[[ir.Value], None]) -> None:

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.ranges import BY_ROWS, RangeFunction, emit_range
-from numbagraph.emit.scalars import OnePlace, ScalarEmitter, StraightCode
+from numbagraph.emit.scalars import FixedPlacement, ScalarEmitter, StraightCode
 from numbagraph.intrinsics.emitter import I1, I64, POINTER, Emitter, llvm_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar, walk
 from numbagraph.loops.ir import Call, Reduction, RowAccess, TiledLoop
@@ -29,7 +29,7 @@ class Passed:
     def __init__(self, code: Emitter, passed: Mapping[object, ir.Value]) -> None:
         self.code = code
         self.passed = dict(passed)
-        self.scalars = ScalarEmitter(self, OnePlace(code))
+        self.scalars = ScalarEmitter(self, FixedPlacement(code))
 
     def external(self, scalar: Scalar) -> ir.Value:
         return self.passed[scalar]
@@ -56,15 +56,15 @@ def nest_run(
     builder = code.code.builder
     arguments = [*nest.arguments(code), *(slots[each.output] for each in nest.slots)]
 
-    def place(owner: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
+    def base_of(owner: Buffer, address: ir.Value, begin: ir.Value) -> ir.Value:
         """Where the first row would be: memory of one tile begins with the first row of the tile."""
         if owner not in in_tile:
             return address
         return builder.gep(address, [builder.neg(builder.mul(begin, row_bytes(code, owner)))])
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
-        places = [place(owner, address, begin) for owner, address in zip(nest.owners, arguments, strict=False)]
-        return builder.call(nest.function, [begin, end, *places, *arguments[len(places) :]])
+        bases = [base_of(owner, address, begin) for owner, address in zip(nest.owners, arguments, strict=False)]
+        return builder.call(nest.function, [begin, end, *bases, *arguments[len(bases) :]])
 
     return run
 
@@ -80,12 +80,12 @@ def call_run(code: StraightCode, call: Call, access: RowAccess, in_tile: frozens
     short = [buffer.owner in in_tile for buffer in call.arguments]
 
     def run(begin: ir.Value, end: ir.Value) -> ir.Value:
-        count, lengths, places = builder.sub(end, begin), [], []
+        count, lengths, starts = builder.sub(end, begin), [], []
         for address, each, width, stays in zip(addresses, extents, widths, short, strict=True):
             lengths.append(each if width is None else [count, *each[1:]])
             skipped = None if width is None or stays else builder.mul(begin, width)
-            places.append(address if skipped is None else builder.gep(address, [skipped]))
-        failed = call.emit(code.code, places, lengths, dtypes, **call.attributes)
+            starts.append(address if skipped is None else builder.gep(address, [skipped]))
+        failed = call.emit(code.code, starts, lengths, dtypes, **call.attributes)
         return ir.Constant(I1, 0) if failed is None else failed
 
     return run

@@ -30,7 +30,7 @@ class Placement(Protocol):
     """Where the code of each scalar goes, and how it addresses memory there."""
 
     def emitter(self, scalar: Scalar) -> Emitter:
-        """The emitter at the place of a scalar's code."""
+        """The emitter of the block that a scalar's code goes into."""
         ...
 
     def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
@@ -42,7 +42,7 @@ class Placement(Protocol):
         ...
 
 
-class OnePlace:
+class FixedPlacement:
     """The placement of straight-line code: all scalars go where its emitter stands."""
 
     def __init__(self, code: Emitter) -> None:
@@ -121,8 +121,8 @@ class ScalarEmitter:
         if flat or not indices:
             return self.value(indices[0]) if indices else ir.Constant(I64, 0)
         linear: ir.Value | None = None
-        places = list(zip(indices, buffer.extents, strict=True))
-        for index, extent in reversed(places) if buffer.fortran else places:
+        axes = list(zip(indices, buffer.extents, strict=True))
+        for index, extent in reversed(axes) if buffer.fortran else axes:
             value = self.value(index)
             if linear is None:
                 linear = value

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from numbagraph.emit.memory import ALIGNMENT, memory_function
-from numbagraph.emit.scalars import OnePlace, ScalarEmitter
+from numbagraph.emit.scalars import FixedPlacement, ScalarEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
@@ -27,7 +27,7 @@ class StraightLine:
         self.signature = signature
         self.leaves = leaves
         self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
-        self.scalars = ScalarEmitter(self, OnePlace(self.code))
+        self.scalars = ScalarEmitter(self, FixedPlacement(self.code))
         self.taken: list[ir.Value] = []
         """Memory of temporaries, which is given back wherever the function returns."""
         self.buffers: dict[Buffer, ir.Value] = {}

@@ -47,7 +47,7 @@ def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: E
         memory = nest.allocate(ir.ArrayType(memory_type(load.dtype), BLOCK))
         tiles[load] = memory, start
         element = builder.load(nest.scalars.address(emitter, load.buffer, load.indices, load.flat))
-        builder.store(element, place_in(emitter, memory, index, start))
+        builder.store(element, address_in(emitter, memory, index, start))
     following = builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
     index.add_incoming(start, before.builder.block)
     index.add_incoming(following, builder.block)
@@ -62,7 +62,7 @@ def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter, value: ir.Valu
     """Put what is to be scattered into memory of its own."""
     memory, first = nest.kept[output]
     index = nest.scalars.values[nest.kernel.loops[-1]]
-    emitter.store(value, place_in(emitter, memory, index, first), output.value.dtype)
+    emitter.store(value, address_in(emitter, memory, index, first), output.value.dtype)
 
 
 def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
@@ -74,7 +74,7 @@ def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before
     index = nest.scalars.values[loop] = builder.phi(I64)
     nest.preheaders[depth + 1 :] = [emitter]
     for output, (memory, first) in nest.kept.items():
-        value = emitter.load(place_in(emitter, memory, index, first), output.value.dtype)
+        value = emitter.load(address_in(emitter, memory, index, first), output.value.dtype)
         nest.put(emitter, output, value, combine=True)
     following = builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
     index.add_incoming(start, before.builder.block)
@@ -84,6 +84,6 @@ def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before
     return Emitter(ir.IRBuilder(after))
 
 
-def place_in(emitter: Emitter, memory: ir.Value, index: ir.Value, first: ir.Value) -> ir.Value:
+def address_in(emitter: Emitter, memory: ir.Value, index: ir.Value, first: ir.Value) -> ir.Value:
     """A pointer to an element of a block's own memory, where that of ``first`` stands in front."""
     return emitter.builder.gep(memory, [ir.Constant(I64, 0), emitter.builder.sub(index, first)], inbounds=True)

@@ -191,7 +191,7 @@ def _decoded(units: bytes, names: tuple[str, ...], locals_: tuple[str, ...]) -> 
     return Read(scope, name, attributes)
 
 
-def places_of(code: CodeType, kind: str, name: str) -> Iterator[Source]:
+def locations_of(code: CodeType, kind: str, name: str) -> Iterator[Source]:
     """The lines that store a name of some kind, or (of kind "content") that change a container or an array."""
     for each in codes_of(code):
         for one in dis.get_instructions(each):

@@ -53,21 +53,21 @@ def unpacking_calls(code: CodeType) -> dict[int, int]:
     following = {one.offset: other.offset for one, other in itertools.pairwise(instructions)}
     by_offset = {each.offset: each for each in instructions}
     sizes: dict[int, int] = {}
-    places = [(each.target, each.depth + each.lasti + 1) for each in dis._parse_exception_table(code)]  # type: ignore[attr-defined]
-    places.append((0, 0))
-    while places:
-        offset, size = places.pop()
+    pending = [(each.target, each.depth + each.lasti + 1) for each in dis._parse_exception_table(code)]  # type: ignore[attr-defined]
+    pending.append((0, 0))
+    while pending:
+        offset, size = pending.pop()
         if offset in sizes:
             continue
         sizes[offset] = size
         one = by_offset[offset]
         argument = one.arg if one.opcode >= dis.HAVE_ARGUMENT else None
         if one.opcode in dis.hasjrel:
-            places.append((one.argval, size + dis.stack_effect(one.opcode, argument, jump=True)))
+            pending.append((one.argval, size + dis.stack_effect(one.opcode, argument, jump=True)))
         is_jump = one.opname.startswith("JUMP_")
         if not is_jump and one.opname not in _LEAVING and offset in following:
             effect = dis.stack_effect(one.opcode, argument, jump=False)
-            places.append((following[offset], size + (1 if one.opname == "RETURN_GENERATOR" else effect)))
+            pending.append((following[offset], size + (1 if one.opname == "RETURN_GENERATOR" else effect)))
     variables = len({*code.co_varnames, *code.co_cellvars}) + len(code.co_freevars)
     return {at: variables + size for at, size in sizes.items() if by_offset[at].opcode == _CALL_UNPACKED}
 

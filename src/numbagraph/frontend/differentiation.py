@@ -94,22 +94,22 @@ class Positions:
         for number in self.numbers:
             if not -len(args) <= number < len(args):
                 raise TypeError(f"argnums names argument {number}, but {name} was called with {len(args)} positional")
-        places = [*self.numbers, *(self._place(each, args, kwargs) for each in self.names)]
-        return [args[place] if isinstance(place, int) else kwargs[place] for place in places]
+        keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
+        return [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
 
     def put(
         self, args: Sequence[Any], kwargs: dict[str, Any], chosen: Sequence[Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        places = [*self.numbers, *(self._place(each, args, kwargs) for each in self.names)]
+        keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
         args, kwargs = list(args), dict(kwargs)
-        for place, each in zip(places, chosen, strict=True):
-            if isinstance(place, int):
-                args[place] = each
+        for key, each in zip(keys, chosen, strict=True):
+            if isinstance(key, int):
+                args[key] = each
             else:
-                kwargs[place] = each
+                kwargs[key] = each
         return args, kwargs
 
-    def _place(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> int | str:
+    def _key(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> int | str:
         """Where an argument that was named stands in a call: it may have been given by position."""
         if name in kwargs:
             return name

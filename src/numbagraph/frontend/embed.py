@@ -20,21 +20,21 @@ _numbers = itertools.count()
 
 def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequence[str], described: str) -> Embedding:
     """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
-    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
-    layouts = [leaves[place].layout for place in places]
-    own_names = [names[place] for place in places]
+    positions = [position for position, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
+    layouts = [leaves[position].layout for position in positions]
+    own_names = [names[position] for position in positions]
     name = f"graph{next(_numbers)}"
 
     def filled(tracers: list[Tracer]) -> Any:
-        given = dict(zip(places, tracers, strict=True))
-        return call([given.get(place, leaf) for place, leaf in enumerate(leaves)])
+        given = dict(zip(positions, tracers, strict=True))
+        return call([given.get(position, leaf) for position, leaf in enumerate(leaves)])
 
     def version(one: bool | None) -> Traced:
         return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described)
 
     chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
     versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))
-    order = tuple(leaves[place].number for place in places)
+    order = tuple(leaves[position].number for position in positions)
     return Embedding(versions, refuses_one, order, chosen[0].outputs, described)
 
 

@@ -334,8 +334,8 @@ def moved(value: Value, axes: tuple[int, ...], *, to_end: bool) -> Value:
 
 def moved_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     """A shape whose dimensions ``axes`` become the last ones."""
-    places = [axis % len(shape) for axis in axes]
-    return (*(each for axis, each in enumerate(shape) if axis not in places), *(shape[axis] for axis in places))
+    moved = [axis % len(shape) for axis in axes]
+    return (*(each for axis, each in enumerate(shape) if axis not in moved), *(shape[axis] for axis in moved))
 
 
 def is_lazy(operand: Any) -> bool:
@@ -369,8 +369,8 @@ def overriding(operands: Sequence[Any]) -> Iterator[Any]:
             raise TypeError(
                 f"operand of type {type(each).__name__} does not support ufuncs: its __array_ufunc__ is None"
             )
-        place = next((k for k, other in enumerate(found) if isinstance(each, type(other))), len(found))
-        found.insert(place, each)
+        position = next((k for k, other in enumerate(found) if isinstance(each, type(other))), len(found))
+        found.insert(position, each)
     yield from found
     if found:
         kinds = ", ".join(type(each).__name__ for each in found)

@@ -19,7 +19,7 @@ DEEPEST = 6
 
 
 class Change(NamedTuple):
-    """A write: by which kind of bytecode, of which name, how to speak of the place, and what stands there now."""
+    """A write: by which kind of bytecode, of which name, how to speak of what holds it, and what stands there now."""
 
     kind: str
     name: str

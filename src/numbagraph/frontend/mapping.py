@@ -199,8 +199,8 @@ class Chain:
         """What takes the place of what for one dimension of the batch."""
         if axis not in self.axes:
             return None
-        place = self.axes.index(axis)
-        return self.stages[place], self.stages[place + 1]
+        stage = self.axes.index(axis)
+        return self.stages[stage], self.stages[stage + 1]
 
 
 class Mapped:
@@ -336,15 +336,15 @@ def vectorize(
             return of_arrays(*args, **kwargs)
 
     def of_arrays(*args: Any, **kwargs: Any) -> Any:
-        places = [place for place in range(len(args)) if place not in kept]
+        positions = [position for position in range(len(args)) if position not in kept]
         names = [each for each in kwargs if each not in kept]
-        operands = [as_value(to_value(each)) for each in (*(args[k] for k in places), *(kwargs[k] for k in names))]
+        operands = [as_value(to_value(each)) for each in (*(args[k] for k in positions), *(kwargs[k] for k in names))]
 
         def of_operands(*given: Any) -> Any:
             own, named = list(args), dict(kwargs)
-            for place, each in zip(places, given, strict=False):
-                own[place] = each
-            named.update(zip(names, given[len(places) :], strict=True))
+            for position, each in zip(positions, given, strict=False):
+                own[position] = each
+            named.update(zip(names, given[len(positions) :], strict=True))
             return inner(*own, **named)
 
         single = []
@@ -370,7 +370,7 @@ def with_positions(excluded: Iterable[int | str], function: Function) -> frozens
     """Positions and names of arguments, with the positions of those that were named."""
     chosen = frozenset(excluded)
     parameters = enumerate(inspect.signature(function).parameters)
-    return chosen | {place for place, name in parameters if name in chosen}
+    return chosen | {position for position, name in parameters if name in chosen}
 
 
 def scalars_of(returned: Any, name: str) -> list[Value]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.bytecode import facts_of, places_of
+from numbagraph.frontend.bytecode import facts_of, locations_of
 from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.tracing import Tracer
@@ -194,8 +194,8 @@ class Outside:
         return found
 
     def describe(self, change: Change, tracer: Tracer | None, name: str) -> str:
-        places = (place for code in self.codes.values() for place in places_of(code, change.kind, change.name))
-        lines = list(dict.fromkeys(map(str, islice(places, 4))))
+        locations = (each for code in self.codes.values() for each in locations_of(code, change.kind, change.name))
+        lines = list(dict.fromkeys(map(str, islice(locations, 4))))
         if not lines and tracer is not None and isinstance(tracer.value, Node):
             lines = [str(tracer.value.source)]
         where = " or ".join(lines) or f"inside of {name}"
@@ -207,7 +207,7 @@ class Outside:
 
 
 def slots_of(cls: type) -> tuple[str, ...]:
-    """The attributes of a class's objects that have places of their own."""
+    """The attributes of a class's objects that have slots of their own."""
     names = cls.__dict__.get("__slots__", ())
     names = (names,) if isinstance(names, str) else tuple(names)
     return tuple(name for name in names if name not in ("__dict__", "__weakref__"))

@@ -34,7 +34,7 @@ class Targets:
         self.leaves, self.spec = leaves_like(outputs.spec, self.tree, mismatch), outputs.spec
         for leaf, slot in zip(self.leaves, outputs.slots, strict=True):
             if slot is None:
-                raise TypeError(f"{self.name} has a place for a result that is the same in each call")
+                raise TypeError(f"{self.name} has an entry for a result that is the same in each call")
             if not isinstance(leaf, np.ndarray):
                 raise TypeError(f"{self.name} must be made of arrays, and has a {type(leaf).__name__}")
             if not leaf.flags.writeable:
@@ -74,9 +74,9 @@ class Writers:
         assert special is not None
         if not traced.outputs.in_order:
             return
-        places = [number for number, leaf in enumerate(arguments.leaves) if [id(leaf)] == [*map(id, targets.leaves)]]
+        reused = [number for number, leaf in enumerate(arguments.leaves) if [id(leaf)] == [*map(id, targets.leaves)]]
         with self._lock:
-            for number in (None, *places):
+            for number in (None, *reused):
                 if (id(traced), number) not in self._known:
                     chosen = special if number is None else over_argument(special, number)
                     if chosen is not None:

@@ -80,19 +80,19 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if operands is None:
         return to_tracer(result)
 
-    def view(value: Value, operand: Any, place: int | None) -> Tracer:
+    def view(value: Value, operand: Any, position: int | None) -> Tracer:
         def derive(changed: Value) -> Value:
             own = [changed if given is operand else each for given, each in zip(args, values, strict=True)]
             named = {name: changed if kwargs[name] is operand else each for name, each in options.items()}
             again = function(*own, **named)
-            return again if place is None else again[place]
+            return again if position is None else again[position]
 
         return as_view(value, operand, None if getattr(function, "may_copy", False) else derive)
 
     if isinstance(result, Value):
         return view(result, operands, None)
     each = operands if isinstance(operands, tuple) else (operands,) * len(result)
-    return with_leaves(result, [view(*pair, place) for place, pair in enumerate(zip(result, each, strict=True))])
+    return with_leaves(result, [view(*pair, position) for position, pair in enumerate(zip(result, each, strict=True))])
 
 
 def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None) -> Tracer:

@@ -19,14 +19,14 @@ HARMLESS = frozenset((OWN, *_NUMPY))
 
 @lru_cache(4096)
 def library_of(filename: str) -> str | None:
-    """The library that a file of Python code belongs to, as the place where it is installed; None for the user's."""
+    """The library that a file of Python code belongs to, as the folder where it is installed; None for the user's."""
     for own in (OWN, *_NUMPY):
         if filename.startswith(own):
             return own
     for folder in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):
-        place, found, rest = filename.rpartition(folder)
+        parent, found, rest = filename.rpartition(folder)
         if found:
-            return f"{place}{found}{rest.split(os.sep)[0]}"
+            return f"{parent}{found}{rest.split(os.sep)[0]}"
     return "Python" if filename.startswith(("<frozen ", _STANDARD)) else None
 
 

@@ -115,13 +115,13 @@ class Printer:
         for equality in self.graph.equalities:
             other = shapes.as_value(equality.other)
             yield from self.statements([other])
-            yield commented(f"assert {self.place(equality.dim)} == {self.texts[other]}", equality.subject)
+            yield commented(f"assert {self.spelled(equality.dim)} == {self.texts[other]}", equality.subject)
         for guard in self.graph.guards:
             inline = {guard.condition} - self.texts.keys()
             yield from self.statements([guard.condition], inline)
             yield commented(f"assert {bare(self.texts[guard.condition])}", guard.subject)
 
-    def place(self, dim: Dim) -> str:
+    def spelled(self, dim: Dim) -> str:
         """Where a length stands among the arguments."""
         argument, _, axis = id_of(dim, self.graph).partition(".")
         return f"{self.texts[self.graph.inputs[int(argument)]]}.shape[{axis}]" if axis else dim.name

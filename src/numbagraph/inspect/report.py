@@ -147,12 +147,12 @@ class Report:
         self.lines.extend(f"    note: {note}" for note in kernel.notes)
 
     def _output(self, output: Output, kernel: Kernel) -> str:
-        place = output.buffer.name if output.buffer is not None else "a register"
+        target = output.buffer.name if output.buffer is not None else "a register"
         source = f"   [{short(output.source)}]" if output.source is not None else ""
         if isinstance(output, Store):
-            return f"stores {place}{source}"
+            return f"stores {target}{source}"
         names = {Reduction: "reduces", Scan: "scans", Scatter: "scatters"}
-        text = f"{names[type(output)]} ({output.reducer.name}) into {place}"
+        text = f"{names[type(output)]} ({output.reducer.name}) into {target}"
         if isinstance(output, Reduction) and len(output.reduced) < len(kernel.loops):
             text += " over " + ", ".join(sorted(loop.name for loop in output.reduced))
         return text + source
@@ -182,7 +182,7 @@ class Report:
 
     def _buffers(self) -> None:
         block = self.program.body
-        self.lines.append(f"memory: {sum(map(len, block.slots))} temporaries in {len(block.slots)} places")
+        self.lines.append(f"memory: {sum(map(len, block.slots))} temporaries in {len(block.slots)} slots")
         in_tiles = {buffer for step in block.steps if isinstance(step, TiledLoop) for buffer in step.in_tile}
         for slot in block.slots:
             size = self._bytes(slot[0])

@@ -1,9 +1,9 @@
 """Core ops: one LLVM function for one element of a batch, and the loop over the batch that calls it.
 
 Such a function takes the addresses of the element's operands and results, which are contiguous, and of scratch memory.
-There are several ways to compute one: for small matrices, whose loops are unrolled or short, and for large ones, by
-LAPACK. A program finds out when it runs which of them the lengths ask for, and has that one compiled if no
-other program did so before: all of them together would take five times as long.
+It has several variants: for small matrices, whose loops are unrolled or short, and for large ones, by LAPACK. A program
+finds out when it runs which of them the lengths ask for, and has that one compiled if no other program did so before:
+all of them together would take five times as long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numbagraph.intrinsics.batches import Extents, for_each, for_each_block, lai
 from numbagraph.intrinsics.emitter import I1, I8, I32, I64, POINTER, Emitter, llvm_constant, llvm_type
 from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
-from numbagraph.intrinsics.lanes import LaneMatrix, LaneMemory, Lanes, Places, lanes_of
+from numbagraph.intrinsics.lanes import LaneAddresses, LaneMatrix, LaneMemory, Lanes, lanes_of
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
@@ -120,7 +120,7 @@ class LaneBlock(Element, frozen=False):
 
     operands: Sequence[Any]
     results: Sequence[Any]
-    """`Places`, which only `operand` and `result` know how to use."""
+    """`LaneAddresses`, which only `operand` and `result` know how to use."""
 
     memories: dict[ir.Value, LaneMemory] = field(default_factory=dict)
     """By the address of the first lane."""
@@ -131,10 +131,10 @@ class LaneBlock(Element, frozen=False):
         return self.emitter
 
     def _matrix(self, pointer: Any, names: Names, dtype: np.dtype) -> LaneMatrix:
-        places: Places = pointer
-        first = places.addresses[0]
+        addresses: LaneAddresses = pointer
+        first = addresses.lanes[0]
         if first not in self.memories:
-            self.memories[first] = LaneMemory(self.lanes, places, dtype, self.size(names).static)
+            self.memories[first] = LaneMemory(self.lanes, addresses, dtype, self.size(names).static)
         return LaneMatrix(self.memories[first], self.size(names[-1:]), self.code.index(1))
 
     def any(self, failed: ir.Value) -> ir.Value:
@@ -164,12 +164,12 @@ CORE = "numbagraph.core."
 """The prefix of the names of functions that compute core ops on batches."""
 
 LOAD = "numbagraph.load."
-"""The prefix of the external function ``load.core(name, place)``, which compiles such a function if it has to, and puts
-its address into the place. Where that fails, nothing is put there."""
+"""The prefix of the external function ``load.core(name, slot)``, which compiles such a function if it has to, and puts
+its address into the slot. Where that fails, nothing is put there."""
 
 
-class Way(Struct):
-    """A way to compute an element."""
+class Variant(Struct):
+    """One way to compute an element, and the lengths that it is for."""
 
     name: str
     algorithm: Algorithm
@@ -215,23 +215,23 @@ class CoreEmitter(Struct):
         """The names of all lengths."""
         return list(dict.fromkeys(label for names in self.operands for label in names))
 
-    def ways(self, dtype: np.dtype) -> list[Way]:
-        """The ways for operands of a dtype: that of large matrices, or it behind short loops and the unrolled ones."""
-        library = Way("library", self.library)
+    def variants(self, dtype: np.dtype) -> list[Variant]:
+        """The variants for operands of a dtype: that for large matrices, or short loops, unrolled ones, and it."""
+        library = Variant("library", self.library)
         if self.small is None or dtype.kind != "f":
             return [library]
         lengths = range(1, self.unrolled + 1)
-        unrolled = [Way(f"unrolled{length}", self.small, {self.size: length}) for length in lengths]
-        return [Way("loops", self.small), *unrolled, library]
+        unrolled = [Variant(f"unrolled{length}", self.small, {self.size: length}) for length in lengths]
+        return [Variant("loops", self.small), *unrolled, library]
 
-    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: Mapping[str, ir.Value]) -> ir.Value:
-        """The number of the way that the lengths ask for."""
-        if len(ways) == 1:
+    def choose(self, emitter: Emitter, variants: Sequence[Variant], lengths: Mapping[str, ir.Value]) -> ir.Value:
+        """The number of the variant that the lengths ask for."""
+        if len(variants) == 1:
             return ir.Constant(I64, 0)
         builder, size = emitter.builder, lengths[self.size]
         unrolled = builder.icmp_signed("<=", size, ir.Constant(I64, self.unrolled))
         few = builder.icmp_signed("<=", size, ir.Constant(I64, self.short))
-        many = builder.select(few, ir.Constant(I64, 0), ir.Constant(I64, len(ways) - 1))
+        many = builder.select(few, ir.Constant(I64, 0), ir.Constant(I64, len(variants) - 1))
         return builder.select(unrolled, size, many)
 
     def __call__(
@@ -268,22 +268,22 @@ class BatchedCall(Struct):
     def symbol(self) -> str:
         return f"{CORE}{self.key}:{self.depth}"
 
-    def name_of(self, way: Way) -> str:
-        """The name of the function that computes in one way."""
-        return f"{self.symbol}:{way.name}"
+    def name_of(self, variant: Variant) -> str:
+        """The name of the function of one variant."""
+        return f"{self.symbol}:{variant.name}"
 
     @property
-    def ways(self) -> list[Way]:
-        return self.op.ways(self.dtypes[0])
+    def variants(self) -> list[Variant]:
+        return self.op.variants(self.dtypes[0])
 
     @classmethod
     def define(cls, module: ir.Module, name: str) -> ir.Function:
         """Emit the function of a name."""
-        op, dtypes, attributes, depth, kind = name.removeprefix(CORE).split(":")
+        op, dtypes, attributes, depth, variant = name.removeprefix(CORE).split(":")
         pairs = (each.split("=") for each in attributes.split(",") if each)
         found = {key: attribute_of(text) for key, text in pairs}
         call = cls(emitters[op], tuple(map(np.dtype, dtypes.split(","))), int(depth), found)
-        return call.emit(module, next(way for way in call.ways if way.name == kind))
+        return call.emit(module, next(each for each in call.variants if each.name == variant))
 
     @property
     def function_type(self) -> ir.FunctionType:
@@ -300,21 +300,21 @@ class BatchedCall(Struct):
         function = ir.Function(module, self.function_type, self.symbol)
         function.linkage = "internal"
         builder = ir.IRBuilder(function.append_basic_block("entry"))
-        emitter, ways = Emitter(builder), self.ways
+        emitter, variants = Emitter(builder), self.variants
         lengths = dict(zip(self.op.labels, function.args[len(self.dtypes) :], strict=False))
         with builder.if_then(too_long(emitter, lengths.values()), likely=False):
             builder.ret(ir.Constant(I1, 1))
-        way = self.op.choose(emitter, ways, lengths)
-        known = table(module, f"{self.symbol}.known", [ir.Constant(POINTER, None)] * len(ways))
-        words = [text(module, self.name_of(each)) for each in ways]
+        variant = self.op.choose(emitter, variants, lengths)
+        known = table(module, f"{self.symbol}.known", [ir.Constant(POINTER, None)] * len(variants))
+        words = [text(module, self.name_of(each)) for each in variants]
         names = table(module, f"{self.symbol}.names", words, constant=True)
-        target = loaded(emitter, *(builder.gep(each, [ir.Constant(I64, 0), way]) for each in (known, names)))
+        target = loaded(emitter, *(builder.gep(each, [ir.Constant(I64, 0), variant]) for each in (known, names)))
         builder.ret(builder.call(builder.bitcast(target, self.function_type.as_pointer()), function.args))
         return function
 
-    def emit(self, module: ir.Module, way: Way) -> ir.Function:
-        """A loop over the batch, which computes the elements in one way."""
-        function = ir.Function(module, self.function_type, self.name_of(way))
+    def emit(self, module: ir.Module, variant: Variant) -> ir.Function:
+        """A loop over the batch, which computes the elements by one variant."""
+        function = ir.Function(module, self.function_type, self.name_of(variant))
         count, op = len(self.dtypes), self.op
         pointers, numbers = list(function.args[:count]), list(function.args[count:])
         for argument in pointers:
@@ -328,37 +328,37 @@ class BatchedCall(Struct):
         def call(body: ir.Function, *arguments: ir.Value) -> ir.Value:
             return builder.call(body, [*arguments[:count], *lengths, *arguments[count:]])
 
-        if way.lengths and batch:
-            body, merged = self.block(module, way), together(emitter, batch, steps)
+        if variant.lengths and batch:
+            body, merged = self.block(module, variant), together(emitter, batch, steps)
             failed = for_each_block(emitter, *merged, pointers, lanes_of(self.dtypes[0]), partial(call, body))
         else:
-            body = self.element(module, way)
-            limited = op.threaded and way.algorithm is op.library
+            body = self.element(module, variant)
+            limited = op.threaded and variant.algorithm is op.library
             with one_thread(emitter, lengths) if limited else nullcontext():
                 failed = for_each(emitter, batch, steps, pointers, partial(call, body))
         builder.ret(failed)
         return function
 
-    def element(self, module: ir.Module, way: Way) -> ir.Function:
+    def element(self, module: ir.Module, variant: Variant) -> ir.Function:
         """The function for one element."""
         count = len(self.dtypes)
-        found = self.inner(module, "element", len(self.op.labels), way)
+        found = self.inner(module, "element", len(self.op.labels), variant)
         emitter = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
-        self.compute(Element, emitter, way, found.args[:count], found.args[count:])
+        self.compute(Element, emitter, variant, found.args[:count], found.args[count:])
         return found
 
-    def block(self, module: ir.Module, way: Way) -> ir.Function:
+    def block(self, module: ir.Module, variant: Variant) -> ir.Function:
         """The function for as many elements as there are lanes: of the addresses of the first element, the lengths,
         how far elements are apart, and the number of the last one."""
         count, labels = len(self.dtypes), len(self.op.labels)
-        found = self.inner(module, "block", labels + count + 1, way)
+        found = self.inner(module, "block", labels + count + 1, variant)
         lanes = Lanes(ir.IRBuilder(found.append_basic_block("entry")), lanes_of(self.dtypes[0]))
         *steps, last = found.args[count + labels :]
-        places = [lanes.places(first, step, last) for first, step in zip(found.args, steps, strict=False)]
-        self.compute(LaneBlock, lanes, way, places, found.args[count:][:labels])
+        addresses = [lanes.addresses(first, step, last) for first, step in zip(found.args, steps, strict=False)]
+        self.compute(LaneBlock, lanes, variant, addresses, found.args[count:][:labels])
         return found
 
-    def inner(self, module: ir.Module, name: str, numbers: int, way: Way) -> ir.Function:
+    def inner(self, module: ir.Module, name: str, numbers: int, variant: Variant) -> ir.Function:
         """A function of the addresses, and of numbers."""
         count = len(self.dtypes)
         found = ir.Function(
@@ -366,16 +366,21 @@ class BatchedCall(Struct):
         )
         found.linkage = "internal"
         found.attributes.add("nounwind")
-        found.attributes.add("alwaysinline" if way.lengths else "noinline")
+        found.attributes.add("alwaysinline" if variant.lengths else "noinline")
         for argument in found.args[:count]:
             argument.add_attribute("noalias")
         return found
 
     def compute(
-        self, kind: type[Element], emitter: Emitter, way: Way, places: Sequence[Any], registers: Sequence[ir.Value]
+        self,
+        element_type: type[Element],
+        emitter: Emitter,
+        variant: Variant,
+        addresses: Sequence[Any],
+        registers: Sequence[ir.Value],
     ) -> None:
         """The body of such a function."""
-        known = {label: int(label) for label in self.op.labels if label.isdigit()} | dict(way.lengths)
+        known = {label: int(label) for label in self.op.labels if label.isdigit()} | dict(variant.lengths)
         lengths = {
             label: Index(emitter, known.get(label, register))
             for label, register in zip(self.op.labels, registers, strict=True)
@@ -383,17 +388,17 @@ class BatchedCall(Struct):
         first, second = len(self.op.inputs), len(self.op.operands)
         attributes = dict(self.attributes)
         on_error = attributes.pop("on_error", None)
-        element = kind(
+        element = element_type(
             Code(emitter, self.dtypes[0]),
-            places[:first],
-            places[first:second],
-            places[second:],
+            addresses[:first],
+            addresses[first:second],
+            addresses[second:],
             lengths,
             attributes,
             self.dtypes,
             (self.op.inputs, self.op.outputs),
         )
-        failed = way.algorithm(element)
+        failed = variant.algorithm(element)
         if failed is not None and on_error == "nan":
             element.fill_with_nan(failed)
         element.finish()
@@ -404,7 +409,7 @@ class BatchedCall(Struct):
 
 
 def loaded(emitter: Emitter, known: ir.Value, name: ir.Value) -> ir.Value:
-    """The address of a function, from its place or by its name; the function that asks returns where there is none."""
+    """The address of a function, from its slot or by its name; the function that asks returns where there is none."""
     builder, none = emitter.builder, ir.Constant(POINTER, None)
     missing = builder.icmp_unsigned("==", builder.load(known), none)
     with builder.if_then(missing, likely=False):

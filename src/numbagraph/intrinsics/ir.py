@@ -223,8 +223,8 @@ class Buffer(Struct, frozen=False, eq=False):
         """Which of an element's indices is the one along memory, as far as that is known."""
         if self.strides is not None or not indices:
             return None
-        places = list(zip(indices, self.extents, strict=True))
-        long = [index for index, extent in places if not (isinstance(extent, Literal) and extent.value == 1)]
+        along = zip(indices, self.extents, strict=True)
+        long = [index for index, extent in along if not (isinstance(extent, Literal) and extent.value == 1)]
         return (long or indices)[0 if self.fortran else -1]
 
     @property

@@ -32,10 +32,10 @@ def lane_count(vector: ir.Value) -> int:
     return vector.type.count
 
 
-class Places(NamedTuple):
+class LaneAddresses(NamedTuple):
     """Where the elements in the lanes are."""
 
-    addresses: Sequence[ir.Value]
+    lanes: Sequence[ir.Value]
     apart: ir.Value
     """Whether they have memory of their own; results that nobody reads have not."""
 
@@ -57,28 +57,28 @@ class Lanes(Emitter):
         bits = ir.IntType(self.count)
         return self.builder.icmp_unsigned("!=", self.builder.bitcast(truths, bits), ir.Constant(bits, 0))
 
-    def places(self, first: ir.Value, step: ir.Value, last: ir.Value) -> Places:
+    def addresses(self, first: ir.Value, step: ir.Value, last: ir.Value) -> LaneAddresses:
         """Elements ``step`` bytes apart, from the first to the last, which all lanes behind it have, too."""
-        builder, zero, addresses = self.builder, ir.Constant(I64, 0), []
+        builder, zero, lanes = self.builder, ir.Constant(I64, 0), []
         for lane in range(self.count):
             number = ir.Constant(I64, lane)
-            place = builder.select(builder.icmp_signed("<", number, last), number, last)
-            addresses.append(builder.gep(first, [builder.mul(place, step)]))
+            element = builder.select(builder.icmp_signed("<", number, last), number, last)
+            lanes.append(builder.gep(first, [builder.mul(element, step)]))
         single = builder.icmp_signed("==", last, zero)
-        return Places(addresses, builder.or_(single, builder.icmp_signed("!=", step, zero)))
+        return LaneAddresses(lanes, builder.or_(single, builder.icmp_signed("!=", step, zero)))
 
-    def gather(self, places: Sequence[ir.Value]) -> ir.Value:
+    def gather(self, addresses: Sequence[ir.Value]) -> ir.Value:
         """The vector of what is at an address for each lane."""
-        pointer = places[0].type
+        pointer = addresses[0].type
         assert isinstance(pointer, ir.PointerType)
         vector: ir.Value = ir.Constant(ir.VectorType(pointer.pointee, self.count), ir.Undefined)
-        for lane, place in enumerate(places):
-            vector = self.builder.insert_element(vector, self.builder.load(place), ir.Constant(I32, lane))
+        for lane, address in enumerate(addresses):
+            vector = self.builder.insert_element(vector, self.builder.load(address), ir.Constant(I32, lane))
         return vector
 
-    def scatter(self, vector: ir.Value, places: Sequence[ir.Value]) -> None:
-        for lane, place in enumerate(places):
-            self.builder.store(self.builder.extract_element(vector, ir.Constant(I32, lane)), place)
+    def scatter(self, vector: ir.Value, addresses: Sequence[ir.Value]) -> None:
+        for lane, address in enumerate(addresses):
+            self.builder.store(self.builder.extract_element(vector, ir.Constant(I32, lane)), address)
 
     def spread(self, number: ir.Value) -> ir.Value:
         """A number in all lanes."""
@@ -101,14 +101,14 @@ class Lanes(Emitter):
         result = []
         for one, other in zip(first, second, strict=True):
             count = lane_count(one)
-            order = [place + side for place in range(count) for side in (0, count)]
+            order = [position + side for position in range(count) for side in (0, count)]
             size = min(2 * count, self.count)
             result += [self.shuffled(one, other, order[begin : begin + size]) for begin in range(0, 2 * count, size)]
         return result
 
     def shuffled(self, first: ir.Value, second: ir.Value, order: Sequence[int]) -> ir.Value:
-        """The numbers of two vectors at some places."""
-        mask = ir.Constant(ir.VectorType(I32, len(order)), [ir.Constant(I32, place) for place in order])
+        """The numbers of two vectors at some positions."""
+        mask = ir.Constant(ir.VectorType(I32, len(order)), [ir.Constant(I32, position) for position in order])
         return self.builder.shuffle_vector(first, second, mask)
 
 
@@ -116,21 +116,21 @@ class LaneMemory:
     """Numbers that follow each other, of each lane. Where it is known how many there are, they are loaded together when
     the first of them is read, and stored together in the end."""
 
-    def __init__(self, lanes: Lanes, places: Places, dtype: np.dtype, size: int | None) -> None:
+    def __init__(self, lanes: Lanes, addresses: LaneAddresses, dtype: np.dtype, size: int | None) -> None:
         self.lanes = lanes
-        self.pointers = [lanes.builder.bitcast(each, llvm_type(dtype).as_pointer()) for each in places.addresses]
-        self.apart = places.apart
+        self.pointers = [lanes.builder.bitcast(each, llvm_type(dtype).as_pointer()) for each in addresses.lanes]
+        self.apart = addresses.apart
         self.dtype = dtype
         self.size = size
         self.known: dict[int, ir.Value] = {}
         self.written = False
 
-    def places(self, offset: ir.Value) -> list[ir.Value]:
+    def addresses(self, offset: ir.Value) -> list[ir.Value]:
         return [self.lanes.builder.gep(each, [offset], inbounds=True) for each in self.pointers]
 
     def read(self, offset: Index) -> ir.Value:
         if self.size is None or offset.static is None:
-            return self.lanes.gather(self.places(offset.register))
+            return self.lanes.gather(self.addresses(offset.register))
         if offset.static not in self.known:
             begin, count = next(part for part in self.parts() if offset.static < sum(part))
             self.known |= zip(range(begin, begin + count), self.load(begin, count), strict=True)
@@ -138,7 +138,7 @@ class LaneMemory:
 
     def write(self, offset: Index, value: ir.Value) -> None:
         if self.size is None or offset.static is None:
-            self.lanes.scatter(value, self.places(offset.register))
+            self.lanes.scatter(value, self.addresses(offset.register))
         else:
             self.known[offset.static] = value
             self.written = True
@@ -155,11 +155,11 @@ class LaneMemory:
     def vectors(self, begin: int, count: int) -> list[ir.Value]:
         """The addresses of such a part."""
         type_ = ir.VectorType(llvm_type(self.dtype), count).as_pointer()
-        return [self.lanes.builder.bitcast(each, type_) for each in self.places(ir.Constant(I64, begin))]
+        return [self.lanes.builder.bitcast(each, type_) for each in self.addresses(ir.Constant(I64, begin))]
 
     def load(self, begin: int, count: int) -> list[ir.Value]:
         if count == 1:
-            return [self.lanes.gather(self.places(ir.Constant(I64, begin)))]
+            return [self.lanes.gather(self.addresses(ir.Constant(I64, begin)))]
         rows = [self.lanes.builder.load(each, align=self.dtype.itemsize) for each in self.vectors(begin, count)]
         return self.lanes.transposed(rows)
 
@@ -168,17 +168,17 @@ class LaneMemory:
         if self.written:
             with self.lanes.builder.if_then(self.apart, likely=True):
                 for begin, count in self.parts():
-                    self.store(begin, [self.known[begin + place] for place in range(count)])
+                    self.store(begin, [self.known[begin + number] for number in range(count)])
 
     def store(self, begin: int, values: Sequence[ir.Value]) -> None:
         if len(values) == 1:
-            self.lanes.scatter(values[0], self.places(ir.Constant(I64, begin)))
+            self.lanes.scatter(values[0], self.addresses(ir.Constant(I64, begin)))
             return
         found, count = self.lanes.transposed(values), len(values)
-        for lane, place in enumerate(self.vectors(begin, count)):
+        for lane, address in enumerate(self.vectors(begin, count)):
             number, first = divmod(lane * count, self.lanes.count)
             row = self.lanes.shuffled(found[number], found[number], range(first, first + count))
-            self.lanes.builder.store(row, place, align=self.dtype.itemsize)
+            self.lanes.builder.store(row, address, align=self.dtype.itemsize)
 
 
 class LaneMatrix(Matrix):
@@ -192,9 +192,9 @@ class LaneMatrix(Matrix):
     def transposed(self) -> LaneMatrix:
         return LaneMatrix(self.memory, self.column, self.row)
 
-    def __getitem__(self, place: tuple[Index, Index]) -> Any:
-        return number_of(self.emitter, self.memory.read(self.offset(*place)), self.dtype)
+    def __getitem__(self, index: tuple[Index, Index]) -> Any:
+        return number_of(self.emitter, self.memory.read(self.offset(*index)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: FormulaValue | Complex) -> None:
+    def __setitem__(self, index: tuple[Index, Index], number: FormulaValue | Complex) -> None:
         assert isinstance(number, FormulaValue)
-        self.memory.write(self.offset(*place), number.value)
+        self.memory.write(self.offset(*index), number.value)

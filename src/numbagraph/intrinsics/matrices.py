@@ -94,8 +94,8 @@ class StackVariable:
 class Grid(Protocol):
     """What has an element at each pair of indices."""
 
-    def __getitem__(self, place: tuple[Index, Index]) -> Number: ...
-    def __setitem__(self, place: tuple[Index, Index], number: Number) -> None: ...
+    def __getitem__(self, index: tuple[Index, Index]) -> Number: ...
+    def __setitem__(self, index: tuple[Index, Index], number: Number) -> None: ...
 
 
 class Matrix:
@@ -118,11 +118,11 @@ class Matrix:
     def address(self, i: Index, j: Index) -> ir.Value:
         return self.emitter.builder.gep(self.pointer, [self.offset(i, j).register], inbounds=True)
 
-    def __getitem__(self, place: tuple[Index, Index]) -> Any:
-        return number_of(self.emitter, self.emitter.builder.load(self.address(*place)), self.dtype)
+    def __getitem__(self, index: tuple[Index, Index]) -> Any:
+        return number_of(self.emitter, self.emitter.builder.load(self.address(*index)), self.dtype)
 
-    def __setitem__(self, place: tuple[Index, Index], number: FormulaValue | Complex) -> None:
-        self.emitter.builder.store(unwrap(self.emitter, number), self.address(*place))
+    def __setitem__(self, index: tuple[Index, Index], number: FormulaValue | Complex) -> None:
+        self.emitter.builder.store(unwrap(self.emitter, number), self.address(*index))
 
 
 def number_of(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Any:
@@ -133,15 +133,15 @@ def number_of(emitter: Emitter, value: ir.Value, dtype: np.dtype) -> Any:
 class Registers(dict[tuple[int, int], Any]):
     """A matrix in registers. All indices are static."""
 
-    def __getitem__(self, place: Any) -> Any:
-        return super().__getitem__(static(place))
+    def __getitem__(self, index: Any) -> Any:
+        return super().__getitem__(static(index))
 
-    def __setitem__(self, place: Any, number: FormulaValue | Complex) -> None:
-        super().__setitem__(static(place), number)
+    def __setitem__(self, index: Any, number: FormulaValue | Complex) -> None:
+        super().__setitem__(static(index), number)
 
 
-def static(place: tuple[Index, Index]) -> tuple[int, int]:
-    i, j = (each.static for each in place)
+def static(index: tuple[Index, Index]) -> tuple[int, int]:
+    i, j = (each.static for each in index)
     assert i is not None
     assert j is not None
     return i, j

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics.core import CoreEmitter, Element, Way
+from numbagraph.intrinsics.core import CoreEmitter, Element, Variant
 from numbagraph.intrinsics.emitter import CONTRACT, I64, Emitter
 from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.matrices import Index
@@ -43,12 +43,12 @@ def with_product(total: Number, x: Number, y: Number) -> Number:
 
 
 class SmallProduct(CoreEmitter):
-    """The emitter of products of square matrices of one length, which has a way of its own."""
+    """The emitter of products of square matrices of one length, which has variants of its own."""
 
-    def ways(self, dtype: np.dtype) -> list[Way]:
-        return [Way(f"unrolled{n}", unrolled, dict.fromkeys("mkn", n)) for n in range(1, MOST_ROWS + 1)]
+    def variants(self, dtype: np.dtype) -> list[Variant]:
+        return [Variant(f"unrolled{n}", unrolled, dict.fromkeys("mkn", n)) for n in range(1, MOST_ROWS + 1)]
 
-    def choose(self, emitter: Emitter, ways: Sequence[Way], lengths: Mapping[str, ir.Value]) -> ir.Value:
+    def choose(self, emitter: Emitter, variants: Sequence[Variant], lengths: Mapping[str, ir.Value]) -> ir.Value:
         return emitter.builder.sub(lengths["n"], ir.Constant(I64, 1))
 
     @staticmethod

@@ -195,8 +195,8 @@ class ArgReducer(Reducer):
         """A step towards the first position of a known extremum, from the largest unsigned number down."""
         assert extra is not None
         builder, extremum = emitter.builder, Operand(state[0], value.dtype)
-        place = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)
-        return state[0], builder.select(builder.icmp_unsigned("<", place, state[1]), place, state[1])
+        position = builder.select(self.combine(emitter, extremum, value), ir.Constant(I64, -1), extra)
+        return state[0], builder.select(builder.icmp_unsigned("<", position, state[1]), position, state[1])
 
     def merge(self, emitter: Emitter, first: State, second: State, dtype: np.dtype) -> State:
         builder, zero = emitter.builder, ir.Constant(I64, 0)

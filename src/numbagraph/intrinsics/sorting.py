@@ -1,6 +1,6 @@
 """Sorting, and looking up in what is sorted.
 
-Merging takes places along with the keys: these are compared where they stand, one behind the other, and no branch
+Merging takes positions along with the keys: these are compared where they stand, one behind the other, and no branch
 depends on them. (Knuth, The Art of Computer Programming 3, 5.2.4.)
 """
 
@@ -31,25 +31,25 @@ def comes_before(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, dtype: np.dtyp
 
 
 class Keyed(Struct):
-    """Keys one behind the other, and the place that each of them had."""
+    """Keys one behind the other, and the position that each of them had."""
 
     keys: Matrix
-    places: Matrix
+    positions: Matrix
 
     @classmethod
-    def at(cls, element: Element, keys: ir.Value, places: ir.Value) -> Keyed:
+    def at(cls, element: Element, keys: ir.Value, positions: ir.Value) -> Keyed:
         one = element.code.index(1)
-        return cls(element.matrix(keys, one), element.matrix(places, one, INT64))
+        return cls(element.matrix(keys, one), element.matrix(positions, one, INT64))
 
     @property
     def addresses(self) -> list[ir.Value]:
-        return [self.keys.pointer, self.places.pointer]
+        return [self.keys.pointer, self.positions.pointer]
 
     def load(self, k: Index) -> list[ir.Value]:
-        return [loaded(each, k) for each in (self.keys, self.places)]
+        return [loaded(each, k) for each in (self.keys, self.positions)]
 
     def store(self, k: Index, pair: Sequence[ir.Value]) -> None:
-        for row, value in zip((self.keys, self.places), pair, strict=True):
+        for row, value in zip((self.keys, self.positions), pair, strict=True):
             row.emitter.builder.store(value, address(row, k))
 
 
@@ -62,9 +62,9 @@ def loaded(row: Matrix, k: Index) -> ir.Value:
 
 
 def argsort(element: Element) -> None:
-    """The places of the elements in sorted order; equal ones keep theirs."""
+    """The positions of the elements in sorted order; equal ones keep theirs."""
     code, builder, n = element.code, element.builder, element["n"]
-    keys, other_keys, other_places = element.scratch
+    keys, other_keys, other_positions = element.scratch
     result = element.results[0]
     source, first = element.operand(0), Keyed.at(element, keys, result)
     zero = code.index(0)
@@ -79,12 +79,12 @@ def argsort(element: Element) -> None:
         )
         return [(half * 2).register, *addresses[2:], *addresses[:2]]
 
-    state = [*first.addresses, *Keyed.at(element, other_keys, other_places).addresses]
+    state = [*first.addresses, *Keyed.at(element, other_keys, other_positions).addresses]
     final = element.emitter.repeat(
         [code.index(RUN).register, *state], lambda width, *_: code.index(width).compare("<", n), merge_all
     )
-    places = element.matrix(final[2], code.index(1), INT64)
-    with builder.if_then(builder.icmp_unsigned("!=", places.pointer, first.places.pointer)):
+    positions = element.matrix(final[2], code.index(1), INT64)
+    with builder.if_then(builder.icmp_unsigned("!=", positions.pointer, first.positions.pointer)):
         element.copy(result, final[2], n, INT64)
 
 
@@ -119,8 +119,8 @@ def insert(element: Element, run: Keyed, begin: Index, end: Index) -> None:
             run.store(code.index(k), run.load(code.index(k) - 1))
             return [(code.index(k) - 1).register]
 
-        (place,) = element.emitter.repeat([number], moves, move)
-        run.store(code.index(place), pair)
+        (position,) = element.emitter.repeat([number], moves, move)
+        run.store(code.index(position), pair)
         return [(code.index(number) + 1).register]
 
     element.emitter.repeat([(begin + 1).register], lambda number: code.index(number).compare("<", end), one)
@@ -151,8 +151,8 @@ def search(element: Element) -> None:
     source, numbers, target = element.operand(0), element.operand(1), element.result()
     zero = code.index(0)
 
-    def one(place: Index) -> None:
-        key = builder.load(numbers.address(zero, place))
+    def one(k: Index) -> None:
+        key = builder.load(numbers.address(zero, k))
 
         def halve(begin: ir.Value, end: ir.Value) -> list[ir.Value]:
             both = (code.index(begin) + code.index(end)).register
@@ -171,6 +171,6 @@ def search(element: Element) -> None:
             return code.index(begin).compare("<", code.index(end))
 
         found, _ = element.emitter.repeat([zero.register, element["n"].register], goes_on, halve)
-        builder.store(found, target.address(zero, place))
+        builder.store(found, target.address(zero, k))
 
     code.loop(0, element["m"], one)

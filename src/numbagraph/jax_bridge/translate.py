@@ -71,7 +71,7 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
 
 def length_arguments(graph: Graph) -> tuple[int, ...]:
-    """The arguments, by position, that lengths or the places of slices follow from: to JAX these are static."""
+    """The arguments, by position, that lengths or the starts of slices follow from: to JAX these are static."""
     integers = [extent for value in graph.order for extent in value.shape if isinstance(extent, Value)]
     for node in graph.order:
         if isinstance(node, Node) and not node.type.weak and node.op.kind != "elementwise":

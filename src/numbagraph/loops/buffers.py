@@ -1,7 +1,7 @@
 """The memory plan: what temporaries share with each other, with results, and results with donated arguments.
 
 A buffer takes over another's memory when that one is dead by then, or dies in the very nest that writes the new one
-and is read there at no other place than the one that is being written.
+and is read there at no other index than the one that is being written.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
         return False
     store = stores[0]
     loads = [scalar for scalar in step.scalars() if isinstance(scalar, Load) and scalar.buffer is old]
-    same_place = all(load.indices == store.indices and load.flat == store.flat for load in loads)
+    same_element = all(load.indices == store.indices and load.flat == store.flat for load in loads)
     late = any(isinstance(scalar, Load) and scalar.buffer is old for scalar in walk(read_late(step)))
-    return same_place and not late and not any(old in targets(output) for output in step.outputs)
+    return same_element and not late and not any(old in targets(output) for output in step.outputs)
 
 
 def read_late(kernel: Kernel) -> Iterator[Scalar]:
     """What a nest may read after it has stored elements: where to scatter, what a scan multiplies its state by, and, to
-    find the place of an extremum, its operand for a second time."""
+    find the position of an extremum, its operand for a second time."""
     for output in kernel.outputs:
         if isinstance(output, Scatter):
             yield from output.indices

@@ -17,7 +17,7 @@ def without_copies(
     steps: Sequence[Step], given: Collection[Buffer] = ()
 ) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
     """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given`` are
-    those of which the program may have the memory."""
+    those that may live in the memory of the result of the same number."""
     remaining = list(steps)
     arguments = []
     for step in steps:
@@ -25,11 +25,8 @@ def without_copies(
         if pair is None:
             continue
         source, target = pair
-        if (
-            (source.temporary or source in given)
-            and source.shares is None
-            and may_be_one(step, source, target, remaining)
-        ):
+        own = source.temporary or (source in given and target.result == source.leaf)
+        if own and source.shares is None and may_be_one(step, source, target, remaining):
             remaining.remove(step)
             source.shares = target
             if source.leaf is not None:

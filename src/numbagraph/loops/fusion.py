@@ -111,7 +111,7 @@ class Plan:
                 below = sum(self.cost.get(source, 0.0) for source in set(value.inputs))
                 self.cost[value] = value.op.cost + below
                 if self.cost[value] >= RECOMPUTE_THRESHOLD and self._read_apart(value):
-                    self._materialise(value, "expensive, and read at several places for one element", firm=True)
+                    self._materialise(value, "expensive, and read at several indices for one element", firm=True)
 
     def _cut(self) -> None:
         """Store values at which too many operations would follow each other in one nest."""
@@ -203,14 +203,14 @@ class Plan:
                 required = {self.nest_of[live_out] for live_out in members(near, live_outs)}
                 bit[value] = near = 1 << len(live_outs)
                 live_outs.append(value)
-                self.nest_of[value] = self._place(value, mask, moved, done, bit, required, numbers, before)
+                self.nest_of[value] = self._nest_for(value, mask, moved, done, bit, required, numbers, before)
                 mask |= bit[value]
             elif not value.ndim:
                 done = mask  # a scalar is computed between two nests: what uses it stands after all that it reads
             needs[value], nearest[value], away[value], after[value] = mask, near, moved, done
         self.before = before
 
-    def _place(
+    def _nest_for(
         self,
         value: Value,
         mask: int,

@@ -70,7 +70,7 @@ class Scan(Struct, frozen=False):
 
 
 class Scatter(Struct, frozen=False):
-    """Combines each element into a place given by run-time indices; the buffer is filled beforehand."""
+    """Combines each element into one given by run-time indices; the buffer is filled beforehand."""
 
     reducer: Any
     value: Scalar
@@ -385,7 +385,7 @@ class Block(Struct, frozen=False):
 
     steps: list[Step]
     slots: list[list[Buffer]] = field(default_factory=list)
-    """The temporaries: each list of buffers shares one place, at different times."""
+    """The temporaries: each list of buffers shares one slot, at different times."""
 
     def members(self) -> Iterator[Step]:
         """The steps, those of tiled loops one by one."""

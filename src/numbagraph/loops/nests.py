@@ -130,7 +130,7 @@ def build_nest(name: str, live_outs: list[Value], memory: Memory) -> Kernel:
     builder = ElementBuilder(memory, {live_out for live_out in live_outs if _is_map(live_out)})
     outputs: list[Output] = []
     for live_out in live_outs:
-        outputs.extend(_outputs(live_out, _place(live_out, loops), builder, memory))
+        outputs.extend(_outputs(live_out, _index_of(live_out, loops), builder, memory))
     return along_memory(Kernel(name, tuple(loops), outputs))
 
 
@@ -138,7 +138,7 @@ def _is_map(live_out: Value) -> bool:
     return isinstance(live_out, Node) and lowering.is_computed_at_use(live_out.op.lower)
 
 
-def _place(live_out: Value, loops: list[LoopIndex]) -> Index:
+def _index_of(live_out: Value, loops: list[LoopIndex]) -> Index:
     """The index of each axis of a live-out's iteration space, in terms of the nest's loops."""
     remaining = iter(loops)
     return tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in iteration_space(live_out))
@@ -190,7 +190,7 @@ def _running(live_out: Node, lower: lowering.Running, index: Index, builder: Ele
     axis, buffer = live_out.attrs["axis"] + live_out.ndim, memory.buffers[live_out]
     loop, last = index[axis], lowering.subtract(extent_scalar(live_out.shape[axis]), literal(1))
 
-    def place(position: Scalar) -> Index:
+    def index_at(position: Scalar) -> Index:
         at = lowering.subtract(last, position) if live_out.attrs["reverse"] else position
         return (*index[:axis], at, *index[axis + 1 :])
 
@@ -199,12 +199,12 @@ def _running(live_out: Node, lower: lowering.Running, index: Index, builder: Ele
             builder.element(each, lowering.broadcast_index(each.shape, live_out.shape, at)) for each in live_out.inputs
         ]
 
-    reducer, exclusive, here = lower.reducer, live_out.attrs["exclusive"], place(loop)
+    reducer, exclusive, here = lower.reducer, live_out.attrs["exclusive"], index_at(loop)
     innermost = all(isinstance(each, Literal) for each in index[axis + 1 :])
     if innermost and isinstance(loop, LoopIndex):
         *factor, value = elements(here)
         return Scan(reducer, value, buffer, here, *factor, exclusive=exclusive, source=live_out.source)
-    before = place(index_operation("previous", integers.previous, loop))
+    before = index_at(index_operation("previous", integers.previous, loop))
     *factor, value = elements(before if exclusive else here)
 
     def carried(accumulator: Scalar) -> Scalar:
@@ -261,7 +261,7 @@ def _flatten(name: str, live_outs: list[Value], memory: Memory) -> Kernel | None
 
 
 class FlatElementBuilder(ElementBuilder):
-    """Finds elements by the linear index, which stands in the first place of every index."""
+    """Finds elements by the linear index, the first number of every index."""
 
     def __init__(self, memory: Memory, inlined: set[Value], loop: LoopIndex) -> None:
         super().__init__(memory, inlined)

@@ -38,7 +38,7 @@ def along_memory(kernel: Kernel) -> Kernel:
 def unrolls(kernel: Kernel) -> bool:
     """Whether each result is one short sum. Vectors of such results need no memory for what is added up so far.
 
-    The place of an extremum is looked up in a loop of its own.
+    The position of an extremum is looked up in a loop of its own.
     """
     *outer, last = kernel.loops
     if not isinstance(last.extent, Literal) or last.extent.value > SHORT:

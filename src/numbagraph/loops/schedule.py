@@ -39,8 +39,8 @@ class LengthNotKnown(Exception):
 def build_program(
     graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False, given: Collection[int] = ()
 ) -> Program:
-    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads. Of
-    those in ``given``, by number, it may overwrite the memory."""
+    """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads.
+    Those in ``given`` may live in the memory of the result of the same number, which is then updated."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     try:
@@ -232,15 +232,15 @@ def fill(buffer: Buffer, value: Any) -> Kernel:
 
 
 def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
-    """One nest for each piece, which stores it at its place."""
+    """One nest for each piece, which stores it where it belongs."""
     steps: list[Step] = []
-    for value, place in lower.pieces(live_out):
+    for value, target in lower.pieces(live_out):
         loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(loops_of(value.shape))]
         remaining = iter(loops)
         index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
         builder = ElementBuilder(memory)
         store = Store(
-            memory.buffers[live_out], place(index, builder.element), builder.element(value, index), live_out.source
+            memory.buffers[live_out], target(index, builder.element), builder.element(value, index), live_out.source
         )
         steps.append(Kernel(name, tuple(loops), [store]))
     return steps
@@ -263,15 +263,15 @@ def in_order(actions: Sequence[Action], needed: Mapping[int, set[int]]) -> list[
     """
     scalars = {number for number, action in enumerate(actions) if isinstance(action[0], Compute)}
     others = [number for number in TopologicalSorter(needed).static_order() if number not in scalars]
-    position = {number: place for place, number in enumerate(others)}
+    position = {number: index for index, number in enumerate(others)}
     after: list[list[int]] = [[] for _ in range(len(others) + 1)]
     """The scalars that follow the first nests and calls, by their number."""
     used = set().union(*needed.values())
     for number in depth_first([*others, *sorted(scalars - used)], needed):
         if number in scalars:
-            place = max((position[each] + (each not in scalars) for each in needed[number]), default=0)
-            position[number] = place
-            after[place].append(number)
+            latest = max((position[each] + (each not in scalars) for each in needed[number]), default=0)
+            position[number] = latest
+            after[latest].append(number)
     return [
         *after[0],
         *(each for number, scalars in zip(others, after[1:], strict=True) for each in (number, *scalars)),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.elementwise import as_integers
-from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_rule
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
@@ -94,7 +94,7 @@ fmod = elementwise(
 )
 
 
-@composite(np.divmod, samples=quotient_samples)
+@decomposition(np.divmod, samples=quotient_samples)
 def divmod(x1: Any, x2: Any) -> tuple[Value, Value]:
     return floor_divide(x1, x2), remainder(x1, x2)
 
@@ -110,7 +110,7 @@ modf_fraction = elementwise(
 )
 
 
-@composite(np.modf, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
+@decomposition(np.modf, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)])
 def modf(x: Any) -> tuple[Value, Value]:
     (value,) = promote(ufunc_rule(np.modf), (x,))
     return modf_fraction(value), trunc(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, common_rule, convert, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
@@ -38,12 +38,12 @@ class Labelled(Struct):
     def spread(self, labels: Sequence[Label]) -> Value:
         """The value with dimensions for all of ``labels``, in their order; of length 1 where it has none."""
         value = self.ordered([label for label in labels if label in self.labels]).value
-        missing = [place - len(labels) for place, label in enumerate(labels) if label not in self.labels]
+        missing = [axis - len(labels) for axis, label in enumerate(labels) if label not in self.labels]
         return expand_dims.bind(value, axes=tuple(missing)) if missing else value
 
     def summed(self, labels: Collection[Label]) -> Labelled:
         """The sum over some of the dimensions."""
-        axes = tuple(place - len(self.labels) for place, label in enumerate(self.labels) if label in labels)
+        axes = tuple(axis - len(self.labels) for axis, label in enumerate(self.labels) if label in labels)
         rest = tuple(label for label in self.labels if label not in labels)
         return Labelled(total(self.value, axes), rest) if axes else self
 
@@ -57,7 +57,7 @@ class Labelled(Struct):
                 text = f"einsum: dimensions {label!r} of one operand have different lengths"
                 shapes.require_same(value.shape[first], value.shape[second], text)
                 value = diagonal(value, 0, first, second)
-                labels = [each for place, each in enumerate(labels) if place not in (first, second)] + [label]
+                labels = [each for axis, each in enumerate(labels) if axis not in (first, second)] + [label]
         return Labelled(value, tuple(labels))
 
     def without_stretched(self, other: Labelled) -> Labelled:
@@ -149,7 +149,7 @@ def renamed(*operands: Any, **_: Any) -> Any:
     return None if sums else operand
 
 
-@composite(np.einsum, samples=einsum_samples, ulp=32, view_of=renamed)
+@decomposition(np.einsum, samples=einsum_samples, ulp=32, view_of=renamed)
 def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **_: Any) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")
@@ -193,9 +193,9 @@ def named(value: Value, term: Labels) -> Labelled:
         raise ValueError(f"einsum: {len(names)} subscripts for an operand of {value.ndim} dimensions")
     if ... not in term:
         return Labelled(value, term)
-    place = term.index(...)
+    begin = term.index(...)
     hidden = [("...", number - extra) for number in range(extra)]
-    return Labelled(value, (*term[:place], *hidden, *term[place + 1 :]))
+    return Labelled(value, (*term[:begin], *hidden, *term[begin + 1 :]))
 
 
 def result_labels(operands: Sequence[Labelled], terms: Sequence[Labels], result: Labels | None) -> Labels:
@@ -209,8 +209,8 @@ def result_labels(operands: Sequence[Labelled], terms: Sequence[Labels], result:
             raise ValueError(f"einsum: output subscript {label!r} must occur once, and in an operand")
     if hidden and ... not in result:
         raise ValueError("einsum: the output must have an ellipsis, since an operand has dimensions behind one")
-    place = result.index(...) if ... in result else 0
-    return (*result[:place], *hidden, *result[place + 1 :]) if ... in result else result
+    begin = result.index(...) if ... in result else 0
+    return (*result[:begin], *hidden, *result[begin + 1 :]) if ... in result else result
 
 
 def pair_samples(*pairs: tuple[Any, ...]) -> Callable[..., Any]:
@@ -238,7 +238,7 @@ def summed_product(left: Value, right: Value, axes: Sequence[tuple[int, int]]) -
     return contract([Labelled(left, tuple(names[0])), Labelled(right, tuple(names[1]))], result)
 
 
-@composite(
+@decomposition(
     np.tensordot,
     implements=(np.linalg.tensordot,),
     samples=pair_samples(
@@ -262,14 +262,14 @@ def axis_pairs(left: Value, right: Value, axes: Any) -> list[tuple[int, int]]:
     first, second = (each if isinstance(each, (tuple, list)) else (each,) for each in axes)
     if len(first) != len(second):
         raise ValueError("tensordot: shape-mismatch for sum: as many axes of one operand as of the other")
-    return [(place(left, i), place(right, j)) for i, j in zip(first, second, strict=True)]
+    return [(from_left(left, i), from_left(right, j)) for i, j in zip(first, second, strict=True)]
 
 
-def place(value: Value, axis: int) -> int:
+def from_left(value: Value, axis: int) -> int:
     return shapes.normalise_axis(axis, value.ndim) + value.ndim
 
 
-@composite(
+@decomposition(
     np.dot,
     samples=pair_samples(((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((2, 3, 4), (5, 4, 6))),
     ulp=16,
@@ -283,7 +283,7 @@ def dot(a: Any, b: Any, out: None = None) -> Value:
     return summed_product(left, right, [(left.ndim - 1, max(right.ndim - 2, 0))])
 
 
-@composite(np.inner, samples=pair_samples(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3, 4), (4,))), ulp=16)
+@decomposition(np.inner, samples=pair_samples(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3, 4), (4,))), ulp=16)
 def inner(a: Any, b: Any) -> Value:
     left, right = promote(common_rule(), map(as_strong, (a, b)))
     if not left.ndim or not right.ndim:
@@ -291,13 +291,13 @@ def inner(a: Any, b: Any) -> Value:
     return summed_product(left, right, [(left.ndim - 1, right.ndim - 1)])
 
 
-@composite(np.vdot, samples=pair_samples(((3,), (3,)), ((2, 3), (3, 2))), ulp=16)
+@decomposition(np.vdot, samples=pair_samples(((3,), (3,)), ((2, 3), (3, 2))), ulp=16)
 def vdot(a: Any, b: Any) -> Value:
     left, right = (ravel(value) for value in promote(common_rule(), map(as_strong, (a, b))))
     return summed_product(conjugate(left) if left.dtype.kind == "c" else left, right, [(0, 0)])
 
 
-@composite(np.outer, implements=(np.linalg.outer,), samples=pair_samples(((3,), (4,)), ((2, 3), (4,))))
+@decomposition(np.outer, implements=(np.linalg.outer,), samples=pair_samples(((3,), (4,)), ((2, 3), (4,))))
 def outer(a: Any, b: Any, out: None = None) -> Value:
     if out is not None:
         raise TypeError("out= is not supported in a traced function: use the value that is returned")

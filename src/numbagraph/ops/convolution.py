@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import Keywords, composite, draw
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Extent, Value
@@ -42,16 +42,16 @@ def convolved(a: Value, v: Value, mode: str) -> Value:
     margin = shapes.subtract(m, 1)
     padded = pad_evenly(a, [*[(0, 0)] * (a.ndim - 1), (margin, margin)], 0)
     begin, length = part(n, m, mode)
-    places = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
-    windows = gather_value(padded, [places], -1, checked=False)
+    positions = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
+    windows = gather_value(padded, [positions], -1, checked=False)
     products = windows * expand_at(flip(v, -1), (v.ndim - 1,))
     first = shapes.as_value(margin)
-    inside = logical_and(greater_equal(places, first), less(places, first + shapes.as_value(n)))
+    inside = logical_and(greater_equal(positions, first), less(positions, first + shapes.as_value(n)))
     # beyond the ends there is no product: one with the margin's zeros is NaN where v is not finite
     return sum(where(inside, products, zeros_like(products)), -1, dtype=a.dtype)
 
 
-@composite(
+@decomposition(
     np.convolve,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (n,)), draw(rng, dtype, (m,)), Keywords(mode=mode))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.kinds import batch_unary, composite, draw, view
+from numbagraph.blockwise.kinds import batch_unary, decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, as_length, as_shape
 from numbagraph.blockwise.lowering import Index
 from numbagraph.blockwise.promotion import (
@@ -121,11 +121,13 @@ def zeros_as(value: Value, dtype: np.dtype | None = None) -> Value:
 def declare_constant(reference: Any, like: Any, number: int) -> tuple[Op, Op]:
     """Declare, for example, ``zeros`` and ``zeros_like``."""
 
-    @composite(reference, samples=lambda rng, dtype: [((3, 4), dtype), (0, dtype)])
+    @decomposition(reference, samples=lambda rng, dtype: [((3, 4), dtype), (0, dtype)])
     def create(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> Value:
         return full_value(shape, number, FLOAT64 if dtype is None else dtype, order)
 
-    @composite(like, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), np.float32)])
+    @decomposition(
+        like, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), np.float32)]
+    )
     def create_like(
         a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
     ) -> Value:
@@ -143,18 +145,18 @@ zeros, zeros_like = declare_constant(np.zeros, np.zeros_like, 0)
 ones, ones_like = declare_constant(np.ones, np.ones_like, 1)
 
 
-@composite(np.empty, samples=lambda rng, dtype: [])
+@decomposition(np.empty, samples=lambda rng, dtype: [])
 def empty(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> Value:
     """Zeros: a value that a graph does not define does not exist."""
     return zeros(shape, dtype, order)
 
 
-@composite(np.empty_like, samples=lambda rng, dtype: [])
+@decomposition(np.empty_like, samples=lambda rng, dtype: [])
 def empty_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any) -> Value:
     return fill_like(a, 0, dtype, shape)
 
 
-@composite(np.full_like, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), 1)])
+@decomposition(np.full_like, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), 1)])
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, **_: Any
 ) -> Value:
@@ -168,7 +170,7 @@ def linspace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [(*ends, 7), (0.0, 1.0, 5, False), (*ends, 1), (0.0, 1.0, 0), (draw(rng, dtype, (3,)), ends[0], 4)]
 
 
-@composite(np.linspace, samples=linspace_samples)
+@decomposition(np.linspace, samples=linspace_samples)
 def linspace(
     start: Any,
     stop: Any,
@@ -186,10 +188,10 @@ def linspace(
     steps = shapes.subtract(count, 1) if endpoint else count
     divisor = convert(shapes.as_value(shapes.maximum(steps, 1)), working)
     numbers = expand_at(iota(count), range(1, 1 + max(first.ndim, last.ndim)))
-    delta, places = last - first, convert(numbers, working)
+    delta, positions = last - first, convert(numbers, working)
     step = delta / divisor
     vanishes = registry["equal"](step, 0)  # the distance is denormal: it is divided last
-    result = registry["where"](vanishes, places / divisor * delta, places * step) + first
+    result = registry["where"](vanishes, positions / divisor * delta, positions * step) + first
     if endpoint:
         at_end = registry["logical_and"](registry["equal"](numbers, shapes.as_value(steps)), numbers > 0)
         result = registry["where"](at_end, last, result)
@@ -199,18 +201,18 @@ def linspace(
     return (result, registry["where"](shapes.as_value(steps) > 0, step, np.nan)) if retstep else result
 
 
-@composite(np.eye, samples=lambda rng, dtype: [(4, 3, 1, dtype), (3, 5, -1, dtype), (3,)])
+@decomposition(np.eye, samples=lambda rng, dtype: [(4, 3, 1, dtype), (3, 5, -1, dtype), (3,)])
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C", **_: Any) -> Value:
     require_c_order(order)
     return convert(registry["equal"](*grid(N, M, k)), canonical_dtype(dtype))
 
 
-@composite(np.identity, samples=lambda rng, dtype: [(3, dtype), (0, dtype)])
+@decomposition(np.identity, samples=lambda rng, dtype: [(3, dtype), (0, dtype)])
 def identity(n: Any, dtype: Any = None, **_: Any) -> Value:
     return eye(n, dtype=FLOAT64 if dtype is None else dtype)
 
 
-@composite(np.tri, samples=lambda rng, dtype: [(4, 3, 1, dtype), (3, 5, -1, dtype), (3,)])
+@decomposition(np.tri, samples=lambda rng, dtype: [(4, 3, 1, dtype), (3, 5, -1, dtype), (3,)])
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **_: Any) -> Value:
     return convert(registry["greater_equal"](*grid(N, M, k)), canonical_dtype(dtype))
 
@@ -223,10 +225,10 @@ def grid(rows: Any, columns: Any, k: Any) -> tuple[Value, Value]:
 
 def along(numbers: Value, axis: int, ndim: int) -> Value:
     """A one-dimensional array laid along one axis of ``ndim``."""
-    return expand_at(numbers, [place for place in range(ndim) if place != axis])
+    return expand_at(numbers, [each for each in range(ndim) if each != axis])
 
 
-@composite(np.indices, samples=lambda rng, dtype: [((3, 4),), ((2, 3, 2), dtype)] if dtype.kind in "if" else [])
+@decomposition(np.indices, samples=lambda rng, dtype: [((3, 4),), ((2, 3, 2), dtype)] if dtype.kind in "if" else [])
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     lengths, wanted = as_shape(tuple(dimensions)), canonical_dtype(dtype)
     numbers = [along(convert(iota(length), wanted), axis, len(lengths)) for axis, length in enumerate(lengths)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw, view
+from numbagraph.blockwise.kinds import decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir import shapes
@@ -71,7 +71,7 @@ def diagonal_places(shape: Sequence[Extent], offset: Any) -> tuple[Value, Value]
     return numbers + down if down else numbers, numbers + right if right else numbers
 
 
-@composite(
+@decomposition(
     np.diagonal,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3, 4)),),
@@ -92,7 +92,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Value:
     return gather_value(value, diagonal_places(value.shape, offset), -2, checked=False)
 
 
-@composite(
+@decomposition(
     np.diag,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3, 4)),),

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
@@ -40,16 +40,16 @@ def positions_shape(
 ) -> shapes.Shape:
     """The common shape of the positions, which may only be non-empty where the dimensions are not empty."""
     shape = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays")
-    for place, (extent, check) in enumerate(zip(extents, checked, strict=True)):
+    for number, (extent, check) in enumerate(zip(extents, checked, strict=True)):
         if check:
-            require_elements(extent, shape, axis + place)
+            require_elements(extent, shape, axis + number)
     return shape
 
 
 def bounds(node: Node, first: int, shape: shapes.Shape) -> list[tuple[int, Extent]]:
     """The positions to be checked, the first of which is input ``first``, for an array of ``shape``."""
     axis = node.attrs["axis"] + len(shape)
-    return [(first + place, shape[axis + place]) for place, check in enumerate(node.attrs["checked"]) if check]
+    return [(first + number, shape[axis + number]) for number, check in enumerate(node.attrs["checked"]) if check]
 
 
 def gather_type(source: Value, *positions: Value, axis: int, checked: tuple[bool, ...]) -> ArrayType:
@@ -228,14 +228,14 @@ def put_at_type(base: Value, updates: Value, *positions: Value, axis: int, check
     return base.type.with_shape(base.shape)
 
 
-def put_at_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def put_at_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     base, updates, *positions = node.inputs
     axis, checked = node.attrs["axis"] + base.ndim, node.attrs["checked"]
 
-    def place(index: Index, pull: Pull) -> Index:
+    def index_map(index: Index, pull: Pull) -> Index:
         return lowering.scattered_index(positions, node, axis, checked, updates, index, pull)
 
-    return [(base, lambda index, pull: index), (updates, place)]
+    return [(base, lambda index, pull: index), (updates, index_map)]
 
 
 def put_at_array(base: Any, updates: Any, *positions: Any, axis: int, checked: tuple[bool, ...]) -> Any:
@@ -311,7 +311,7 @@ def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
     return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array
 
 
-@composite(
+@decomposition(
     summed_to_extent,
     name="sum_to_extent",
     samples=lambda rng, dtype: [
@@ -392,7 +392,7 @@ def as_integer(indices: Any) -> Any:
     return convert(as_value(indices), INT64) if is_bool else indices
 
 
-@composite(
+@decomposition(
     np.take,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (4,)), position_samples(rng)[0]),
@@ -425,7 +425,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     return gather_value(value, [positions], axis, checked=False)
 
 
-@composite(
+@decomposition(
     np.take_along_axis,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3, 4)), rng.integers(-4, 4, (3, 2)), 1),
@@ -446,8 +446,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
 def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
     """Elements at run-time positions of one axis, in each row along it."""
     where = [
-        positions if place == axis else along(iota(extent), place, value.ndim)
-        for place, extent in enumerate(value.shape)
+        positions if each == axis else along(iota(extent), each, value.ndim) for each, extent in enumerate(value.shape)
     ]
-    flags = tuple(checked and place == axis for place in range(value.ndim))
+    flags = tuple(checked and each == axis for each in range(value.ndim))
     return gather.bind(value, *where, axis=-value.ndim, checked=flags)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.common import scalar_result
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
@@ -107,14 +107,14 @@ class Layout(Struct):
 
     @property
     def new(self) -> list[int]:
-        return [place for place, item in enumerate(self.kept) if item.kind == "new"]
+        return [number for number, item in enumerate(self.kept) if item.kind == "new"]
 
 
 def layout_of(items: Sequence[Item]) -> Layout:
     """By NumPy's rule: where positions stand side by side (numbers count as such next to arrays), their dimensions
-    take their place; otherwise they come first."""
+    stand where these are; otherwise they come first."""
     arrays = [item for item in items if item.kind == "array"]
-    advanced = [place for place, item in enumerate(items) if item.kind in ("array", "number")]
+    advanced = [number for number, item in enumerate(items) if item.kind in ("array", "number")]
     kept = [item for item in items if item.kind in ("slice", "new")]
     first = 0
     if arrays and advanced[-1] - advanced[0] == len(advanced) - 1:
@@ -156,7 +156,7 @@ def index(value: Any, key: Any) -> Value:
     value = permute(value, order)
     result = gather_value(value, positions, first - value.ndim)
     rank = result.ndim - value.ndim + len(positions)
-    return expand_at(result, [place if place < layout.first else place + rank for place in layout.new])
+    return expand_at(result, [number if number < layout.first else number + rank for number in layout.new])
 
 
 def is_static(item: Item) -> bool:
@@ -166,10 +166,10 @@ def is_static(item: Item) -> bool:
 def grouped(layout: Layout, dropped: set[int]) -> tuple[list[int], int]:
     """The order of dimensions (those of numbers are gone) that puts the indexed ones side by side, and where."""
     axes = sorted(item.axis for item in (*layout.kept, *layout.arrays) if item.kind != "new")
-    places = {axis: place for place, axis in enumerate(axis for axis in axes if axis not in dropped)}
-    kept = [places[item.axis] for item in layout.kept if item.kind == "slice"]
+    moved = {axis: number for number, axis in enumerate(axis for axis in axes if axis not in dropped)}
+    kept = [moved[item.axis] for item in layout.kept if item.kind == "slice"]
     first = sum(item.kind == "slice" for item in layout.kept[: layout.first])
-    return [*kept[:first], *(places[item.axis] for item in layout.arrays), *kept[first:]], first
+    return [*kept[:first], *(moved[item.axis] for item in layout.arrays), *kept[first:]], first
 
 
 Combine = Callable[[Value, Value, list[Value], int], Value]
@@ -240,10 +240,10 @@ def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
     positions = [item.content for item in layout.arrays]
     chosen = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays") if positions else ()
     shape = (*core.shape[:first], *chosen, *core.shape[first + len(positions) :])
-    new = [place if place < layout.first else place + len(chosen) for place in layout.new]
+    new = [number if number < layout.first else number + len(chosen) for number in layout.new]
     wanted = list(shape)
-    for place in new:
-        wanted.insert(place, 1)
+    for number in new:
+        wanted.insert(number, 1)
     surplus = update.ndim - len(wanted)
     if surplus > 0 and all(shapes.resolve(extent) == 1 for extent in update.shape[:surplus]):
         update = squeeze_at(update, range(surplus))
@@ -265,7 +265,7 @@ def set_mask(value: Value, mask: Value, update: Value) -> Value:
 
 
 def key_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    array, places = draw(rng, dtype, (4, 5, 6)), rng.integers(-4, 4, (3,))
+    array, positions = draw(rng, dtype, (4, 5, 6)), rng.integers(-4, 4, (3,))
     keys: list[Any] = [
         2,
         -1,
@@ -274,12 +274,12 @@ def key_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
         (1, ..., -2),
         (slice(1, None), None, slice(None, None, -2)),
         (None, slice(-3, -1), 0),
-        places,
-        (slice(None), places),
-        (places, slice(1, 4), places[:, None]),
-        (places, places, None, slice(2)),
-        (0, slice(None), places),
-        (..., places, 2),
+        positions,
+        (slice(None), positions),
+        (positions, slice(1, 4), positions[:, None]),
+        (positions, positions, None, slice(2)),
+        (0, slice(None), positions),
+        (..., positions, 2),
         [0, 2, -1],
     ]
     return [(array, key) for key in keys]
@@ -289,7 +289,7 @@ def indexed(value: Any, key: Any) -> Any:
     return value if is_basic(key) else None
 
 
-getitem = composite(operator.getitem, samples=key_samples, view_of=indexed)(index)
+getitem = decomposition(operator.getitem, samples=key_samples, view_of=indexed)(index)
 
 
 def _getitem(self: Value, key: Any) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
-from numbagraph.blockwise.kinds import Keywords, composite, draw
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
@@ -35,14 +35,14 @@ from numbagraph.ops.slicing import narrow, put_slice, roll_value
 def concatenate_type(*values: Value, axis: int) -> ArrayType:
     shape = list(values[0].shape)
     for number, value in enumerate(values[1:], 1):
-        for place in range(-value.ndim, 0):
+        for each in range(-value.ndim, 0):
             text = (
                 "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                f"dimension {place + value.ndim}, the array at index 0 has size {shape[place]} and the array at index "
-                f"{number} has size {value.shape[place]}"
+                f"dimension {each + value.ndim}, the array at index 0 has size {shape[each]} and the array at index "
+                f"{number} has size {value.shape[each]}"
             )
-            if place != axis:
-                shape[place] = shapes.require_same(shape[place], value.shape[place], text)
+            if each != axis:
+                shape[each] = shapes.require_same(shape[each], value.shape[each], text)
     shape[axis] = total([value.shape[axis] for value in values])
     return values[0].type.with_shape(tuple(shape))
 
@@ -54,17 +54,17 @@ def total(extents: Sequence[Extent]) -> Extent:
     return result
 
 
-def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def concatenate_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     axis, offset = node.attrs["axis"], lowering.literal(0)
     pieces = []
     for value in node.inputs:
 
-        def place(index: Index, pull: Pull, offset: lowering.Scalar = offset) -> Index:
+        def index_map(index: Index, pull: Pull, offset: lowering.Scalar = offset) -> Index:
             moved = list(index)
             moved[axis] = lowering.add(offset, index[axis])
             return tuple(moved)
 
-        pieces.append((value, place))
+        pieces.append((value, index_map))
         offset = lowering.add(offset, extent_scalar(value.shape[axis]))
     return pieces
 
@@ -150,7 +150,7 @@ concatenate = registry.register(
 )
 
 
-@composite(
+@decomposition(
     np.stack,
     samples=lambda rng, dtype: [
         ([draw(rng, dtype, (3, 4)) for _ in range(3)],),
@@ -179,7 +179,9 @@ def declare_stack(reference: Any, ndim: int, axis: int) -> Op:
         along_axis = 0 if values[0].ndim == 1 else axis
         return concatenate(values, along_axis, dtype=dtype, casting=casting)
 
-    return composite(reference, samples=lambda rng, dtype: [([draw(rng, dtype, (3, 4)) for _ in range(2)],)])(joined)
+    return decomposition(reference, samples=lambda rng, dtype: [([draw(rng, dtype, (3, 4)) for _ in range(2)],)])(
+        joined
+    )
 
 
 vstack = declare_stack(np.vstack, 2, 0)
@@ -187,13 +189,13 @@ hstack = declare_stack(np.hstack, 1, 1)
 dstack = declare_stack(np.dstack, 3, 2)
 
 
-@composite(np.column_stack, samples=lambda rng, dtype: [((draw(rng, dtype, (3,)), draw(rng, dtype, (3, 2))),)])
+@decomposition(np.column_stack, samples=lambda rng, dtype: [((draw(rng, dtype, (3,)), draw(rng, dtype, (3, 2))),)])
 def column_stack(tup: Any) -> Value:
     values = [at_least(value, 1) for value in as_sequence(tup)]
     return concatenate([expand_at(value, (1,)) if value.ndim == 1 else value for value in values], 1)
 
 
-@composite(
+@decomposition(
     np.append,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3,)), draw(rng, dtype, (2, 2))),
@@ -204,7 +206,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Value:
     return concatenate([as_strong(arr), as_strong(values)], axis)
 
 
-@composite(np.tile, samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), 2), (draw(rng, dtype, (2, 3)), (2, 1, 3))])
+@decomposition(np.tile, samples=lambda rng, dtype: [(draw(rng, dtype, (3,)), 2), (draw(rng, dtype, (2, 3)), (2, 1, 3))])
 def tile(A: Any, reps: Any) -> Value:
     value = as_strong(A)
     counts = [as_length(each) for each in (reps if isinstance(reps, (tuple, list)) else (reps,))]
@@ -217,19 +219,21 @@ def tile(A: Any, reps: Any) -> Value:
     return copy(reshape_value(repeated, list(map(shapes.multiply, counts, shape))))
 
 
-@composite(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
+@decomposition(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     value = ravel(a) if axis is None else as_strong(a)
     if np.ndim(repeats) or (isinstance(repeats, Value) and repeats.ndim):
         raise NotImplementedError("repeat with a number of its own for each element has a length that depends on them")
-    place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    position = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     count, shape = as_length(repeats), list(value.shape)
-    repeated = broadcast_value(expand_at(value, (place + 1,)), [*shape[: place + 1], count, *shape[place + 1 :]])
-    shape[place] = shapes.multiply(shape[place], count)
+    repeated = broadcast_value(
+        expand_at(value, (position + 1,)), [*shape[: position + 1], count, *shape[position + 1 :]]
+    )
+    shape[position] = shapes.multiply(shape[position], count)
     return copy(reshape_value(repeated, shape))
 
 
-@composite(
+@decomposition(
     np.roll,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (5,)), 2),
@@ -273,7 +277,7 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
     return pairs * ndim if len(pairs) == 1 else pairs
 
 
-@composite(
+@decomposition(
     np.pad,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3,)), 2),
@@ -316,7 +320,7 @@ def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
     return [index(value, (..., slice(start, stop), *[slice(None)] * (-axis - 1))) for start, stop in pairs]
 
 
-@composite(
+@decomposition(
     np.array_split,
     samples=lambda rng, dtype: [(draw(rng, dtype, (7,)), 3), (draw(rng, dtype, (3, 7)), [2, 5], 1)],
     view_of=True,
@@ -354,7 +358,7 @@ def split_evenly(value: Value, axis: int, indices_or_sections: Any) -> list[Valu
     return [narrow(value, axis, shapes.multiply(size, number), size) for number in range(sections)]
 
 
-@composite(
+@decomposition(
     np.split,
     samples=lambda rng, dtype: [(draw(rng, dtype, (6,)), 3), (draw(rng, dtype, (3, 6)), [2, 5], -1)],
     view_of=True,
@@ -371,10 +375,10 @@ def declare_split(reference: Any, ndim: int, axis: int) -> Op:
         value = as_value(ary)
         if value.ndim < ndim:
             raise ValueError(f"{reference.__name__} only works on arrays of {ndim} or more dimensions")
-        place = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
-        return split_evenly(value, place, indices_or_sections)
+        position = shapes.normalise_axis(0 if value.ndim == 1 else axis, value.ndim)
+        return split_evenly(value, position, indices_or_sections)
 
-    return composite(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)], view_of=True)(parts)
+    return decomposition(reference, samples=lambda rng, dtype: [(draw(rng, dtype, (4, 4, 4)), 2)], view_of=True)(parts)
 
 
 hsplit = declare_split(np.hsplit, 1, 1)
@@ -382,7 +386,7 @@ vsplit = declare_split(np.vsplit, 2, 0)
 dsplit = declare_split(np.dsplit, 3, 2)
 
 
-@composite(
+@decomposition(
     np.diff,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (5,)),),
@@ -433,14 +437,14 @@ def declare_triangle(reference: Any, lower: bool) -> Op:
         zero = number_as(0, value.dtype)
         return registry["where"](mask, value, zero) if lower else registry["where"](mask, zero, value)
 
-    return composite(reference, samples=samples)(triangle)
+    return decomposition(reference, samples=samples)(triangle)
 
 
 tril = declare_triangle(np.tril, lower=True)
 triu = declare_triangle(np.triu, lower=False)
 
 
-@composite(
+@decomposition(
     np.meshgrid,
     samples=lambda rng, dtype: [
         (draw(rng, dtype, (3,)), draw(rng, dtype, (4,))),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.kinds import decomposition
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.running import running_samples
 from numbagraph.ir.values import Op, Value, constant
@@ -56,22 +56,22 @@ def inexact(value: Value) -> bool:
     return value.dtype.kind in "fc"
 
 
-@composite(np.nansum, samples=gaps_of(np.nansum), ulp=4, scalar=True)
+@decomposition(np.nansum, samples=gaps_of(np.nansum), ulp=4, scalar=True)
 def nansum(a: Any, *args: Any, **kwargs: Any) -> Value:
     return sum(filled(a, lambda dtype: 0), *args, **kwargs)
 
 
-@composite(np.nanprod, samples=gaps_of(np.nanprod), ulp=32, scalar=True)
+@decomposition(np.nanprod, samples=gaps_of(np.nanprod), ulp=32, scalar=True)
 def nanprod(a: Any, *args: Any, **kwargs: Any) -> Value:
     return prod(filled(a, lambda dtype: 1), *args, **kwargs)
 
 
-@composite(np.nancumsum, samples=with_gaps(running_samples))
+@decomposition(np.nancumsum, samples=with_gaps(running_samples))
 def nancumsum(a: Any, *args: Any, **kwargs: Any) -> Value:
     return cumsum(filled(a, lambda dtype: 0), *args, **kwargs)
 
 
-@composite(np.nancumprod, samples=with_gaps(running_samples))
+@decomposition(np.nancumprod, samples=with_gaps(running_samples))
 def nancumprod(a: Any, *args: Any, **kwargs: Any) -> Value:
     return cumprod(filled(a, lambda dtype: 1), *args, **kwargs)
 
@@ -94,8 +94,8 @@ def extremum(op: Op, filler: Callable[[np.dtype], Any]) -> Callable[..., Value]:
 
 choose = where  # the reductions have a parameter of that name
 
-nanmax = composite(np.nanmax, samples=gaps_of(np.nanmax), scalar=True)(extremum(max, lowest))
-nanmin = composite(np.nanmin, samples=gaps_of(np.nanmin), scalar=True)(extremum(min, highest))
+nanmax = decomposition(np.nanmax, samples=gaps_of(np.nanmax), scalar=True)(extremum(max, lowest))
+nanmin = decomposition(np.nanmin, samples=gaps_of(np.nanmin), scalar=True)(extremum(min, highest))
 
 
 def numbers(value: Value, where: Any) -> Any:
@@ -104,7 +104,7 @@ def numbers(value: Value, where: Any) -> Any:
     return present if where is True else logical_and(present, where)
 
 
-@composite(np.nanmean, samples=gaps_of(np.nanmean), ulp=8, scalar=True)
+@decomposition(np.nanmean, samples=gaps_of(np.nanmean), ulp=8, scalar=True)
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Value:
@@ -113,7 +113,7 @@ def nanmean(
     return divided(total, sum(mask, axis, keepdims=keepdims))
 
 
-@composite(np.nanvar, samples=gaps_of(np.nanvar), ulp=16, scalar=True)
+@decomposition(np.nanvar, samples=gaps_of(np.nanvar), ulp=16, scalar=True)
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -134,7 +134,7 @@ def nanvar(
     return choose(count > 0, divided(total, count), constant(np.nan, dtype=total.dtype))
 
 
-@composite(np.nanstd, samples=gaps_of(np.nanstd), ulp=16, scalar=True)
+@decomposition(np.nanstd, samples=gaps_of(np.nanstd), ulp=16, scalar=True)
 def nanstd(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
     variance = nanvar(a, axis, *args, **kwargs)
     return convert(flat_at_zero(sqrt, variance), variance.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -25,7 +25,7 @@ def trace_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(matrix,), (matrix, 1), (stack, 0, 1, 2), (stack, -1, 2, 0)]
 
 
-@composite(np.trace, samples=trace_samples, ulp=4)
+@decomposition(np.trace, samples=trace_samples, ulp=4)
 def trace(a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Value:
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
@@ -37,18 +37,18 @@ def norm_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [*vectors, *matrices, (matrix, None, 0), (matrix, 1, -1, True), (matrix, "fro", (0, 1), True)]
 
 
-@composite(np.linalg.norm, samples=norm_samples, ulp=8, scalar=True)
+@decomposition(np.linalg.norm, samples=norm_samples, ulp=8, scalar=True)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
     value = as_value(x)
     value = convert(value, FLOAT64) if value.dtype.kind in "biu" else value
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else range(value.ndim) if axis is None else (axis,)
-    places = tuple(shapes.normalise_axis(each, value.ndim) for each in axes)
-    if ord is None and (axis is None or len(places) < 3):
-        return euclidean(value, places, keepdims)
-    if len(places) == 1:
-        return vector_norm(value, ord, places, keepdims)
-    if len(places) == 2 and len(set(places)) == 2:
-        return matrix_norm(value, ord, places, keepdims)
+    counted = tuple(shapes.normalise_axis(each, value.ndim) for each in axes)
+    if ord is None and (axis is None or len(counted) < 3):
+        return euclidean(value, counted, keepdims)
+    if len(counted) == 1:
+        return vector_norm(value, ord, counted, keepdims)
+    if len(counted) == 2 and len(set(counted)) == 2:
+        return matrix_norm(value, ord, counted, keepdims)
     raise ValueError("Improper number of dimensions to norm.")
 
 

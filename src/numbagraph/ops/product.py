@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, scalar_result
 from numbagraph.blockwise.elementwise import install_operator
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lowering import Routine
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.intrinsics import blas, fortran
@@ -114,7 +114,7 @@ def aligned(value: Value, labels: str, order: str) -> Value:
     present = [label for label in order if label in labels]
     if present != list(labels):
         value = transposed_matrix(value)
-    missing = next(place for place, label in enumerate(order) if label not in labels)
+    missing = next(axis for axis, label in enumerate(order) if label not in labels)
     return expand_dims.bind(value, axes=(missing - 3,))
 
 
@@ -165,7 +165,7 @@ def vectors(*shapes_: tuple[int, ...]) -> Any:
     return lambda rng, dtype: [tuple(draw(rng, dtype, shape) for shape in shapes_)]
 
 
-@composite(np.vecdot, samples=vectors((3, 4), (2, 1, 4)), implements=(np.linalg.vecdot,), ulp=16)
+@decomposition(np.vecdot, samples=vectors((3, 4), (2, 1, 4)), implements=(np.linalg.vecdot,), ulp=16)
 def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Value:
     left, right = promote(ufunc_rule(np.vecdot), (x1, x2))
     require_dimensions("vecdot", (left, right), (1, 1))
@@ -177,7 +177,7 @@ def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Value:
 
 
 def moved_last(ndim: int, axis: int) -> list[int]:
-    return [place for place in range(ndim) if place != axis + ndim] + [axis + ndim]
+    return [each for each in range(ndim) if each != axis + ndim] + [axis + ndim]
 
 
 def matvec(x1: Any, x2: Any) -> Value:
@@ -194,5 +194,5 @@ def vecmat(x1: Any, x2: Any) -> Value:
 
 
 if hasattr(np, "matvec"):  # NumPy 2.2
-    matvec = composite(np.matvec, samples=vectors((2, 3, 4), (4,)), ulp=16)(matvec)
-    vecmat = composite(np.vecmat, samples=vectors((3,), (2, 3, 4)), ulp=16)(vecmat)
+    matvec = decomposition(np.matvec, samples=vectors((2, 3, 4), (4,)), ulp=16)(matvec)
+    vecmat = decomposition(np.vecmat, samples=vectors((3,), (2, 3, 4)), ulp=16)(vecmat)

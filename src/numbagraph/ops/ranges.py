@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.kinds import decomposition
 from numbagraph.blockwise.lengths import as_extent, ceil_divide, is_nonnegative
 from numbagraph.blockwise.promotion import as_strong, as_value, convert, promote, ufunc_rule, weak_convert
 from numbagraph.ir import shapes
@@ -37,7 +37,7 @@ def require(condition: Value, subject: str, error: type[Exception]) -> None:
 def require_fit(numbers: tuple[Value, Value], dtype: np.dtype, length: Extent) -> None:
     """Require that the first two numbers of a range, as far as it has any, are integers of a dtype, as NumPy does."""
     limits = np.iinfo(dtype)
-    for place, number in enumerate(numbers):
+    for before, number in enumerate(numbers):
         if number.dtype == dtype:
             continue
         if number.dtype.kind == "f":  # which is truncated
@@ -46,7 +46,7 @@ def require_fit(numbers: tuple[Value, Value], dtype: np.dtype, length: Extent) -
             fits = above & registry["less"](value, most if dtype.itemsize == INT64.itemsize else most + 1)
         else:
             fits = registry["greater_equal"](number, limits.min) & registry["less_equal"](number, limits.max)
-        absent = registry["less_equal"](shapes.as_value(length), place)
+        absent = registry["less_equal"](shapes.as_value(length), before)
         require(absent | fits, f"Python integer out of bounds for {dtype}", OverflowError)
 
 
@@ -152,7 +152,7 @@ def range_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(5,), (2, 9, 3), (9, 2, -2), (3, 1), (0.5, 3.0, 0.25), (4, None, 1, dtype)]
 
 
-@composite(np.arange, samples=range_samples)
+@decomposition(np.arange, samples=range_samples)
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, **_: Any) -> Value:
     if stop is None:
         start, stop = 0, start

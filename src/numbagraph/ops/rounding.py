@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.intrinsics.formula import by_kind, identity, intrinsic, on_parts
 from numbagraph.ir.op import registry
@@ -30,7 +30,7 @@ def round_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(array,), (array, 1), (array, -1)] if dtype.kind != "b" else []
 
 
-@composite(np.round, samples=round_samples, implements=(np.around,))
+@decomposition(np.round, samples=round_samples, implements=(np.around,))
 def round(a: Any, decimals: int = 0, out: None = None) -> Value:
     if out is not None:
         raise TypeError("round: out= is not supported in a traced function: return the value")

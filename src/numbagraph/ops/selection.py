@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import batch_elementwise, composite, draw, elementwise, real_if
+from numbagraph.blockwise.kinds import batch_elementwise, decomposition, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, kind_of, promote
 from numbagraph.intrinsics import scalar
@@ -70,7 +70,7 @@ def select_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     return [(conditions, [draw(rng, dtype, (4,)) for _ in range(3)], 1)]
 
 
-@composite(np.select, samples=select_samples)
+@decomposition(np.select, samples=select_samples)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Value:
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -103,7 +103,7 @@ def within(bound: Any, dtype: np.dtype, side: str) -> Any:
     return bound if is_known else registry[side](bound, end, weak=True)
 
 
-@composite(np.clip, samples=clip_samples)
+@decomposition(np.clip, samples=clip_samples)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Value:
     if out is not None:
         raise TypeError("clip: out= is not supported in a traced function: return the value")
@@ -143,7 +143,7 @@ def special_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
     return [(array,), (array, True, 1.5), (array, True, 0.0, 3.0, -2.5)]
 
 
-@composite(np.nan_to_num, samples=special_samples)
+@decomposition(np.nan_to_num, samples=special_samples)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
     if not copy:
         raise TypeError("nan_to_num: copy=False is not supported in a traced function: assign, x[...] = nan_to_num(x)")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw, sum_to, view, without_axes
+from numbagraph.blockwise.kinds import decomposition, draw, sum_to, view, without_axes
 from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
@@ -49,10 +49,10 @@ def expand_index(ndim: int, axes: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(None if axis in axes else slice(None) for axis in range(-ndim - len(axes), 0))
 
 
-def expand_at(value: Value, places: Sequence[int]) -> Value:
-    """``value`` with new dimensions of length 1 at these places of the result."""
-    ndim = value.ndim + len(places)
-    return expand_dims.bind(value, axes=tuple(place - ndim for place in places)) if places else value
+def expand_at(value: Value, positions: Sequence[int]) -> Value:
+    """``value`` with new dimensions of length 1 at these positions of the result's shape."""
+    ndim = value.ndim + len(positions)
+    return expand_dims.bind(value, axes=tuple(each - ndim for each in positions)) if positions else value
 
 
 def squeeze_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
@@ -73,7 +73,7 @@ def squeeze_frontend(op: Op, a: Any, axis: Any = None) -> Value:
             "at run time. Name the axes with axis="
         )
     axes = shapes.normalise_axes(
-        tuple(place for place, extent in enumerate(extents) if extent == 1) if axis is None else axis, value.ndim
+        tuple(each for each, extent in enumerate(extents) if extent == 1) if axis is None else axis, value.ndim
     )
     text = "cannot select an axis to squeeze out which has size not equal to one"
     for each in axes:
@@ -92,9 +92,9 @@ squeeze = view(
 )
 
 
-def squeeze_at(value: Value, places: Sequence[int]) -> Value:
+def squeeze_at(value: Value, positions: Sequence[int]) -> Value:
     """``value`` without these dimensions, which have length 1."""
-    axes = tuple(place - value.ndim for place in places)
+    axes = tuple(each - value.ndim for each in positions)
     if isinstance(value, Node) and value.op is expand_dims and value.attrs["axes"] == axes:
         return value.inputs[0]
     return squeeze.bind(value, axes=axes) if axes else value
@@ -164,7 +164,7 @@ def permute(value: Value, order: Sequence[int]) -> Value:
     if isinstance(value, Node) and value.op is transpose:
         inner = full_order(ndim, value.attrs["axes"])
         value, order = value.inputs[0], [inner[axis] for axis in order]
-    moved = next((place for place, axis in enumerate(order) if place != axis), ndim)
+    moved = next((position for position, axis in enumerate(order) if position != axis), ndim)
     return transpose.bind(value, axes=tuple(axis - ndim for axis in order[moved:])) if moved < ndim else value
 
 
@@ -225,9 +225,9 @@ def reshape_index(node: Node, index: Index) -> Index:
     result: list[Scalar] = [literal(0)] * len(source)
     for left, right in matching_groups(source, target):
         here = linear_index([index[kept + axis] for axis in right], [extent_scalar(target[axis]) for axis in right])
-        places = unravel(here, [extent_scalar(source[axis]) for axis in left])
-        for axis, place in zip(left, places, strict=True):
-            result[axis] = place
+        indices = unravel(here, [extent_scalar(source[axis]) for axis in left])
+        for axis, each in zip(left, indices, strict=True):
+            result[axis] = each
     return (*index[:kept], *result)
 
 
@@ -235,8 +235,8 @@ def reshape_value(value: Value, target: Sequence[Extent]) -> Value:
     """``value`` in another shape. Where only dimensions of length 1 come or go, no arithmetic is needed."""
     if len(target) == value.ndim and all(map(shapes.same, value.shape, target)):
         return value
-    ones = [place for place, extent in enumerate(value.shape) if shapes.resolve(extent) == 1]
-    new = [place for place, extent in enumerate(target) if shapes.resolve(extent) == 1]
+    ones = [axis for axis, extent in enumerate(value.shape) if shapes.resolve(extent) == 1]
+    new = [axis for axis, extent in enumerate(target) if shapes.resolve(extent) == 1]
     source = [extent for extent in value.shape if shapes.resolve(extent) != 1]
     wanted = [extent for extent in target if shapes.resolve(extent) != 1]
     if len(source) == len(wanted) and all(map(shapes.same, source, wanted)):
@@ -248,10 +248,10 @@ def reshape_value(value: Value, target: Sequence[Extent]) -> Value:
 def complete_shape(value: Value, shape: Any) -> shapes.Shape:
     """A shape that a user gave, with the length that -1 stands for."""
     sizes = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    unknown = [place for place, size in enumerate(sizes) if not isinstance(size, Value) and size == -1]
+    unknown = [axis for axis, size in enumerate(sizes) if not isinstance(size, Value) and size == -1]
     if len(unknown) > 1:
         raise ValueError("can only specify one unknown dimension")
-    known = [as_length(size) for place, size in enumerate(sizes) if place not in unknown]
+    known = [as_length(size) for axis, size in enumerate(sizes) if axis not in unknown]
     if not unknown:
         return tuple(known)
     text = f"cannot reshape array of shape {shapes.shape_text(value.shape)} into shape {shapes.shape_text(sizes)}"
@@ -308,7 +308,7 @@ copy = view(
 """A new array where the elements are those of views: what NumPy copies may be assigned into."""
 
 
-@composite(
+@decomposition(
     np.array,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3,)), np.complex128)],
     view_of=lambda object, dtype=None, *, copy=True, **_: None if copy else registry["asarray"].view_of(object, dtype),
@@ -324,7 +324,7 @@ def one_array(*shape: int) -> Any:
     return lambda rng, dtype: [(draw(rng, dtype, shape),)]
 
 
-@composite(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
+@decomposition(np.swapaxes, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1)], view_of=True)
 def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
     value = as_strong(a)
     order = list(range(value.ndim))
@@ -334,32 +334,32 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Value:
 
 
 def move(value: Value, source: Sequence[int], destination: Sequence[int]) -> Value:
-    """``value`` with some dimensions (counted from the left) at other places, the rest in their order."""
+    """``value`` with some dimensions (counted from the left) at other positions, the rest in their order."""
     order = [axis for axis in range(value.ndim) if axis not in source]
-    for place, axis in sorted(zip(destination, source, strict=True)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(position, axis)
     return permute(value, order)
 
 
-@composite(
+@decomposition(
     np.moveaxis,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 0, -1), (draw(rng, dtype, (3, 4, 5)), (0, 1), (1, 2))],
     view_of=True,
 )
 def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     value = as_strong(a)
-    places = []
+    found = []
     for axes in (source, destination):
         axes = axes if isinstance(axes, (tuple, list)) else (axes,)
-        places.append([shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes])
-        if len(set(places[-1])) != len(axes):
+        found.append([shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes])
+        if len(set(found[-1])) != len(axes):
             raise ValueError("repeated axis in `source` or `destination` argument")
-    if len(places[0]) != len(places[1]):
+    if len(found[0]) != len(found[1]):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
-    return move(value, *places)
+    return move(value, *found)
 
 
-@composite(
+@decomposition(
     np.rollaxis,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4, 5)), 2), (draw(rng, dtype, (3, 4)), 0, 2)],
     view_of=True,
@@ -373,7 +373,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
     return move(value, [axis], [start - 1 if axis < start else start])
 
 
-@composite(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
+@decomposition(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
 def matrix_transpose(x: Any) -> Value:
     value = as_strong(x)
     if value.ndim < 2:
@@ -381,7 +381,7 @@ def matrix_transpose(x: Any) -> Value:
     return swapaxes(value, -1, -2)
 
 
-@composite(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
+@decomposition(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
 def ravel(a: Any, order: str = "C") -> Value:
     require_c_order(order)
     value = as_strong(a)
@@ -401,7 +401,7 @@ def declare_at_least(reference: Any, ndim: int) -> Op:
         return results[0] if len(results) == 1 else results
 
     of_each = lambda *arys: arys[0] if len(arys) == 1 else arys  # noqa: E731
-    return composite(reference, samples=one_array(3), view_of=of_each)(atleast)
+    return decomposition(reference, samples=one_array(3), view_of=of_each)(atleast)
 
 
 atleast_1d = declare_at_least(np.atleast_1d, 1)
@@ -409,7 +409,7 @@ atleast_2d = declare_at_least(np.atleast_2d, 2)
 atleast_3d = declare_at_least(np.atleast_3d, 3)
 
 
-@composite(
+@decomposition(
     np.broadcast_arrays,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1)), draw(rng, dtype, (4,)))],
     view_of=lambda *args, **_: args,

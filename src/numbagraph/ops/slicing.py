@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
-from numbagraph.blockwise.kinds import batch_unary, composite, draw, view, without_axes
+from numbagraph.blockwise.kinds import batch_unary, decomposition, draw, view, without_axes
 from numbagraph.blockwise.lengths import Cut, cut
 from numbagraph.blockwise.lowering import Index, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
@@ -149,11 +149,11 @@ def put_slice(base: Value, update: Value, cuts: Mapping[int, Cut]) -> Value:
     pieces = []
     if isinstance(base, Node) and base.op is set_slice:
         below, pieces = taken_apart(base)
-        if len(pieces) < MOST_PIECES or same_place(cuts, pieces[-1][1], update.shape):
+        if len(pieces) < MOST_PIECES or same_slice(cuts, pieces[-1][1], update.shape):
             base = below
         else:
             pieces = []
-    if pieces and same_place(cuts, pieces[-1][1], update.shape):
+    if pieces and same_slice(cuts, pieces[-1][1], update.shape):
         pieces.pop()
     return assembled(base, [*pieces, (update, cuts)])
 
@@ -162,7 +162,7 @@ def taken_apart(node: Node) -> tuple[Value, list[tuple[Value, dict[int, Cut]]]]:
     return node.inputs[0], pieces_and_cuts(node.inputs[1:], node.attrs["places"])
 
 
-def same_place(left: Mapping[int, Cut], right: Mapping[int, Cut], shape: Sequence[Extent]) -> bool:
+def same_slice(left: Mapping[int, Cut], right: Mapping[int, Cut], shape: Sequence[Extent]) -> bool:
     """Whether two slices are the same, the left one of this shape."""
     return left.keys() == right.keys() and all(
         here.step == there.step and shapes.same(here.start, there.start) and shapes.same(shape[axis], there.length)
@@ -191,10 +191,10 @@ def seen_through(value: Value, cuts: Mapping[int, Cut]) -> tuple[Value, bool]:
     axes = range(-value.ndim, 0)
     wanted = [cuts[axis].length if axis in cuts else value.shape[axis] for axis in axes]
     for count in range(len(pieces), 0, -1):
-        update, place = pieces[count - 1]
-        if same_place(cuts, place, wanted):
+        update, own = pieces[count - 1]
+        if same_slice(cuts, own, wanted):
             return update, True
-        if not any(axis in place and apart(each, place[axis]) for axis, each in cuts.items()):
+        if not any(axis in own and apart(each, own[axis]) for axis, each in cuts.items()):
             return assembled(base, pieces[:count]), False
     return base, False
 
@@ -203,13 +203,13 @@ def put_type(base: Value, *inputs: Value, places: tuple[Site, ...]) -> ArrayType
     return base.type.with_shape(base.shape)
 
 
-def put_pieces(node: Node) -> list[tuple[Value, lowering.Place]]:
+def put_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
     base, pieces = taken_apart(node)
 
-    def placing(cuts: Mapping[int, Cut]) -> lowering.Place:
+    def index_map(cuts: Mapping[int, Cut]) -> lowering.IndexMap:
         return lambda index, pull: placed(index, cuts)
 
-    return [(base, lambda index, pull: index), *((update, placing(cuts)) for update, cuts in pieces)]
+    return [(base, lambda index, pull: index), *((update, index_map(cuts)) for update, cuts in pieces)]
 
 
 def put_array(base: Any, *inputs: Any, places: tuple[Site, ...]) -> Any:
@@ -238,7 +238,7 @@ def put_vjp(g: Value, y: Value, *inputs: Value, places: tuple[Site, ...]) -> tup
 def put_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, places: tuple[Site, ...]) -> Value:
     count = 1 + len(places)
     if any(batched[count:]):
-        raise NotImplementedError("slices that begin at other places in each element of a batch")
+        raise NotImplementedError("slices that begin at other positions in each element of a batch")
     return op.bind(*give_batch(inputs[:count], batched[:count]), *inputs[count:], places=places)
 
 
@@ -276,10 +276,10 @@ def pick_type(value: Value, position: Value, *, axis: int, checked: bool) -> Arr
 
 def pick_index(node: Node, index: Index) -> Index:
     value, position = node.inputs
-    place = node.attrs["axis"] + value.ndim
-    extent = value.shape[place]
+    axis = node.attrs["axis"] + value.ndim
+    extent = value.shape[axis]
     here = lowering.checked_index(extent_scalar(position), extent, node.attrs["checked"])
-    return (*index[:place], here, *index[place:])
+    return (*index[:axis], here, *index[axis:])
 
 
 def pick_vjp(
@@ -362,7 +362,7 @@ rolled = view(
 """`numpy.roll` along one axis, by a shift that is at least 0 and at most the length."""
 
 
-@composite(
+@decomposition(
     np.flip,
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), 1)],
     view_of=True,
@@ -375,7 +375,7 @@ def flip(m: Any, axis: Any = None) -> Value:
     )
 
 
-@composite(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
+@decomposition(np.fliplr, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def fliplr(m: Any) -> Value:
     value = as_strong(m)
     if value.ndim < 2:
@@ -383,7 +383,7 @@ def fliplr(m: Any) -> Value:
     return flip(value, 1)
 
 
-@composite(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
+@decomposition(np.flipud, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
 def flipud(m: Any) -> Value:
     value = as_strong(m)
     if value.ndim < 1:

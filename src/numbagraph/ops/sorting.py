@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import Keywords, composite, core_op
+from numbagraph.blockwise.kinds import Keywords, core_op, decomposition
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.intrinsics import sorting
 from numbagraph.ir import shapes
@@ -94,7 +94,7 @@ argsort = core_op(
 )
 
 
-@composite(np.sort, samples=sort_samples)
+@decomposition(np.sort, samples=sort_samples)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
     value, axis = with_axis(a, axis)
     return gather_along(value, argsort(value, axis, kind, order, stable=stable), axis, checked=False)
@@ -141,7 +141,7 @@ insertion_points = core_op(
 """Where numbers would have to be put into a sorted vector: before those that are equal to them, or behind these."""
 
 
-@composite(np.searchsorted, samples=search_samples, scalar=True)
+@decomposition(np.searchsorted, samples=search_samples, scalar=True)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Value:
     keys, numbers = as_value(a), as_strong(v)
     if keys.ndim != 1:
@@ -151,5 +151,5 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Valu
     keys = keys if sorter is None else take(keys, sorter)
     keys, numbers = promote(common_rule(), (keys, numbers))
     keys, numbers = (comparable(each, "searchsorted") for each in (keys, numbers))
-    places = insertion_points(keys, ravel(numbers), right=side == "right")
-    return reshape_value(places, numbers.shape)
+    positions = insertion_points(keys, ravel(numbers), right=side == "right")
+    return reshape_value(positions, numbers.shape)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.elementwise import Domain, elementwise_samples
-from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import DtypeRule, Kind, as_value, convert, inexact_rule
 from numbagraph.intrinsics import libm, vecmath
 from numbagraph.intrinsics import special as emitters
@@ -261,7 +261,7 @@ def polygamma_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
     return [(n, draw(rng, dtype, (3, 4), POSITIVE)) for n in (0, 1, 2) if n or in_double]
 
 
-@composite("scipy.special:polygamma", samples=polygamma_samples, ulp=64)
+@decomposition("scipy.special:polygamma", samples=polygamma_samples, ulp=64)
 def polygamma(n: Any, x: Any) -> Value:
     if not isinstance(n, (int, np.integer)) or n < 0:
         raise TypeError(f"polygamma takes a static order, 0 or more, not {n!r}")

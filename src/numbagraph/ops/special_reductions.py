@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_value, common_dtype, convert, promote, ufunc_rule
 from numbagraph.blockwise.reduction import reduced_axes
 from numbagraph.ir import shapes
@@ -52,7 +52,7 @@ def logsumexp_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
     return [(array[0],), (array, 0), (array, 1, None, True), (array, 1, weights), (array, 0, weights[0])]
 
 
-@composite("scipy.special:logsumexp", samples=logsumexp_samples, ulp=8, scalar=True)
+@decomposition("scipy.special:logsumexp", samples=logsumexp_samples, ulp=8, scalar=True)
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
     (value,) = promote(floating_rule, (a,))
     if b is not None or return_sign or value.dtype.kind == "c":
@@ -107,21 +107,21 @@ def without(value: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
     return value if keepdims or not axes else squeeze.bind(value, axes=axes)
 
 
-@composite("scipy.special:softmax", samples=samples_along_axes, ulp=8)
+@decomposition("scipy.special:softmax", samples=samples_along_axes, ulp=8)
 def softmax(x: Any, axis: Any = None) -> Value:
     value = as_value(x)
     powers = exp(value - largest(value, axis))
     return powers / sum(powers, axis, keepdims=True)
 
 
-@composite("scipy.special:log_softmax", samples=samples_along_axes, ulp=8)
+@decomposition("scipy.special:log_softmax", samples=samples_along_axes, ulp=8)
 def log_softmax(x: Any, axis: Any = None) -> Value:
     value = as_value(x)
     shifted = value - finite(largest(value, axis))
     return shifted - log(sum(exp(shifted), axis, keepdims=True))
 
 
-@composite(
+@decomposition(
     np.logaddexp.reduce,
     name="logaddexp_reduce",
     implements=((np.logaddexp, "reduce"),),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_value, convert, promote
 from numbagraph.blockwise.reduction import reduction_samples
 from numbagraph.ir import shapes
@@ -45,12 +45,12 @@ def divided(total: Value, count: Value) -> Value:
     return convert(total / count, total.dtype)
 
 
-@composite(np.count_nonzero, samples=samples_of(np.count_nonzero), scalar=True)
+@decomposition(np.count_nonzero, samples=samples_of(np.count_nonzero), scalar=True)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Value:
     return sum(not_equal(a, 0), axis=axis, keepdims=keepdims)
 
 
-@composite(np.mean, samples=samples_of(np.mean), ulp=4, scalar=True)
+@decomposition(np.mean, samples=samples_of(np.mean), ulp=4, scalar=True)
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Value:
@@ -60,7 +60,7 @@ def mean(
     return divided(total, count_along(value, axes, where, keepdims))
 
 
-@composite(np.var, samples=samples_of(np.var), ulp=8, scalar=True)
+@decomposition(np.var, samples=samples_of(np.var), ulp=8, scalar=True)
 def var(
     a: Any,
     axis: Any = None,
@@ -106,7 +106,7 @@ def flat_at_zero(function: Callable[[Value], Value], value: Value) -> Value:
     return differentiated_as(function(value), where(zero, 0.0, function(where(zero, 1.0, value))))
 
 
-@composite(np.std, samples=samples_of(np.std), ulp=8, scalar=True)
+@decomposition(np.std, samples=samples_of(np.std), ulp=8, scalar=True)
 def std(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
     variance = var(a, axis, *args, **kwargs)
     return convert(flat_at_zero(sqrt, variance), variance.dtype)
@@ -125,7 +125,7 @@ def average_or_nan(a: Any, axis: Any = None, weights: Any = None) -> Any:
         return np.mean(a, axis) * np.float32(np.nan)
 
 
-@composite(average_or_nan, name="average", implements=(np.average,), samples=average_samples, ulp=8, scalar=True)
+@decomposition(average_or_nan, name="average", implements=(np.average,), samples=average_samples, ulp=8, scalar=True)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     value = as_value(a)
     axes = shapes.normalise_axes(axis, value.ndim)
@@ -155,11 +155,11 @@ def weights_along(weights: Value, value: Value, axis: Any, axes: tuple[int, ...]
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     if weights.ndim != len(axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    for extent, place in zip(weights.shape, axes, strict=True):
-        shapes.require_same(extent, value.shape[place], "average: weights do not fit the array along the axis")
-    return expand_at(weights, [place for place in range(value.ndim) if place - value.ndim not in axes])
+    for extent, each in zip(weights.shape, axes, strict=True):
+        shapes.require_same(extent, value.shape[each], "average: weights do not fit the array along the axis")
+    return expand_at(weights, [each for each in range(value.ndim) if each - value.ndim not in axes])
 
 
-@composite(np.ptp, samples=samples_of(np.ptp))
+@decomposition(np.ptp, samples=samples_of(np.ptp))
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Value:
     return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)

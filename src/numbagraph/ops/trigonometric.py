@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import composite, draw, elementwise
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import as_value, inexact_rule
 from numbagraph.intrinsics import complexes, elementary, reals, vecmath
 from numbagraph.intrinsics.formula import by_kind
@@ -144,7 +144,7 @@ def angle_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(draw(rng, dtype, (3, 4)),), (draw(rng, dtype, (3, 4)), True)] if dtype.kind != "b" else []
 
 
-@composite(np.angle, samples=angle_samples, ulp=4)
+@decomposition(np.angle, samples=angle_samples, ulp=4)
 def angle(z: Any, deg: bool = False) -> Value:
     value = as_value(z)
     result = arctan2(imag(value), real(value)) if value.dtype.kind == "c" else arctan2(0, value)

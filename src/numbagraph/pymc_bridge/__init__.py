@@ -1,6 +1,6 @@
 """PyMC models and PyTensor graphs on numbagraph. PyMC is imported with this package, and never before."""
 
-from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, ordering, signals, structure
+from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
 from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
@@ -21,9 +21,7 @@ __all__ = [
     "indexing",
     "linalg",
     "mathematics",
-    "ordering",
     "sample",
-    "signals",
     "structure",
     "to_pytensor",
 ]

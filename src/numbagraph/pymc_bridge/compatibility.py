@@ -79,7 +79,7 @@ def index_of(op: Any, indices: Sequence[Any]) -> tuple[Any, ...]:
     pattern = getattr(op, "idx_list", None)
     if pattern is None:
         return tuple(indices)
-    if any(isinstance(each, int) for each in _entries(pattern)):  # PyTensor 3: an entry is the place of its input
+    if any(isinstance(each, int) for each in _entries(pattern)):  # PyTensor 3: an entry is the position of its input
         return tuple(_filled(each, indices) for each in pattern)
     return tuple(indexing.indices_from_subtensor(list(indices), pattern))
 
@@ -106,11 +106,11 @@ def _filled(entry: Any, indices: Sequence[Any]) -> Any:
     return indices[entry] if isinstance(entry, int) else entry
 
 
-def axis_apart(op: Any, operands: Sequence[Any], place: int) -> tuple[Any, list[Any]]:
-    """The axis of a `Join` or `Split`, which PyTensor 2 has in a place among the operands, and the other operands."""
+def axis_apart(op: Any, operands: Sequence[Any], position: int) -> tuple[Any, list[Any]]:
+    """The axis of a `Join` or `Split`, which PyTensor 2 has among the operands, and the other operands."""
     if hasattr(op, "axis"):
         return op.axis, list(operands)
-    return operands[place], [*operands[:place], *operands[place + 1 :]]
+    return operands[position], [*operands[:position], *operands[position + 1 :]]
 
 
 def triangle_of(op: Any) -> str:
@@ -179,7 +179,7 @@ def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str
 
 
 def change_group(trace: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """Put what a function makes of a group in the group's place, if there is one."""
+    """Put what a function makes of a group where the group was, if there is one."""
     if isinstance(trace, xarray.DataTree):
         if name in trace.children:
             trace[name] = xarray.DataTree(change(trace[name].to_dataset()))

@@ -16,7 +16,7 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
-from numbagraph.pymc_bridge.segments import Segment
+from numbagraph.pymc_bridge.partitions import Partition
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""
@@ -45,10 +45,10 @@ def foreign_step(node: Apply, storage: dict[Variable, Cell]) -> Callable[[], Non
 
 
 class ByPytensor:
-    """What a segment computes, by PyTensor's Python code. It is compiled when it is first called."""
+    """What a partition computes, by PyTensor's Python code. It is compiled when it is first called."""
 
-    def __init__(self, segment: Segment) -> None:
-        self.segment = segment
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
 
     def __call__(self, arrays: Sequence[Any], refusal: ShapeError) -> Sequence[Any]:
         """The results where native code refuses lengths: PyTensor may take them, as it decides when it runs.
@@ -56,7 +56,7 @@ class ByPytensor:
         If it does not, or if they are not those that its types promise, the error is the refusal, which names the
         user's line, unless PyTensor raises one of another kind.
         """
-        if not all(each.type.is_valid_value(array) for each, array in zip(self.segment.inputs, arrays, strict=True)):
+        if not all(each.type.is_valid_value(array) for each, array in zip(self.partition.inputs, arrays, strict=True)):
             raise refusal
         try:
             results = self.function(*arrays)
@@ -70,7 +70,7 @@ class ByPytensor:
 
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
-        inputs, outputs = self.segment.inputs, self.segment.outputs
+        inputs, outputs = self.partition.inputs, self.partition.outputs
         given: Any = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
         copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)

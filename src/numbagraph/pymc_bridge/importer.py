@@ -33,7 +33,7 @@ from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
 from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
-from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, places_of
+from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.engine import rewrite_values
@@ -59,7 +59,7 @@ class UnsupportedOp(NotImplementedError):
             self.add_note(f"  {advice}")
 
     def locate(self, where: object) -> None:
-        """Say where the user wrote what needs the op; the innermost place counts."""
+        """Say where the user wrote what needs the op; the innermost location counts."""
         if not self.located:
             self.add_note(f"  at {where}")
         self.located = True
@@ -206,7 +206,7 @@ class Importer:
         if not hasattr(data, "tocsr"):
             return self.capture(np.asarray(data), name)
         matrix = data if data.format in COMPRESSED else data.tocsr()
-        rows, columns = (self.capture(each, "places") for each in places_of(matrix))
+        rows, columns = (self.capture(each, "places") for each in coordinates(matrix))
         return SparseMatrix(matrix, rows, columns, self.capture(matrix.data, name))
 
     def capture(self, data: np.ndarray, name: str) -> Value:
@@ -420,10 +420,10 @@ def finish(
     for requirement, condition in zip(requirements, graph.outputs[len(values) :], strict=True):
         if not (isinstance(condition, GraphConstant) and condition.data.all()):
             names = names or names_of_users(outputs)
-            place = place_of(requirement, outputs)
+            number = output_of(requirement, outputs)
             attributes = {"message": requirement.message, "error": requirement.error}
             with at_source(Origin("", 0, names.get(requirement.variable, "") or expression(requirement.variable))):
-                checked[place] = registry["check"](checked[place], condition, **attributes)
+                checked[number] = registry["check"](checked[number], condition, **attributes)
     return ImportedGraph(graph.inputs, tuple(checked), graph.guards, graph.equalities, name, captured)
 
 
@@ -437,11 +437,11 @@ def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:
     return names
 
 
-def place_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
+def output_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
     """The first output that depends on a checked variable. (One inside an op's own graph is no output's ancestor.)"""
-    for place, output in enumerate(outputs):
+    for number, output in enumerate(outputs):
         if requirement.variable in ancestors([output]):
-            return place
+            return number
     return 0
 
 

@@ -19,7 +19,7 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.default_mode import install
 from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
-from numbagraph.pymc_bridge.segments import Division, Segment, divide
+from numbagraph.pymc_bridge.partitions import Division, Partition, divide
 
 LONGEST = 60
 """Characters of an op in a warning."""
@@ -106,7 +106,7 @@ class LinkedProgram:
         """``updates`` are the inputs that change, and what they become."""
         self.steps = [
             native_step(step, division.functions[step], storage)
-            if isinstance(step, Segment)
+            if isinstance(step, Partition)
             else foreign_step(step, storage)
             for step in division.steps
         ]
@@ -132,12 +132,12 @@ class LinkedProgram:
         return outputs
 
 
-def native_step(segment: Segment, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
+def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
     """A native function, which reads and writes cells. PyTensor decides on lengths that it refuses."""
-    by_pytensor = ByPytensor(segment)
-    inputs = [storage[each] for each in segment.inputs]
-    outputs = [storage[each] for each in segment.outputs]
-    numbers = [storage[each] for each in segment.outputs if isinstance(each.type, ScalarType)]
+    by_pytensor = ByPytensor(partition)
+    inputs = [storage[each] for each in partition.inputs]
+    outputs = [storage[each] for each in partition.outputs]
+    numbers = [storage[each] for each in partition.outputs if isinstance(each.type, ScalarType)]
 
     def step() -> None:
         arrays = [cell[0] for cell in inputs]

@@ -41,7 +41,7 @@ from numbagraph.transforms.interpret import evaluate
 
 
 class Point:
-    """The free variables of a model, raveled into one vector of doubles in the order of `pm.Model.initial_point`."""
+    """The free variables of a model, flattened into one vector of doubles in the order of `pm.Model.initial_point`."""
 
     def __init__(self, original: pm.Model, model: Any) -> None:
         """``model`` is ``original``, or made of it by freezing, which changes the order of its variables."""
@@ -98,7 +98,7 @@ def shared_variables(outputs: Sequence[Variable]) -> list[Any]:
             raise ValueError(f"shared variables must have names of their own, but there is {each!r}")
         if is_sparse(each):
             raise UnsupportedOp(
-                f"native code is made for the places of a sparse matrix's elements, but {each.name!r} may change",
+                f"native code is made for the pattern of a sparse matrix, but that of {each.name!r} may change",
                 advice="With freeze=True, pm.Data are constant",
             )
     return found
@@ -168,7 +168,7 @@ class Parts:
 
     def __init__(self, original: pm.Model, *, freeze: bool) -> None:
         self.model: Any = frozen(original) if freeze else original
-        self.order = {each.name: place for place, each in enumerate(original.unobserved_RVs)}
+        self.order = {each.name: number for number, each in enumerate(original.unobserved_RVs)}
         """The variables that a trace has: freezing changes their order."""
         self.freeze = freeze
         self.check_parameters = original.check_bounds
@@ -293,11 +293,11 @@ class CompiledLogp:
             value, *gradient = evaluate(graph, [*self.point.split(vector), *self.function.arrays])
         if not self.has_gradient:
             return np.float64(value)
-        places = self.function.vectors
+        layout = self.function.vectors
         result = np.empty(self.point.size)
-        for each, part in zip(gradient, places.results[1:], strict=True):
+        for each, part in zip(gradient, layout.results[1:], strict=True):
             result[part.begin : part.begin + part.size] = np.ravel(each)
-        for source, target in places.copies:
+        for source, target in layout.copies:
             result[target.begin : target.begin + target.size] = result[source.begin : source.begin + source.size]
         return np.float64(value), result
 
@@ -335,7 +335,7 @@ def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = Tru
     Returns
     -------
     CompiledLogp
-        A function of a point, raveled as `pymc.blocking.DictToArrayBijection` does it: it gives the log-density
+        A function of a point, flattened as `pymc.blocking.DictToArrayBijection` does it: it gives the log-density
         (``float64``), or a pair of it and the gradient (``float64[size]``). `CompiledLogp.address` is for C.
 
     Raises

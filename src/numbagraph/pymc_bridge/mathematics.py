@@ -1,4 +1,4 @@
-"""Translation of reductions, products of matrices, and functions of whole rows."""
+"""Translation of reductions, products of matrices, and functions of whole rows: softmax, sorting, convolution."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from pymc.distributions.dist_math import SplineWrapper
 from pytensor.graph.basic import Apply
 from pytensor.tensor import math
 from pytensor.tensor.elemwise import CAReduce
-from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.extra_ops import CumOp, SearchsortedOp
+from pytensor.tensor.signal.conv import Convolve1d
+from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, canonical_dtype
 from numbagraph.ir.values import Value, constant
+from numbagraph.ops.convolution import convolved
 from numbagraph.ops.shape import expand_at, permute, reshape_value
-from numbagraph.pymc_bridge.compatibility import blas, rows, scalars
+from numbagraph.pymc_bridge.compatibility import blas, rows, scalars, sorted_axis
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
 from numbagraph.pymc_bridge.structure import elements_of, is_made_of_numbers
 
@@ -143,6 +146,28 @@ def formula(importer: Importer, node: Apply, *operands: Value) -> Value:
 def softmax_gradient(importer: Importer, node: Apply, given: Value, softmax_of_x: Value) -> Value:
     product: Any = given * softmax_of_x
     return product - registry["sum"](product, node.op.axis, keepdims=True) * softmax_of_x
+
+
+@imports(SortOp, ArgSortOp)
+def sort(importer: Importer, node: Apply, x: Value, *axis: Value) -> Any:
+    known = [importer.data_of(each) for each in axis]
+    if any(each is None for each in known):
+        return importer.computed_now(node)
+    name = "sort" if isinstance(node.op, SortOp) else "argsort"
+    return registry[name](x, sorted_axis(node.op, *known))
+
+
+@imports(SearchsortedOp)
+def searchsorted(importer: Importer, node: Apply, x: Value, v: Value, *sorter: Value) -> Value:
+    return registry["searchsorted"](x, v, node.op.side, *sorter)
+
+
+@imports(Convolve1d)
+def convolution(importer: Importer, node: Apply, a: Value, v: Value, full: Value) -> Any:
+    known = importer.data_of(full)
+    if known is None:
+        return importer.computed_now(node)
+    return convolved(a, v, "full" if known else "valid")
 
 
 def matrix_product(importer: Importer, node: Apply, x: Value, y: Value) -> Value:

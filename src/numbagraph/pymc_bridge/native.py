@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.raveled import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
+from numbagraph.emit.flattened import HeldArgument, PointLayout, VectorPart, emit_entry, emit_run, emit_sampled
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature, Result
 from numbagraph.ir.structs import cached_property, replace
 from numbagraph.ir.types import FLOAT64
@@ -122,7 +122,7 @@ class VectorFunction:
         outputs, own, copies = distinct(graph.outputs, results)
         self.graph = graph = replace(graph, outputs=tuple(outputs))
         self.size = sum(each.size for each in arguments)
-        varying = [place for place, each in enumerate(outputs) if not all(isinstance(n, int) for n in each.shape)]
+        varying = [number for number, each in enumerate(outputs) if not all(isinstance(n, int) for n in each.shape)]
         self.vectors = PointLayout(
             self.size, (*arguments, *held), tuple(own), tuple(sizes), tuple(copies), with_point, tuple(varying)
         )

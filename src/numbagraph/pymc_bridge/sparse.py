@@ -1,4 +1,4 @@
-"""Translation of sparse matrices, whose elements' places are known: products are gathers and scatters, which fuse.
+"""Translation of sparse matrices, whose patterns are known: products are gathers and scatters, which fuse.
 
 It is imported with the first op of these: few models have one, and PyTensor's modules take time.
 """
@@ -111,28 +111,30 @@ def scale_rows(importer: Importer, node: Apply, x: SparseMatrix, factors: Value)
 
 @imports(ops.CSMProperties)
 def parts(importer: Importer, node: Apply, x: SparseMatrix) -> list[Value]:
-    places = (x.pattern.indices, x.pattern.indptr, np.array(x.shape))
-    return [x.data, *[importer.capture(each.astype(np.int32), "pattern") for each in places]]
+    pattern = (x.pattern.indices, x.pattern.indptr, np.array(x.shape))
+    return [x.data, *[importer.capture(each.astype(np.int32), "pattern") for each in pattern]]
 
 
 @imports(ops.CSM)
-def of_parts(importer: Importer, node: Apply, data: Value, *places: Value) -> SparseMatrix:
+def of_parts(importer: Importer, node: Apply, data: Value, *given: Value) -> SparseMatrix:
     whole = describe(node.outputs[0])
-    pattern = pattern_of(importer, node, places)
+    pattern = pattern_of(importer, node, given)
     if pattern is None:
-        raise UnsupportedOp(f"the places of the elements of {whole}, a sparse matrix, are no constants")
-    shapes.require_same(data.shape[0], pattern.rows.shape[0], f"one element a place is needed in {whole}")
+        raise UnsupportedOp(f"the indices of the elements of {whole}, a sparse matrix, are no constants")
+    shapes.require_same(
+        data.shape[0], pattern.rows.shape[0], f"one number for each element of the pattern is needed in {whole}"
+    )
     return pattern.of(data)
 
 
-def pattern_of(importer: Importer, node: Apply, places: Sequence[Value]) -> SparseMatrix | None:
-    """A matrix with the places that a `CSM` is given: those of another, mostly."""
+def pattern_of(importer: Importer, node: Apply, given: Sequence[Value]) -> SparseMatrix | None:
+    """A matrix with the pattern that a `CSM` is given: that of another, mostly."""
     source = node.inputs[1].owner
     if source is not None and isinstance(source.op, ops.CSMProperties) and node.inputs[1:] == source.outputs[1:]:
         other = importer.values[source.inputs[0]]
         if other.pattern.format == node.op.format:
             return other
-    known = [importer.data_of(each) for each in places]
+    known = [importer.data_of(each) for each in given]
     if any(each is None for each in known):
         return None
     indices, indptr, shape = known

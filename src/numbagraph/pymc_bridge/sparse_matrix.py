@@ -39,7 +39,7 @@ class SparseMatrix(Struct, eq=False):
         return SparseMatrix(self.pattern.T, self.columns, self.rows, self.data)
 
     def of(self, data: Value) -> SparseMatrix:
-        """Other elements in the same places."""
+        """Other elements in the same pattern."""
         return replace(self, data=data)
 
     def of_numbers(self, data: np.ndarray) -> Any:
@@ -53,7 +53,7 @@ def is_sparse(variable: Variable) -> bool:
     return isinstance(variable.type, TensorType) and hasattr(variable.type, "format")
 
 
-def places_of(pattern: Any) -> tuple[np.ndarray, np.ndarray]:
+def coordinates(pattern: Any) -> tuple[np.ndarray, np.ndarray]:
     """The rows and columns of the elements of SciPy's compressed matrix.
 
     Raises
@@ -63,6 +63,6 @@ def places_of(pattern: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     pattern.check_format(full_check=True)
     along = np.repeat(np.arange(pattern.indptr.size - 1), np.diff(pattern.indptr))
-    places = along, pattern.indices
-    row, column = places if pattern.format == "csr" else places[::-1]
+    pair = along, pattern.indices
+    row, column = pair if pattern.format == "csr" else pair[::-1]
     return row.astype(np.int32), column.astype(np.int32)

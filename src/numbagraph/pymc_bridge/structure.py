@@ -112,7 +112,7 @@ def dim_shuffle(importer: Importer, node: Apply, x: Value) -> Value:
         )
     rest = [axis for axis in range(x.ndim) if axis not in dropped]
     x = permute(squeeze_at(x, dropped), [rest.index(axis) for axis in kept])
-    return expand_at(x, [place for place, axis in enumerate(order) if axis == "x"])
+    return expand_at(x, [position for position, axis in enumerate(order) if axis == "x"])
 
 
 @imports(TypeCastingOp, DeepCopyOp, CpuContiguous, basic.TensorFromScalar, basic.ScalarFromTensor)

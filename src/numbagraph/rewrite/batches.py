@@ -35,7 +35,7 @@ def single(value: Value, rank: int) -> Value:
     while is_op(value, "broadcast_to") and repeats_elements(value, rank):
         value = value.inputs[0]
     batch = value.shape[: value.ndim - rank]
-    count = next((place for place, extent in enumerate(batch) if shapes.resolve(extent) != 1), len(batch))
+    count = next((axis for axis, extent in enumerate(batch) if shapes.resolve(extent) != 1), len(batch))
     return squeeze_at(value, range(count)) if count else value
 
 

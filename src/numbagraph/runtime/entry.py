@@ -141,11 +141,11 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
 
 def _expand_field(match: re.Match[str]) -> str:
     name, structure, field, base = match.groups()
-    place = getattr(_STRUCTURES[structure], field)
+    member = getattr(_STRUCTURES[structure], field)
     kind: Any = next(declared[1] for declared in _STRUCTURES[structure]._fields_ if declared[0] == field)
     is_pointer = kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer)
-    spelled = "ptr" if is_pointer else f"i{8 * place.size}"
-    return f"{name}.at = getelementptr i8, ptr {base}, i64 {place.offset}\n  {name} = load {spelled}, ptr {name}.at"
+    spelled = "ptr" if is_pointer else f"i{8 * member.size}"
+    return f"{name}.at = getelementptr i8, ptr {base}, i64 {member.offset}\n  {name} = load {spelled}, ptr {name}.at"
 
 
 _CONSTANTS = {
@@ -302,7 +302,7 @@ class EntryPlan:
         self.record.captured_meta_count = offsets[-1] - offsets[first]
 
     def _lay_out_frame(self) -> None:
-        """Give each part of a call's memory its place; data pointers stand at the beginning."""
+        """Give each part of a call's memory its offset; data pointers stand at the beginning."""
         signature, record = self.signature, self.record
         results = len(signature.results)
         begin = len(signature.leaves)

@@ -1,6 +1,6 @@
 """What a traced function has read of the world around it, and whether that is still so.
 
-A guard is a place that holds a reference: an entry of a dict (globals, a module, an instance, a class), a closure cell,
+A guard watches what holds a reference: an entry of a dict (globals, a module, an instance, a class), a closure cell,
 or a slot. The native entry compares references (``runtime/native/guards.ll``); here numbers are compared by value.
 """
 
@@ -33,7 +33,7 @@ class GuardRecord(ctypes.Structure):
 
 
 class NameGuard(NamedTuple):
-    """A place, and what it held when the function was traced."""
+    """What holds a reference, and what was in it when the function was traced."""
 
     owner: Any
     """A dict, a cell, or an object with slots."""
@@ -46,7 +46,7 @@ class NameGuard(NamedTuple):
 
 
 def read(owner: Any, key: Any) -> Any:
-    """What a place holds now."""
+    """What is in it now."""
     if type(owner) is CellType:
         try:
             return owner.cell_contents

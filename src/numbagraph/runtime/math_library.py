@@ -84,14 +84,14 @@ core_ops = Shelf(CORE, BatchedCall.define)
 
 @ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
 @keeping
-def load_core(name: bytes, place: int) -> None:
+def load_core(name: bytes, slot: int) -> None:
     """What native code calls when it first needs a core op, by its whole name; it may run without Python's lock.
 
-    Where an exception is raised, nothing is put into the place: the program then ends with a code, and its caller
+    Where an exception is raised, nothing is put into the slot: the program then ends with a code, and its caller
     raises the exception.
     """
     (address,) = core_ops.addresses_of([name.decode().removeprefix(CORE)])
-    ctypes.c_void_p.from_address(place).value = address
+    ctypes.c_void_p.from_address(slot).value = address
 
 
 FINDERS[LOAD] = one_by_one(lambda name: ctypes.cast(load_core, ctypes.c_void_p).value or 0)

@@ -93,24 +93,24 @@ class GraphFunctionType(types.Callable, types.Opaque):
         self, args: tuple[types.Type, ...], kws: dict[str, types.Type]
     ) -> tuple[tuple[types.Type, ...], dict[str, types.Type]]:
         """Arguments as the call takes them: those that must be constants as literals, all others as plain types."""
-        places = range(len(args))
+        positions = range(len(args))
         try:
-            bound = self.function.signature.bind(*places, **{name: name for name in kws}).arguments
+            bound = self.function.signature.bind(*positions, **{name: name for name in kws}).arguments
         except TypeError as error:
             raise errors.TypingError(str(error)) from None
         static = {bound[name]: name for name in self.function.static_argnames if name in bound}
 
-        def settle(place: int | str, type_: types.Type) -> types.Type:
-            if place not in static:
+        def settle(key: int | str, type_: types.Type) -> types.Type:
+            if key not in static:
                 return type_ if self.function.prefers_constants else types.unliteral(type_)
             if not is_constant(type_):
                 raise errors.TypingError(
-                    f"the static argument {static[place]!r} must be known when the caller is compiled: "
+                    f"the static argument {static[key]!r} must be known when the caller is compiled: "
                     f"pass a literal, or numba.literally(...), instead of a value of type {type_}"
                 )
             return type_
 
-        return tuple(map(settle, places, args)), {name: settle(name, each) for name, each in kws.items()}
+        return tuple(map(settle, positions, args)), {name: settle(name, each) for name, each in kws.items()}
 
     def _lower(self, context: Any, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> ir.Value:
         assert sig.pysig is not None

@@ -170,8 +170,8 @@ def check_layout() -> None:
     _require(fields == (array.ctypes.data, 2, (3, 2), (16, 8), id(array.dtype), array.flags.num), "arrays")
     _require(ObjectFields.from_address(id(array)).type == id(np.ndarray), "objects")
     cell, slots = (lambda: array).__closure__[0], _Slots(array)  # type: ignore[index]
-    for place in (id(cell) + HEADER_SIZE, id(slots) + (slot_offset(vars(_Slots)["held"]) or 0)):
-        _require(ctypes.c_void_p.from_address(place).value == id(array), "references")
+    for address in (id(cell) + HEADER_SIZE, id(slots) + (slot_offset(vars(_Slots)["held"]) or 0)):
+        _require(ctypes.c_void_p.from_address(address).value == id(array), "references")
     for dtype in (np.dtype(np.int16), np.dtype(">f8")):
         found = DtypeFields.from_address(id(dtype))
         fields = (found.kind.decode(), found.byteorder.decode(), found.number, found.itemsize)

@@ -118,12 +118,12 @@ def error_of(result: np.floating, wanted: Any) -> float:
 def worst_of(function: MathFunction, arguments: Arrays, results: np.ndarray) -> Worst:
     """The largest error of some results."""
     found = Worst(0.0, tuple(float(each[0]) for each in arguments))
-    for place, result in enumerate(results):
-        point = tuple(float(each[place]) for each in arguments)
+    for number, result in enumerate(results):
+        point = tuple(float(each[number]) for each in arguments)
         error = error_of(result, exact(function, point))
         if error > found.ulp:
-            one = [each[place : place + 1] for each in arguments]
-            if not is_specified(function, one, results[place : place + 1])[0]:
+            one = [each[number : number + 1] for each in arguments]
+            if not is_specified(function, one, results[number : number + 1])[0]:
                 found = Worst(error, point)
     return found
 
@@ -156,9 +156,9 @@ def measure_all(function: MathFunction) -> Worst:
         distance = distances(results, run(quiet(x.astype, FLOAT64)))
         doubtful = np.flatnonzero(distance > function.ulp)
         distance[doubtful[is_specified(function, [x[doubtful]], results[doubtful])]] = 0.0
-        place = int(np.argmax(distance))
-        if distance[place] > 0.9 * found.ulp:
-            worst = worst_of(function, [x[place : place + 1]], results[place : place + 1])
+        worst_at = int(np.argmax(distance))
+        if distance[worst_at] > 0.9 * found.ulp:
+            worst = worst_of(function, [x[worst_at : worst_at + 1]], results[worst_at : worst_at + 1])
             found = max(found, worst, key=lambda each: each.ulp)
     return found
 

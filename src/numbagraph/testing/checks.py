@@ -25,7 +25,7 @@ IN_TURN = ("Fortran order", "strided", "negative strides", "stride 0")
 """Layouts of which a sample has one, where there are to be few."""
 
 REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
-"""Dtypes for which emitters take different ways; within a kind, other widths go the same."""
+"""Dtypes for which emitters write different code; within a kind, that of other widths is the same."""
 
 BOTH_LOOPS = (LAYOUTS["C order"], LAYOUTS["strided"])
 SPECIAL = "special values"
@@ -102,10 +102,10 @@ def check_python_numbers(call: Call) -> None:
     """
     beside = {"arrays": call.arrays, "0-d arrays": call.rank0()} if len(call.arrays) > 1 else {"nothing": call.arrays}
     for others, arrays in beside.items():
-        for place, number in itertools.product(range(len(arrays)), NUMBERS):
-            before, after = arrays[:place], arrays[place + 1 :]
+        for position, number in itertools.product(range(len(arrays)), NUMBERS):
+            before, after = arrays[:position], arrays[position + 1 :]
             given = [*before, number, *after]
-            what = f"the Python number {number} in place {place} beside {others}"
+            what = f"the Python number {number} as argument {position} beside {others}"
             Checker(call, "numpy").check_weak(given, what)
             if before or after:
                 Checker(Call(call.op, call.fill(given), call.number), "numpy").check_weak([*before, *after], what)
@@ -119,11 +119,11 @@ def is_public(op: Op) -> bool:
 
 def check_lengths_of_one(call: Call) -> None:
     """One length of one array made 1 broadcasts where NumPy's does, and is an error where it is one."""
-    for place, array in enumerate(call.arrays if len(call.arrays) > 1 else ()):
+    for position, array in enumerate(call.arrays if len(call.arrays) > 1 else ()):
         for axis in range(array.ndim):
             cut = array[(slice(None),) * axis + (slice(1),)]
-            given = [*call.arrays[:place], cut, *call.arrays[place + 1 :]]
-            Checker(call, "numpy").check_weak(given, f"length 1 along axis {axis} of array {place}")
+            given = [*call.arrays[:position], cut, *call.arrays[position + 1 :]]
+            Checker(call, "numpy").check_weak(given, f"length 1 along axis {axis} of array {position}")
 
 
 def is_thorough(call: Call, dtype: np.dtype) -> bool:

@@ -19,13 +19,13 @@ def scaled(exponent: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda array: array * array.dtype.type(2.0**exponent)
 
 
-def with_element(number: float, place: int) -> Callable[[np.ndarray], np.ndarray]:
+def with_element(number: float, index: int) -> Callable[[np.ndarray], np.ndarray]:
     """Another element on the diagonal of each matrix, or in a vector."""
 
     def change(array: np.ndarray) -> np.ndarray:
         result = array.copy()
         if result.size:
-            result[(..., *[place] * min(result.ndim, 2))] = number
+            result[(..., *[index] * min(result.ndim, 2))] = number
         return result
 
     return change
@@ -69,13 +69,13 @@ def check_special_matrices(
 
 
 def variations(call: Call, left_out: tuple[str, ...]) -> Iterator[tuple[str, list[np.ndarray]]]:
-    places = [place for place, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
+    positions = [position for position, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
     yield "no matrices at all", [np.empty((0, *each.shape), each.dtype) for each in call.arrays]
     for name, change in SPECIAL.items():
-        for chosen in [places] if len(places) == 1 else [places, *[[place] for place in places]]:
+        for chosen in [positions] if len(positions) == 1 else [positions, *[[position] for position in positions]]:
             if name not in left_out:
                 with np.errstate(all="ignore"):
-                    arrays = [change(each) if place in chosen else each for place, each in enumerate(call.arrays)]
+                    arrays = [change(each) if position in chosen else each for position, each in enumerate(call.arrays)]
                 yield f"{name} in {chosen}", arrays
 
 

@@ -230,7 +230,7 @@ def total(function: Callable[..., Any]) -> Callable[..., Any]:
 def operands_of(op: Op) -> tuple[int, list[int]]:
     """How many operands an op has, and those that its samples have as real numbers: the others are parameters."""
     arrays = next(iter(op.samples(np.random.default_rng(0), FLOAT64)))
-    return len(arrays), [place for place, each in enumerate(arrays) if np.asarray(each).dtype == FLOAT64]
+    return len(arrays), [position for position, each in enumerate(arrays) if np.asarray(each).dtype == FLOAT64]
 
 
 def points_of(op: Op) -> np.ndarray:

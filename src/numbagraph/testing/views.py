@@ -22,14 +22,14 @@ class Write(NamedTuple):
     """A write into an argument or a result of a call."""
 
     write: Callable[[Any], None]
-    place: int
+    position: int
     into_result: bool
 
     def __call__(self, arguments: Sequence[Any], results: Sequence[Any]) -> None:
-        self.write((results if self.into_result else arguments)[self.place])
+        self.write((results if self.into_result else arguments)[self.position])
 
     def __str__(self) -> str:
-        return f"{self.write.__name__} {'result' if self.into_result else 'argument'} {self.place}"
+        return f"{self.write.__name__} {'result' if self.into_result else 'argument'} {self.position}"
 
 
 def assign(array: Any) -> None:
@@ -63,8 +63,10 @@ def program(function: Function, writes: Sequence[Write]) -> Function:
 def possible_writes(arrays: Sequence[Any], results: Sequence[Any]) -> Iterator[Write]:
     """All writes, but into scalars, which nobody can write into; an argument of rank 0 is one in a trace."""
     for write in (assign, change):
-        yield from (Write(write, place, False) for place, each in enumerate(arrays) if each.ndim)
-        yield from (Write(write, place, True) for place, each in enumerate(results) if isinstance(each, np.ndarray))
+        yield from (Write(write, position, False) for position, each in enumerate(arrays) if each.ndim)
+        yield from (
+            Write(write, position, True) for position, each in enumerate(results) if isinstance(each, np.ndarray)
+        )
 
 
 def check_writes(op: Op, *dtypes: Any) -> int:

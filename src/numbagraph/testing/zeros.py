@@ -34,7 +34,7 @@ def check_signs_of_zero(call: Call, backend: str = "numba", **options: Any) -> i
         found = outcome(compiled, arrays)
         if isinstance(found, Exception):
             raise AssertionError(f"{call}, {what}, {backend}: {type(found).__name__}: {found}") from found
-        for place, (each, *wanted) in enumerate(zip(*[parts(result) for result in (found, *expected)], strict=True)):
+        for position, (each, *wanted) in enumerate(zip(*[parts(result) for result in (found, *expected)], strict=True)):
             if any(other.shape != each.shape for other in wanted):
                 continue
             zeros = (each == 0) & np.logical_and.reduce([other == 0 for other in wanted])
@@ -46,7 +46,7 @@ def check_signs_of_zero(call: Call, backend: str = "numba", **options: Any) -> i
                 index = tuple(int(axis) for axis in np.argwhere(wrong)[0])
                 sign = "-" if signs[0][index] else "+"
                 raise AssertionError(
-                    f"{call}, {what}, {backend}: {wrong.sum()} of {zeros.sum()} zeros of part {place} have another "
+                    f"{call}, {what}, {backend}: {wrong.sum()} of {zeros.sum()} zeros of part {position} have another "
                     f"sign than NumPy's; {sign}0 expected at {index}"
                 )
     return compared
@@ -66,12 +66,12 @@ SHARES = {"+0": (1, 0, 0), "-0": (0, 1, 0), "zeros": (1, 1, 0), "zeros and numbe
 def with_zeros(call: Call) -> Iterator[tuple[str, list[Any]]]:
     """The arrays of a call with zeros in them: of the same kind in all, and of every pair of kinds in two."""
     rng = np.random.default_rng(call.number)
-    places = [place for place, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
-    kinds = list(product(SHARES, repeat=2)) if len(places) == 2 else [(name,) * len(places) for name in SHARES]
+    positions = [position for position, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
+    kinds = list(product(SHARES, repeat=2)) if len(positions) == 2 else [(name,) * len(positions) for name in SHARES]
     for names in kinds:
         arrays = list(call.arrays)
-        for place, name in zip(places, names, strict=True):
-            arrays[place] = zeroed(arrays[place], SHARES[name], rng)
+        for position, name in zip(positions, names, strict=True):
+            arrays[position] = zeroed(arrays[position], SHARES[name], rng)
         yield " and ".join(names) if len(set(names)) > 1 else names[0], arrays
 
 

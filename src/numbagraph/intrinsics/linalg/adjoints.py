@@ -103,14 +103,14 @@ class Vectors:
     def number(self, value: ir.Value) -> Number:
         return Number(self.emitter, value, self.dtype)
 
-    def place(self, matrix: Matrix, i: Index, j: Index) -> ir.Value:
+    def address(self, matrix: Matrix, i: Index, j: Index) -> ir.Value:
         return self.builder.bitcast(matrix.address(i, j), self.type.as_pointer())
 
     def load(self, matrix: Matrix, i: Index, j: Index) -> Number:
-        return self.number(self.builder.load(self.place(matrix, i, j), align=self.dtype.itemsize))
+        return self.number(self.builder.load(self.address(matrix, i, j), align=self.dtype.itemsize))
 
     def store(self, matrix: Matrix, i: Index, j: Index, number: Number) -> None:
-        self.builder.store(number.value, self.place(matrix, i, j), align=self.dtype.itemsize)
+        self.builder.store(number.value, self.address(matrix, i, j), align=self.dtype.itemsize)
 
     def spread(self, number: Number) -> Number:
         """The same in all lanes."""

@@ -69,11 +69,11 @@ class SquareCopies:
 
     def transpose(self, source: Matrix, target: Matrix, i: Index, j: Index) -> None:
         builder = self.element.builder
-        places = [builder.bitcast(source.address(i + row, j), self.pointer) for row in range(self.length)]
-        found = self.lanes.transposed([builder.load(place, align=self.align) for place in places])
+        addresses = [builder.bitcast(source.address(i + row, j), self.pointer) for row in range(self.length)]
+        found = self.lanes.transposed([builder.load(address, align=self.align) for address in addresses])
         for column, values in enumerate(found):
-            place = builder.bitcast(target.address(j + column, i), self.pointer)
-            builder.store(values, place, align=self.align)
+            address = builder.bitcast(target.address(j + column, i), self.pointer)
+            builder.store(values, address, align=self.align)
 
 
 def move(element: Element, source: Matrix, target: Matrix, rows: Index, columns: Index) -> None:

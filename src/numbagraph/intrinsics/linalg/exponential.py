@@ -152,6 +152,6 @@ def clear(element: Element, matrix: Matrix) -> None:
 
 
 def copy_number(
-    element: Element, source: Matrix, place: tuple[Index, Index], target: Matrix, to: tuple[Index, Index]
+    element: Element, source: Matrix, index: tuple[Index, Index], target: Matrix, to: tuple[Index, Index]
 ) -> None:
-    element.builder.store(element.builder.load(source.address(*place)), target.address(*to))
+    element.builder.store(element.builder.load(source.address(*index)), target.address(*to))

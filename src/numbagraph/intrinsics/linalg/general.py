@@ -100,16 +100,16 @@ def find_pivot(element: Element, factors: Grid, k: Index) -> Bits:
     """The first row, from row k on, with the largest element in column k."""
     code, builder = element.code, element.builder
     largest = StackVariable(code.emitter, absolute(factors[k, k]).value)
-    place = StackVariable(code.emitter, as_number(element, k).value)
+    best = StackVariable(code.emitter, as_number(element, k).value)
 
     def look(i: Index) -> None:
         size = absolute(factors[i, k])
         better = (size > Number(code.emitter, largest.value, code.dtype)).value
         largest.value = builder.select(better, size.value, largest.value)
-        place.value = builder.select(better, as_number(element, i).value, place.value)
+        best.value = builder.select(better, as_number(element, i).value, best.value)
 
     code.loop(k + 1, element["m"], look)
-    return Bits(code.emitter, place.value, INT32)
+    return Bits(code.emitter, best.value, INT32)
 
 
 def exchange_rows(element: Element, factors: Grid, k: Index, pivot: Bits) -> None:
@@ -254,13 +254,13 @@ def tridiagonal_by_lapack(element: Element) -> ir.Value:
     m, n, fortran = element["m"], element["n"], element.fortran
     diagonals, right = element.scratch
     rows = element.matrix(diagonals, m)
-    places = [rows.address(element.code.index(number), element.code.index(0)) for number in range(3)]
+    copies = [rows.address(element.code.index(number), element.code.index(0)) for number in range(3)]
     lower = element.matrix(element.operands[0], m).address(element.code.index(0), element.code.index(1))
     with element.builder.if_then(m.compare(">", 0)):
-        element.copy(places[0], lower, m - 1)
-        element.copy(places[1], element.operands[1], m)
-        element.copy(places[2], element.operands[2], m - 1)
+        element.copy(copies[0], lower, m - 1)
+        element.copy(copies[1], element.operands[1], m)
+        element.copy(copies[2], element.operands[2], m - 1)
     columns_of(element, element.operand(3), right, m, n)
-    info = fortran.lapack("gtsv", m, n, *places, right, fortran.width(m.register))
+    info = fortran.lapack("gtsv", m, n, *copies, right, fortran.width(m.register))
     rows_of(element, right, element.result(), m, n)
     return element.positive(info)

@@ -99,11 +99,11 @@ class Column:
         self.matrix = matrix
         self.c = c
 
-    def __getitem__(self, place: tuple[Index, Index]) -> Number:
-        return self.matrix[place[0], self.c]
+    def __getitem__(self, index: tuple[Index, Index]) -> Number:
+        return self.matrix[index[0], self.c]
 
-    def __setitem__(self, place: tuple[Index, Index], number: Number) -> None:
-        self.matrix[place[0], self.c] = number
+    def __setitem__(self, index: tuple[Index, Index], number: Number) -> None:
+        self.matrix[index[0], self.c] = number
 
 
 RAISED = 2.0**64

@@ -49,15 +49,15 @@ def each_lane(
 ) -> ir.Value:
     """A loop over the lanes, which LLVM makes into straight code: the formulas are written for one element."""
     width, element = lanes(dtype.itemsize), llvm_type(dtype)
-    places = [builder.alloca(each.type) for each in (*vectors, vectors[0])]
-    for place, each in zip(places, vectors, strict=False):
-        builder.store(each, place)
+    slots = [builder.alloca(each.type) for each in (*vectors, vectors[0])]
+    for slot, each in zip(slots, vectors, strict=False):
+        builder.store(each, slot)
     body, after = builder.append_basic_block("lane"), builder.append_basic_block("after")
     before = builder.block
     builder.branch(body)
     builder.position_at_end(body)
     lane = builder.phi(I64)
-    pointers = [builder.gep(builder.bitcast(each, element.as_pointer()), [lane]) for each in places]
+    pointers = [builder.gep(builder.bitcast(each, element.as_pointer()), [lane]) for each in slots]
     operands = [Operand(builder.load(each), dtype) for each in pointers[:-1]]
     builder.store(function.inlined(Emitter(builder, Inlining(WHOLE)), *operands), pointers[-1])
     following = builder.add(lane, ir.Constant(I64, 1))
@@ -66,4 +66,4 @@ def each_lane(
     branch = builder.cbranch(builder.icmp_unsigned("<", following, ir.Constant(I64, width)), body, after)
     branch.set_metadata("llvm.loop", loop_hints(builder.module, vectorize_width=width, interleave_count=1))
     builder.position_at_end(after)
-    return builder.load(places[-1])
+    return builder.load(slots[-1])

@@ -3,6 +3,8 @@ that row. As an assignment it costs a row, since the loop's memory is updated wh
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Node, Value
@@ -61,7 +63,7 @@ def row_of(value: Value) -> Row | None:
     return Row(content.inputs[0], here.inputs[1], axes[0])
 
 
-def is_op(value: Value, name: str) -> bool:
+def is_op(value: Value, name: str) -> TypeGuard[Node]:
     return isinstance(value, Node) and value.op.name == name
 
 

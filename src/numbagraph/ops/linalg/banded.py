@@ -50,9 +50,9 @@ def banded_vjp(
 def dense(ab: np.ndarray, upper: Any, xp: Any) -> Any:
     """The matrix of some diagonals, with the functions of a namespace."""
     count, length = ab.shape[-2:]
-    places = upper + xp.arange(length)[:, None] - xp.arange(length)
-    inside = (places >= 0) & (places < count)
-    return xp.where(inside, ab[..., xp.where(inside, places, 0), xp.arange(length)], xp.zeros((), ab.dtype))
+    diagonal = upper + xp.arange(length)[:, None] - xp.arange(length)
+    inside = (diagonal >= 0) & (diagonal < count)
+    return xp.where(inside, ab[..., xp.where(inside, diagonal, 0), xp.arange(length)], xp.zeros((), ab.dtype))
 
 
 def banded_evaluate(ab: Any, b: Any, *, lower: int, upper: int, trans: int) -> Any:

@@ -151,7 +151,7 @@ def stacked(
     if 0 in batch:
         found = [example(*stand_ins([np.empty(a.shape[len(batch) :], a.dtype) for a in arrays]))]
     else:
-        found = [function(*[a[place] for a in arrays]) for place in np.ndindex(batch)]
+        found = [function(*[a[index] for a in arrays]) for index in np.ndindex(batch)]
     columns = zip(*map(results, found), strict=True)
     count = 0 if 0 in batch else len(found)
     joined = [np.stack(column)[:count].reshape(*batch, *np.shape(column[0])) for column in columns]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.common import scalar_result
-from numbagraph.blockwise.kinds import composite
+from numbagraph.blockwise.kinds import decomposition
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
@@ -85,9 +85,9 @@ def cofactors(a: Value) -> Value:
     u, s, vh = (svd.bind(stop_gradient(a), result=each, full_matrices=False, on_error="nan") for each in range(3))
     top = max(s, -1, keepdims=True, initial=0)
     top = where(equal(top, 0), number(1, s), top)
-    places, length = iota(s.shape[-1]), shapes.as_value(s.shape[-1])
+    positions, length = iota(s.shape[-1]), shapes.as_value(s.shape[-1])
     zero = less_equal(s, top * (convert(length, s.dtype) * number(np.finfo(s.dtype).eps, s)))
-    last = logical_and(greater_equal(places, length - SINGULAR_VALUES), less(s, top * number(0.1, s)))
+    last = logical_and(greater_equal(positions, length - SINGULAR_VALUES), less(s, top * number(0.1, s)))
     raised = convert(where(logical_or(zero, last), top - s, number(0, s)), a.dtype)
     change = product(u * expand_dims.bind(raised, axes=(-2,)), vh)
     regular = a + change
@@ -145,14 +145,14 @@ def sign_of_product(elements: Value) -> Value:
     return prod(where(equal(elements, zero), zero, where(less(elements, zero), -one, one)), -1)
 
 
-@composite(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
+@decomposition(np.linalg.det, samples=samples.of(samples.regular), ulp=512, scalar=True)
 def det(a: Any) -> Value:
     _, (matrix, factors, pivots) = factored(a)
     value = stop_gradient(square_lu.bind(matrix, result=2))
     return determinant_of.bind(value, matrix, factors, pivots, part="value")
 
 
-@composite(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
+@decomposition(np.linalg.slogdet, samples=samples.of(samples.regular), ulp=64)
 def slogdet(a: Any) -> SlogdetResult:
     elements, (matrix, factors, pivots) = factored(a)
     size = absolute(elements)

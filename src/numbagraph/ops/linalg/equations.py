@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
-from numbagraph.blockwise.kinds import composite, core_op
+from numbagraph.blockwise.kinds import core_op, decomposition
 from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics.linalg import equations, spectral
 from numbagraph.ir import shapes
@@ -99,7 +99,9 @@ def lyapunov_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [(matrix, samples.draw(rng, dtype, (3, 3)), samples.Keywords())]
 
 
-@composite("scipy.linalg:solve_continuous_lyapunov", samples=samples.inexact(lyapunov_samples), ulp=256, regular=True)
+@decomposition(
+    "scipy.linalg:solve_continuous_lyapunov", samples=samples.inexact(lyapunov_samples), ulp=256, regular=True
+)
 def solve_continuous_lyapunov(a: Any, q: Any) -> Value:
     matrix, right = promoted(a, q, ranks=(2, 2))
     return solve_sylvester(matrix, adjoint(matrix), right)
@@ -112,7 +114,7 @@ def discrete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [(matrix, right, samples.Keywords(method=method)) for method in (None, "direct", "bilinear")]
 
 
-@composite("scipy.linalg:solve_discrete_lyapunov", samples=discrete_samples, ulp=512)
+@decomposition("scipy.linalg:solve_discrete_lyapunov", samples=discrete_samples, ulp=512)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Value:
     """By the bilinear transformation unless "direct" is asked for: lengths are not known when a function is traced.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
-from numbagraph.blockwise.kinds import Keywords, composite, draw
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -48,7 +48,7 @@ pinv_of = computed("pinv_of", "(n,m),(m,n)->(n,m)", pinv_vjp, lambda value, a: l
 PINV_SAMPLES = samples.inexact(samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5)))
 
 
-@composite(np.linalg.pinv, samples=PINV_SAMPLES, ulp=128, regular=True)
+@decomposition(np.linalg.pinv, samples=PINV_SAMPLES, ulp=128, regular=True)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Value:
     (matrix,) = promoted(a)
     if hermitian:
@@ -74,7 +74,7 @@ def precision(matrix: Value) -> Any:
     return longest * number(np.finfo(matrix.dtype).eps, registry["real"](matrix))
 
 
-@composite(np.linalg.matrix_rank, samples=samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5)))
+@decomposition(np.linalg.matrix_rank, samples=samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5)))
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Value:
     value = as_value(A)
     if value.ndim < 2:
@@ -94,7 +94,7 @@ def cond_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(matrix,), *[(matrix, p) for p in (-2, 1, -1, np.inf, "fro")], (stack,), (stack, 1)]
 
 
-@composite(np.linalg.cond, name="condition_number", samples=cond_samples, ulp=256, scalar=True, regular=True)
+@decomposition(np.linalg.cond, name="condition_number", samples=cond_samples, ulp=256, scalar=True, regular=True)
 def condition_number(x: Any, p: Any = None) -> Value:
     (matrix,) = promoted(x)
     for extent in matrix.shape[-2:]:
@@ -123,7 +123,7 @@ def power_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(samples.dominant(rng, dtype, (3, 3)), *power) for power in POWERS]
 
 
-@composite(np.linalg.matrix_power, samples=power_samples, ulp=64, view_of=lambda a, n: a if n == 1 else None)
+@decomposition(np.linalg.matrix_power, samples=power_samples, ulp=64, view_of=lambda a, n: a if n == 1 else None)
 def matrix_power(a: Any, n: Any) -> Value:
     matrix = as_value(a)
     if matrix.ndim < 2:
@@ -149,7 +149,7 @@ def chain_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(matrices,), (matrices[:2],), ([matrices[0][0], *matrices[1:]],), ([*matrices[:2], matrices[2][:, 0]],)]
 
 
-@composite(np.linalg.multi_dot, samples=chain_samples, ulp=64)
+@decomposition(np.linalg.multi_dot, samples=chain_samples, ulp=64)
 def multi_dot(arrays: Any, *, out: None = None) -> Value:
     """From the side of a vector, if there is one; lengths are known only when the order has been chosen."""
     if out is not None:
@@ -175,7 +175,7 @@ def kron_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(draw(rng, dtype, left), draw(rng, dtype, right)) for left, right in shapes_]
 
 
-@composite(np.kron, samples=kron_samples)
+@decomposition(np.kron, samples=kron_samples)
 def kron(a: Any, b: Any) -> Value:
     left, right = promote(common_rule(), map(as_strong, (a, b)))
     ndim = len(left.shape) if left.ndim > right.ndim else len(right.shape)
@@ -188,7 +188,7 @@ def blocks_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     return [tuple(draw(rng, dtype, shape) for shape in ((2, 3), (3, 2), (1, 1))), (draw(rng, dtype, (3, 4)),)]
 
 
-@composite("scipy.linalg:block_diag", samples=samples.inexact(blocks_samples))
+@decomposition("scipy.linalg:block_diag", samples=samples.inexact(blocks_samples))
 def block_diag(*arrs: Any) -> Value:
     values = promote(common_rule(), [registry["atleast_2d"](each) for each in arrs])
     if any(value.ndim > 2 for value in values):
@@ -212,7 +212,7 @@ def toeplitz_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [(draw(rng, dtype, (4,)),), (draw(rng, dtype, (4,)), draw(rng, dtype, (3,)))]
 
 
-@composite("scipy.linalg:toeplitz", samples=samples.inexact(toeplitz_samples))
+@decomposition("scipy.linalg:toeplitz", samples=samples.inexact(toeplitz_samples))
 def toeplitz(c: Any, r: Any = None) -> Value:
     column = registry["atleast_1d"](c)
     row = conj(column) if r is None else registry["atleast_1d"](r)
@@ -222,8 +222,8 @@ def toeplitz(c: Any, r: Any = None) -> Value:
     numbers = concatenate([column[::-1], row[1:]])
     last = shapes.subtract(column.shape[0], 1)
     down, right = (iota(each.shape[0]) for each in (column, row))
-    places = (shapes.as_value(last) - expand_dims.bind(down, axes=(-1,))) + right
-    return gather_value(numbers, [places], -1, checked=False)
+    positions = (shapes.as_value(last) - expand_dims.bind(down, axes=(-1,))) + right
+    return gather_value(numbers, [positions], -1, checked=False)
 
 
 def keywords(*options: dict[str, Any]) -> Any:
@@ -234,22 +234,22 @@ def keywords(*options: dict[str, Any]) -> Any:
     return calls
 
 
-@composite(np.linalg.diagonal, name="matrix_diagonal", samples=keywords({"offset": 1}), view_of=True)
+@decomposition(np.linalg.diagonal, name="matrix_diagonal", samples=keywords({"offset": 1}), view_of=True)
 def matrix_diagonal(x: Any, *, offset: Any = 0) -> Value:
     return diagonal(x, offset, -2, -1)
 
 
-@composite(np.linalg.trace, name="matrix_trace", samples=keywords({"offset": -1}), ulp=4)
+@decomposition(np.linalg.trace, name="matrix_trace", samples=keywords({"offset": -1}), ulp=4)
 def matrix_trace(x: Any, *, offset: Any = 0, dtype: Any = None) -> Value:
     return sum(diagonal(x, offset, -2, -1), -1, dtype)
 
 
-@composite(np.linalg.matrix_norm, samples=keywords({"ord": 1}, {"ord": 2}, {"keepdims": True}), ulp=64)
+@decomposition(np.linalg.matrix_norm, samples=keywords({"ord": 1}, {"ord": 2}, {"keepdims": True}), ulp=64)
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Value:
     return norm(x, ord, (-2, -1), keepdims)
 
 
-@composite(np.linalg.vector_norm, samples=keywords({"axis": 1}, {"ord": 1, "axis": (0, 2)}), ulp=16, scalar=True)
+@decomposition(np.linalg.vector_norm, samples=keywords({"axis": 1}, {"ord": 1, "axis": (0, 2)}), ulp=16, scalar=True)
 def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
     value = as_value(x)
     if axis is None:
@@ -258,9 +258,9 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     if not isinstance(axis, tuple):
         return norm(value, ord, axis, keepdims)
     axes = shapes.normalise_axes(axis, value.ndim)
-    rest = [place for place in range(value.ndim) if place - value.ndim not in axes]
+    rest = [each for each in range(value.ndim) if each - value.ndim not in axes]
     moved = registry["transpose"](value, (*rest, *(each + value.ndim for each in axes)))
-    lengths = [value.shape[place] for place in rest]
+    lengths = [value.shape[each] for each in rest]
     summed = shapes.product([value.shape[each] for each in axes])
     found = norm(reshape_value(moved, [*lengths, summed]), ord, -1)
     return expand_dims.bind(found, axes=axes) if keepdims else found

@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
-from numbagraph.blockwise.kinds import composite, core_op
+from numbagraph.blockwise.kinds import core_op, decomposition
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics.linalg import exponential, spectral
 from numbagraph.intrinsics.linalg import general as emitters
@@ -78,7 +78,7 @@ permutation_of = core_op(
 """The order that rows are in after they were exchanged as pivots say."""
 
 
-@composite("scipy.linalg:lu_factor", samples=matrices(samples.regular, (3, 3), (20, 20)), ulp=64)
+@decomposition("scipy.linalg:lu_factor", samples=matrices(samples.regular, (3, 3), (20, 20)), ulp=64)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Value, Value]:
     factors, pivots = square_lu(one_square(a))  # type: ignore[misc]
     return transposed_matrix(factors), pivots
@@ -90,7 +90,7 @@ def lu_solve_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [((factors, pivots), vector), *[((factors, pivots), columns, trans) for trans in (0, 1, 2)]]
 
 
-@composite("scipy.linalg:lu_solve", samples=samples.inexact(lu_solve_samples), ulp=64)
+@decomposition("scipy.linalg:lu_solve", samples=samples.inexact(lu_solve_samples), ulp=64)
 def lu_solve(lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False, check_finite: bool = True) -> Value:
     factors, right = promoted(lu_and_piv[0], b, ranks=(2, 1))
     require_square(factors)
@@ -114,9 +114,9 @@ def in_order(value: Value, rows: Value) -> Value:
 
 def inverse_of(rows: Value) -> Value:
     """The order that undoes another one."""
-    places = iota(rows.shape[-1])
-    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
-    return sum(found * places, -1)
+    positions = iota(rows.shape[-1])
+    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
+    return sum(found * positions, -1)
 
 
 Factors = tuple[Value, Value, Value]
@@ -157,7 +157,7 @@ factor_of = computed(
 """A factor that does not ask for a regular matrix, with the derivative of one that does."""
 
 
-@composite("scipy.linalg:lu", samples=samples.inexact(samples.of(samples.regular, (3, 3), (20, 20))), ulp=64)
+@decomposition("scipy.linalg:lu", samples=samples.inexact(samples.of(samples.regular, (3, 3), (20, 20))), ulp=64)
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
 ) -> tuple[Value, ...]:
@@ -168,8 +168,8 @@ def lu(
         return in_order(lower, back), upper
     if p_indices:
         return convert(back, INTEGER), lower, upper
-    places = iota(rows.shape[-1])
-    exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(places, axes=(-1,)))
+    positions = iota(rows.shape[-1])
+    exchanged = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
     return convert(exchanged, real_dtype(matrix.dtype)), lower, upper
 
 
@@ -220,7 +220,7 @@ eig = core_op(
 )
 
 
-@composite(np.linalg.eigvals, samples=complex_samples, ulp=256, regular=True)
+@decomposition(np.linalg.eigvals, samples=complex_samples, ulp=256, regular=True)
 def eigvals(a: Any) -> Value:
     return eig.bind(complex_square(a), result=0, on_error=errors.chosen())
 

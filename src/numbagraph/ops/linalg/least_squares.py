@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.core import promoted
-from numbagraph.blockwise.kinds import composite, draw
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -54,7 +54,9 @@ def lstsq_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(tall, right), (tall, right[:, 0]), (wide, right[:3]), (tall, right, -1)]
 
 
-@composite(least_squares, name="lstsq", samples=samples.inexact(lstsq_samples), implements=(np.linalg.lstsq,), ulp=512)
+@decomposition(
+    least_squares, name="lstsq", samples=samples.inexact(lstsq_samples), implements=(np.linalg.lstsq,), ulp=512
+)
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Value, ...]:
     matrix, right = promoted(a, b, ranks=(2, 1))
     if matrix.ndim != 2 or right.ndim > 2:

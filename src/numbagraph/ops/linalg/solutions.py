@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.core import promoted, require_square
-from numbagraph.blockwise.kinds import composite, core_op, draw
+from numbagraph.blockwise.kinds import core_op, decomposition, draw
 from numbagraph.intrinsics.linalg import general, triangular
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -167,7 +167,7 @@ SOLVE_SAMPLES = samples.systems(
 )  # fmt: skip
 
 
-@composite(np.linalg.solve, samples=SOLVE_SAMPLES, ulp=64)
+@decomposition(np.linalg.solve, samples=SOLVE_SAMPLES, ulp=64)
 def solve(a: Any, b: Any) -> Value:
     matrix, right = promoted(a, b, ranks=(2, 1))
     require_square(matrix)
@@ -178,7 +178,7 @@ def solve(a: Any, b: Any) -> Value:
     return squeeze.bind(solution, axes=(-1,)) if vector else solution
 
 
-@composite(np.linalg.inv, samples=samples.of(samples.regular), ulp=64)
+@decomposition(np.linalg.inv, samples=samples.of(samples.regular), ulp=64)
 def inv(a: Any) -> Value:
     matrix = one_square(a)
     factors, pivots = square_lu(matrix)  # type: ignore[misc]
@@ -191,7 +191,7 @@ def cho_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
     return [((matrix, True), vector), ((matrix, False), vector), ((matrix, True), columns)]
 
 
-@composite("scipy.linalg:cho_solve", samples=samples.inexact(cho_samples), ulp=64)
+@decomposition("scipy.linalg:cho_solve", samples=samples.inexact(cho_samples), ulp=64)
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Value:
     c, lower = c_and_lower
     factor, right = promoted(c, b, ranks=(2, 1))

@@ -1,4 +1,4 @@
-"""Whether arithmetic of 64-bit integers overflows. Python's integers have no limit, so it is an error there."""
+"""Ops on integers: their bits, their divisors, and whether arithmetic of 64-bit ones overflows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,26 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, elementwise
 from numbagraph.blockwise.promotion import Kind
 from numbagraph.intrinsics import integer_ops
+from numbagraph.intrinsics.formula import instruction
 from numbagraph.ir.op import load
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Op
 from numbagraph.ops.selection import DISCRETE
 
+bitwise_and = elementwise(np.bitwise_and, emit=instruction("and_"), vjp=DISCRETE, operator="and", commutative=True)
+bitwise_or = elementwise(np.bitwise_or, emit=instruction("or_"), vjp=DISCRETE, operator="or", commutative=True)
+bitwise_xor = elementwise(np.bitwise_xor, emit=instruction("xor"), vjp=DISCRETE, operator="xor", commutative=True)
+invert = elementwise(np.invert, emit=instruction("not_"), vjp=DISCRETE, operator="invert")
+left_shift = elementwise(np.left_shift, emit=integer_ops.left_shift, vjp=DISCRETE, operator="lshift", domain=(0.0, 5.0))
+right_shift = elementwise(
+    np.right_shift, emit=integer_ops.right_shift, vjp=DISCRETE, operator="rshift", domain=(0.0, 5.0)
+)
+bitwise_count = elementwise(np.bitwise_count, emit=integer_ops.bit_count, vjp=DISCRETE)
+gcd = elementwise(np.gcd, emit=integer_ops.gcd, vjp=DISCRETE, commutative=True, domain=(-60.0, 60.0), cost=40)
+lcm = elementwise(np.lcm, emit=integer_ops.lcm, vjp=DISCRETE, commutative=True, domain=(-6.0, 6.0), cost=45)
+
 LIMITS = np.iinfo(np.int64)
+"""Of 64-bit integers. Python's have none, so overflow is an error where they would be given."""
 
 
 def integers_only(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
@@ -33,7 +47,7 @@ def limit_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,))), (edges[:, None], edges)]
 
 
-def fits(name: str, function: Callable[[Any, Any], Any], instruction: str) -> Op:
+def fits(name: str, function: Callable[[Any, Any], Any], operation: str) -> Op:
     """Declare whether an operation on two 64-bit integers has a result that is one."""
 
     def reference(a: Any, b: Any) -> Any:
@@ -44,7 +58,7 @@ def fits(name: str, function: Callable[[Any, Any], Any], instruction: str) -> Op
     return elementwise(
         reference,
         name=name,
-        emit=integer_ops.fits(instruction),
+        emit=integer_ops.fits(operation),
         dtype=integers_only,
         vjp=DISCRETE,
         jnp=partial(fits_in_jax, name),

@@ -1,4 +1,4 @@
-"""The composite kind: functions that are written in other ops."""
+"""Decompositions: ops that are written in other ops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Unsupported, new_memory
 
 
-def composite(
+def decomposition(
     reference: Reference,
     *,
     samples: Callable[..., Any],
@@ -39,7 +39,7 @@ def composite(
         return registry.register(
             Op(
                 name=title,
-                kind="composite",
+                kind="decomposition",
                 reference=call,
                 infer=absent,
                 frontend=lambda _, *args, **kwargs: frontend(*args, **kwargs),

@@ -1,4 +1,4 @@
-"""A program as a function of one vector of doubles, of which each argument is a part: a point that a sampler moves.
+"""A program as a function of a flattened point: one vector of doubles, of which each argument is a part.
 
 Its parts are never copied: the program is given addresses inside the vector, and inside the vectors for its results.
 Whatever else it reads is found through a record, the address of which every function takes last. So the code holds no
@@ -86,11 +86,11 @@ def emit_run(module: ir.Module, name: str, signature: NativeSignature, layout: P
         for extent, length in zip(call.extents(result), layout.results[result].shape, strict=True):
             with builder.if_then(builder.icmp_signed("!=", extent, ir.Constant(I64, length)), likely=False):
                 builder.ret(ir.Constant(I32, FAILED))
-    code = call.run([place(builder, vectors, each) for each in layout.results])
+    code = call.run([address(builder, vectors, each) for each in layout.results])
     if layout.with_point:
         copy(builder, point, vectors[0], layout.size)
     for source, target in layout.copies:
-        copy(builder, place(builder, vectors, source), place(builder, vectors, target), source.size)
+        copy(builder, address(builder, vectors, source), address(builder, vectors, target), source.size)
     builder.ret(code)
     return function
 
@@ -104,7 +104,8 @@ def pass_argument(
     record: ir.Value,
 ) -> None:
     if isinstance(argument, VectorPart):
-        call.array(leaf, place(builder, [point], argument), [ir.Constant(I64, length) for length in argument.shape], ())
+        extents = [ir.Constant(I64, length) for length in argument.shape]
+        call.array(leaf, address(builder, [point], argument), extents, ())
         return
     word = builder.bitcast(builder.gep(record, [ir.Constant(I64, argument.address)]), TABLE)
     lengths = builder.bitcast(builder.gep(record, [ir.Constant(I64, argument.lengths)]), I64.as_pointer())
@@ -112,7 +113,7 @@ def pass_argument(
     call.array(leaf, builder.load(word), extents, ())
 
 
-def place(builder: ir.IRBuilder, vectors: Sequence[ir.Value], part: VectorPart) -> ir.Value:
+def address(builder: ir.IRBuilder, vectors: Sequence[ir.Value], part: VectorPart) -> ir.Value:
     return builder.gep(vectors[part.vector], [ir.Constant(I64, part.begin)])
 
 

@@ -22,7 +22,7 @@ from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.runtime.embedding import FAILURES
 
 
-class Segment(Struct, eq=False):
+class Partition(Struct, eq=False):
     """Applications of ops that become one native function, and the variables that go in and come out."""
 
     nodes: tuple[Apply, ...]
@@ -33,7 +33,7 @@ class Segment(Struct, eq=False):
 LENGTH = "a length follows from elements of an array that it computes itself"
 SUPPORTED = frozenset(map(str, DTYPES))
 
-Step = Segment | Apply
+Step = Partition | Apply
 """What runs at one time: a native function, or an op that PyTensor runs."""
 
 
@@ -41,25 +41,25 @@ class Division(Struct, frozen=False):
     """A graph as steps."""
 
     steps: list[Step]
-    functions: Mapping[Segment, ArrayFunction]
-    """The native function of each segment."""
+    functions: Mapping[Partition, ArrayFunction]
+    """The native function of each partition."""
     reasons: Mapping[Apply, str]
     """Why an application of an op is left to PyTensor, where that is not by design."""
 
 
 class Untranslated(Exception):
-    """What keeps a segment from being a native function."""
+    """What keeps a partition from being a native function."""
 
     def __init__(self, reasons: Mapping[Apply, str], waits: Mapping[Apply, Collection[Apply]]) -> None:
         super().__init__(*reasons.values())
         self.reasons = reasons
         """Applications of ops that cannot be translated, and why."""
         self.waits = waits
-        """Applications of ops whose lengths others compute: those have to be in a segment before."""
+        """Applications of ops whose lengths others compute: those have to be in a partition before."""
 
 
 def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division:
-    """The steps of a graph, with a native function for each segment.
+    """The steps of a graph, with a native function for each partition.
 
     What cannot be translated is found by trying; without it, the rest is divided anew.
     """
@@ -69,7 +69,7 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
     while True:
         steps = steps_of(fgraph, order, foreign, waits)
         try:
-            functions = {step: native_function(step, name) for step in steps if isinstance(step, Segment)}
+            functions = {step: native_function(step, name) for step in steps if isinstance(step, Partition)}
         except Untranslated as found:
             reasons.update(found.reasons)
             foreign.update(found.reasons)
@@ -98,7 +98,7 @@ def steps_of(
     """As few steps as there can be, in an order in which they can be run.
 
     On the way to an application, native and foreign ones take turns, or a native function has to end before another
-    one begins; its level says how often. Native ones of one level become a segment.
+    one begins; its level says how often. Native ones of one level become a partition.
     """
     before = fgraph.orderings()
     levels: dict[Apply, int] = {}
@@ -111,34 +111,34 @@ def steps_of(
         groups[levels[node], is_foreign].append(node)
     steps: list[Step] = []
     for (_, is_foreign), nodes in sorted(groups.items(), key=lambda item: item[0]):
-        steps += nodes if is_foreign else [segment_of(fgraph, nodes)]
+        steps += nodes if is_foreign else [partition_of(fgraph, nodes)]
     return steps
 
 
-def segment_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Segment:
+def partition_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Partition:
     own = set(nodes)
     inputs = {each: None for node in nodes for each in node.inputs if each.owner not in own}
     outputs = [
         each for node in nodes for each in node.outputs if any(user not in own for user, _ in fgraph.clients[each])
     ]
-    return Segment(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
+    return Partition(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
 
 
-def native_function(segment: Segment, name: str) -> ArrayFunction:
-    """The native function of a segment; all that cannot be translated is in the error, if there is any."""
+def native_function(partition: Partition, name: str) -> ArrayFunction:
+    """The native function of a partition; all that cannot be translated is in the error, if there is any."""
     with shapes.collect_guards() as guards:
         importer = Importer()
-        importer.values.update({each: checked_input(each) for each in segment.inputs if is_array(each)})
+        importer.values.update({each: checked_input(each) for each in partition.inputs if is_array(each)})
         reasons: dict[Apply, str] = {}
         lengths = ComputedLengths()
-        if any(map(is_choice, segment.nodes)):
-            importer.branches = Branches(segment.outputs, importer.values.__contains__, is_choice)
-        for node in segment.nodes:
+        if any(map(is_choice, partition.nodes)):
+            importer.branches = Branches(partition.outputs, importer.values.__contains__, is_choice)
+        for node in partition.nodes:
             if importer.branches and importer.branches.homes.get(node):
                 continue  # translated when the choice that it is needed for is
             checked = len(guards.guards)
             try:
-                translate(importer, node, segment)
+                translate(importer, node, partition)
             except FAILURES as error:
                 reasons[node] = str(error)
                 importer.values.update({each: checked_input(each) for each in node.outputs if is_array(each)})
@@ -146,24 +146,24 @@ def native_function(segment: Segment, name: str) -> ArrayFunction:
             made = [each for each in map(importer.values.get, node.outputs) if isinstance(each, Value)]
             conditions = [each.condition for each in guards.guards[checked:]]
             if lengths.first(made) is not None or any(map(lengths.is_computed, conditions)):
-                earlier = computed_numbers(importer, node, segment, lengths)
+                earlier = computed_numbers(importer, node, partition, lengths)
                 if not earlier:
                     reasons[node] = LENGTH
                 raise Untranslated(reasons, {node: earlier})
     if reasons:
         raise Untranslated(reasons, {})
-    inputs, values = ([importer.values[each] for each in some] for some in (segment.inputs, segment.outputs))
-    return ArrayFunction(finish(importer, inputs, segment.outputs, values, guards, name))
+    inputs, values = ([importer.values[each] for each in some] for some in (partition.inputs, partition.outputs))
+    return ArrayFunction(finish(importer, inputs, partition.outputs, values, guards, name))
 
 
-def computed_numbers(importer: Importer, node: Apply, segment: Segment, lengths: ComputedLengths) -> list[Apply]:
-    """What computes, in the same segment, integers that an application of an op is given."""
-    own = [each for each in node.inputs if is_array(each) and each.owner in segment.nodes]
+def computed_numbers(importer: Importer, node: Apply, partition: Partition, lengths: ComputedLengths) -> list[Apply]:
+    """What computes, in the same partition, integers that an application of an op is given."""
+    own = [each for each in node.inputs if is_array(each) and each.owner in partition.nodes]
     integers = [each for each in own if np.dtype(each.type.dtype).kind in "iu"]
     return [each.owner for each in integers if lengths.is_computed(importer.values[each])]
 
 
-def translate(importer: Importer, node: Apply, segment: Segment) -> None:
+def translate(importer: Importer, node: Apply, partition: Partition) -> None:
     """Let an importer translate one application of an op."""
     for each in importer.needed(node):
         if isinstance(each, Constant):
@@ -174,7 +174,7 @@ def translate(importer: Importer, node: Apply, segment: Segment) -> None:
     crossing = [
         each
         for each in node.outputs
-        if each in segment.outputs and not (is_array(each) and isinstance(importer.values[each], Value))
+        if each in partition.outputs and not (is_array(each) and isinstance(importer.values[each], Value))
     ]
     if crossing:
         raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")
