@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -441,3 +443,114 @@ def test_results_are_their_own_memory() -> None:
     rows += 1
     assert x.tolist() == [0.0, 1.0]
     assert rows.tolist() == [[1.0, 2.0]] * 3
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import numbagraph as ng
+
+def forever(x):
+    return ng.while_loop(lambda s: s[0] > -1.0, lambda s: (s[0] * 0.5 + 1, s[1] + 1.0), (x, 0.0))
+
+def long(x):
+    return ng.fori_loop(0, 10**13, lambda i, s: np.tanh(s) + 0.1, x)
+
+for function in (forever, long):
+    run = ng.graph_jit(function, cache=False)
+    threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        run(1.0)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no os.kill for SIGINT")
+def test_ctrl_c_ends_a_loop() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert process.stdout.split() == ["interrupted"] * 2, process.stderr
+
+
+def assigned(x: Any, b: Any) -> Any:
+    """Assignments to the carried array, which are made where it lies."""
+
+    def step(i: Any, a: Any) -> Any:
+        a = a.copy()
+        a[i] = a[i - 1] * 0.5 + b[i]
+        a[0] = a[i] + a[0]
+        return a
+
+    return ng.fori_loop(1, x.shape[0], step, x)
+
+
+def plain_assigned(x: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a = x.copy()
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] * 0.5 + b[i]
+        a[0] = a[i] + a[0]
+    return a
+
+
+def exchanged(x: Any, b: Any) -> Any:
+    """Two carried arrays, each of which becomes a changed copy of the other."""
+
+    def step(i: Any, pair: Any) -> Any:
+        one, other = pair[0].copy(), pair[1].copy()
+        one[i] = other[i] + 1
+        other[i] = pair[0][i] * b[i]
+        return other, one
+
+    return ng.fori_loop(0, x.shape[0], step, (x, b))
+
+
+def plain_exchanged(x: np.ndarray, b: np.ndarray) -> Any:
+    first, second = x, b
+    for i in range(len(x)):
+        one, other = first.copy(), second.copy()
+        one[i] = other[i] + 1
+        other[i] = first[i] * b[i]
+        first, second = other, one
+    return first, second
+
+
+def read_after(x: Any, b: Any) -> Any:
+    """What an array was before the assignment is read after it."""
+
+    def step(i: Any, a: Any) -> Any:
+        new = a.copy()
+        new[i] = b[i]
+        return new + 0.5 * a[i] + a[0]
+
+    return ng.fori_loop(0, x.shape[0], step, x)
+
+
+def plain_read_after(x: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a = x
+    for i in range(len(x)):
+        new = a.copy()
+        new[i] = b[i]
+        a = new + 0.5 * a[i] + a[0]
+    return a
+
+
+@pytest.mark.parametrize(
+    ("compiled", "plain"),
+    [(assigned, plain_assigned), (exchanged, plain_exchanged), (read_after, plain_read_after)],
+)
+def test_assignments_in_loops(compiled: Callable[..., Any], plain: Callable[..., Any]) -> None:
+    run = ng.graph_jit(compiled)
+    for length in (7, 2, 0, 30):
+        x, b = RNG.normal(size=length), RNG.normal(size=length)
+        kept = x.copy(), b.copy()
+        if length or compiled is not assigned:
+            assert_close(run(x, b), plain(x, b))
+        assert np.array_equal(x, kept[0])
+        assert np.array_equal(b, kept[1])
+    x, b = RNG.normal(size=5), RNG.normal(size=5)
+    found = ng.graph_jit(ng.grad(lambda *args: total(compiled(*args)), argnums=(0, 1)))(x, b)
+    for place in (0, 1):
+        expected = numeric_gradient(lambda *args: total(plain(*args)), [x, b], place)
+        np.testing.assert_allclose(found[place], expected, rtol=1e-6, atol=1e-7)

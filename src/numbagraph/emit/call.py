@@ -8,6 +8,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.emit.memory import define_with_malloc
+from numbagraph.emit.signals import define_without_signals
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
 from numbagraph.intrinsics.vecmath.library import define_all
 from numbagraph.ir.abi import ArrayLeaf, NativeSignature
@@ -150,6 +151,7 @@ def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, i
     """
     define_all(module)
     define_with_malloc(module)
+    define_without_signals(module)
     missing = {
         name: function
         for name, function in module.globals.items()

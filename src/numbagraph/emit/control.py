@@ -6,13 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 from llvmlite import ir
 
+from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
-from numbagraph.intrinsics.ir import Buffer
+from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Branch, Carried, Loop, Region
+from numbagraph.loops.ir import Branch, Call, Carried, Loop, Operand, Region
+
+WORK_OF_STEP = 16
+WORK_OF_CALL = 64
+"""For each element: products of matrices take as many operations as these have rows."""
 
 ZERO, ONE = ir.Constant(I64, 0), ir.Constant(I64, 1)
 NULL = ir.Constant(POINTER, None)
@@ -48,10 +54,10 @@ class Tables:
             table = self.builder.alloca(ir.ArrayType(type_, max(count, 1)))
             return self.builder.gep(table, [ir.Constant(I32, 0)] * 2, inbounds=True)
 
-    def slot(self, buffer: Buffer) -> ir.Value:
+    def slot(self, dtype: np.dtype) -> ir.Value:
         """Room on the stack for a number."""
         with self.builder.goto_entry_block():
-            return self.builder.alloca(memory_type(buffer.dtype))
+            return self.builder.alloca(memory_type(dtype))
 
     def put(self, table: ir.Value, number: int, value: ir.Value) -> None:
         value = self.builder.bitcast(value, POINTER) if isinstance(value.type, ir.PointerType) else value
@@ -65,15 +71,18 @@ class Tables:
         for axis, extent in enumerate(buffer.extents[first:]):
             self.put(self.meta, self.signature.meta_offsets[leaf] + axis, self.line.scalar(extent))
 
-    def constant(self, leaf: int, buffer: Buffer) -> None:
-        """Pass an operand that stays: of a number, a copy that nothing else can write to."""
-        self.lengths(leaf, buffer)
-        self.put(self.data, leaf, self.line.base(buffer) if buffer.extents else self.copy(buffer))
+    def constant(self, leaf: int, operand: Operand) -> None:
+        """Pass an operand that stays."""
+        if isinstance(operand, Buffer):
+            self.lengths(leaf, operand)
+            self.put(self.data, leaf, self.line.base(operand))
+        else:
+            self.put(self.data, leaf, self.number(operand))
 
-    def copy(self, buffer: Buffer) -> ir.Value:
-        """A number of memory on the stack."""
-        slot = self.slot(buffer)
-        self.builder.store(self.builder.load(typed(self.line, self.line.base(buffer), buffer)), slot)
+    def number(self, scalar: Scalar) -> ir.Value:
+        """A number on the stack, where nothing else writes."""
+        slot = self.slot(scalar.dtype)
+        self.line.code.store(self.line.scalar(scalar), slot, scalar.dtype)
         return slot
 
     def run(self, functions: RegionFunctions, memory: ir.Value, results: ir.Value | None = None) -> None:
@@ -134,7 +143,7 @@ class LoopEmitter:
         self.bases = {buffer: self.line.base(buffer) for buffer in self.loop.buffers()}
         self.sizes = [bytes_of(self.line, each.last) for each in self.loop.carried]
         tables, constant = self.tables, not self.loop.body.varies
-        outer = tables.memory(self.body, constant)
+        outer, patience = tables.memory(self.body, constant), Patience(self.line, self.work())
         with outer as memory, self.condition_memory() as other:
             self.keep_first()
             with self.steps(other) as step:
@@ -145,7 +154,17 @@ class LoopEmitter:
                     with tables.memory(self.body, True) as own:
                         tables.run(self.body, own)
                 self.carry_on()
+                patience.spend()
         self.finish()
+
+    def work(self) -> ir.Value:
+        """What a step costs, in elements that it reads and writes, roughly."""
+        work: ir.Value = ir.Constant(I64, WORK_OF_STEP)
+        sizes = [bytes_of(self.line, each) for each in self.loop.captures if isinstance(each, Buffer)]
+        for size in (*sizes, *self.sizes, *self.rows.values()):
+            work = self.builder.add(work, self.builder.lshr(size, ir.Constant(I64, 3)))
+        calls = any(isinstance(each, Call) for each in self.loop.body.program.body.members())
+        return self.builder.mul(work, ir.Constant(I64, WORK_OF_CALL)) if calls else work
 
     def along_steps(self) -> list[Buffer]:
         """The buffers of which each step has a row."""
@@ -155,24 +174,25 @@ class LoopEmitter:
     def pass_operands(self) -> None:
         tables, loop = self.tables, self.loop
         for number, each in enumerate(loop.carried):
+            if not isinstance(each.initial, Buffer):
+                slot = tables.number(each.initial)
+                self.numbers[number] = tables.slot(each.last.dtype)
+                tables.put(tables.data, number, slot)
+                tables.put(tables.results, number, self.numbers[number])
+                continue
             tables.lengths(number, each.initial)
             if each.in_place:
                 last, initial = self.line.base(each.last), self.line.base(each.initial)
                 copy_memory(self.line, last, initial, bytes_of(self.line, each.last))
                 tables.put(tables.data, number, last)
                 tables.put(tables.results, number, last)
-            elif each.initial.extents:
-                tables.put(tables.data, number, self.line.base(each.initial))
             else:
-                slot = tables.copy(each.initial)
-                self.numbers[number] = tables.slot(each.initial)
-                tables.put(tables.data, number, slot)
-                tables.put(tables.results, number, self.numbers[number])
+                tables.put(tables.data, number, self.line.base(each.initial))
         first = len(loop.carried)
         for number, buffer in enumerate(loop.sequences, first):
             tables.lengths(number, buffer, 1)
-        for number, buffer in enumerate(loop.captures, first + len(loop.sequences)):
-            tables.constant(number, buffer)
+        for number, operand in enumerate(loop.captures, first + len(loop.sequences)):
+            tables.constant(number, operand)
 
     @contextmanager
     def condition_memory(self) -> Iterator[ir.Value]:
@@ -185,7 +205,7 @@ class LoopEmitter:
     def keep_first(self) -> None:
         """Store what arrays are before the first step, where that is wanted."""
         for each, size in zip(self.loop.carried, self.sizes, strict=True):
-            if each.before is not None and each.initial.extents:
+            if each.before is not None and isinstance(each.initial, Buffer):
                 row = self.row(each.before, ZERO)
                 some = self.builder.icmp_signed(">", self.trips, ZERO)
                 with self.builder.if_then(some):
@@ -239,12 +259,11 @@ class LoopEmitter:
         for number, buffer in enumerate(loop.sequences, first):
             tables.put(tables.data, number, self.row(buffer, step))
         for number, each in enumerate(loop.carried):
-            if each.initial.extents:
+            if isinstance(each.initial, Buffer):
                 if not each.in_place:
                     tables.put(tables.results, number, self.target(each, step))
             elif each.before is not None:
-                now = self.builder.load(typed(self.line, tables.get(tables.data, number), each.initial))
-                self.builder.store(now, typed(self.line, self.row(each.before, step), each.initial))
+                self.move_number(tables.get(tables.data, number), self.row(each.before, step), each.last)
         for number, buffer in enumerate(loop.stacked, first):
             tables.put(tables.results, number, self.row(buffer, step))
 
@@ -268,11 +287,14 @@ class LoopEmitter:
         for number, each in enumerate(self.loop.carried):
             if each.in_place:
                 continue
-            if each.initial.extents:
+            if isinstance(each.initial, Buffer):
                 tables.put(tables.data, number, tables.get(tables.results, number))
             else:
-                now = self.builder.load(self.numbers[number])
-                self.builder.store(now, typed(self.line, tables.get(tables.data, number), each.initial))
+                self.move_number(self.numbers[number], tables.get(tables.data, number), each.last)
+
+    def move_number(self, source: ir.Value, target: ir.Value, like: Buffer) -> None:
+        code, dtype = self.line.code, like.dtype
+        code.store(code.load(typed(self.line, source, like), dtype), typed(self.line, target, like), dtype)
 
     def finish(self) -> None:
         """Bring what is carried to where the results are, where it is not there."""
@@ -281,12 +303,11 @@ class LoopEmitter:
             if each.in_place:
                 continue
             found, last = tables.get(tables.data, number), self.bases[each.last]
-            if each.initial.extents:
+            if isinstance(each.initial, Buffer):
                 with self.builder.if_then(self.builder.icmp_unsigned("!=", found, last)):
                     copy_memory(self.line, last, found, size)
             else:
-                now = self.builder.load(typed(self.line, found, each.initial))
-                self.builder.store(now, typed(self.line, last, each.last))
+                self.move_number(found, last, each.last)
 
 
 def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None) -> None:
@@ -297,11 +318,11 @@ def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: R
 def run_branch(line: StraightLine, branch: Branch, regions: Sequence[RegionFunctions]) -> None:
     """Emit a branch: below 0 the first region runs, beyond the last that one."""
     builder, tables = line.code.builder, Tables(line, branch.regions[0], len(branch.outputs))
-    for number, buffer in enumerate(branch.operands):
-        tables.constant(number, buffer)
+    for number, operand in enumerate(branch.operands):
+        tables.constant(number, operand)
     for number, buffer in enumerate(branch.outputs):
         tables.put(tables.results, number, line.base(buffer))
-    index = builder.load(typed(line, line.base(branch.index), branch.index))
+    index = line.scalar(branch.index)
     most = ir.Constant(I64, len(regions) - 1)
     index = builder.select(builder.icmp_signed(">", index, most), most, index)
     after = line.function.append_basic_block("after")

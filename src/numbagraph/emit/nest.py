@@ -51,7 +51,8 @@ def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interf
     types += [interface.slot_type(each) for each in slots]
     function = ir.Function(module, ir.FunctionType(I1, types), name)
     function.linkage = "internal"
-    for attribute in ("noinline", "nounwind"):
+    # a call of an element without a loop around it would take longer than the element
+    for attribute in ("noinline", "nounwind") if kernel.loops else ("nounwind",):
         function.attributes.add(attribute)
     if current_target().vector_bytes == 64:
         # of itself LLVM uses half the width on some processors; vector versions of functions have all of it

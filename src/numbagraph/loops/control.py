@@ -11,30 +11,37 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLe
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.values import Constant, Input, Node, Value, python_type, toposort
-from numbagraph.loops.ir import Branch, Carried, Loop, Program, Region, Step
+from numbagraph.loops.ir import Branch, Carried, Loop, Operand, Program, Region, Step
 from numbagraph.loops.tiling import tiled
 from numbagraph.rewrite.pipeline import optimise
 
 InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
+Number = Callable[[Value], Scalar]
 Build = Callable[..., Program]
 
 
 class ControlBuilder:
     """The step of one node, for those of its results that are wanted."""
 
-    def __init__(self, node: Node, wanted: Mapping[int, Buffer], in_memory: InMemory, build: Build) -> None:
+    def __init__(
+        self, node: Node, wanted: Mapping[int, Buffer], in_memory: InMemory, number: Number, build: Build
+    ) -> None:
         self.node = node
         self.wanted = wanted
         self.build = build
         self.before: list[Step] = []
         """What brings operands into memory."""
         self._in_memory = in_memory
+        self._number = number
         self._known: dict[Value, Buffer] = {}
 
     def step(self) -> Step:
         return {"scan": self.scan, "while_loop": self.while_loop, "switch": self.switch}[self.node.op.name]()
 
-    def operand(self, value: Value) -> Buffer:
+    def operand(self, value: Value) -> Operand:
+        return self.array(value) if value.ndim else self._number(value)
+
+    def array(self, value: Value) -> Buffer:
         if value not in self._known:
             self._known[value], steps = self._in_memory(value)
             self.before += steps
@@ -61,7 +68,7 @@ class ControlBuilder:
             self.node.op.name,
             region,
             [self.carried(number, operands[number], outputs, region, place) for place, number in enumerate(kept)],
-            [self.operand(operands[number]) for number in xs],
+            [self.array(operands[number]) for number in xs],
             [self.operand(each) for each in operands[end:]],
             [self.wanted[number] for number in stacked],
             trips=trips_of(length),
@@ -94,7 +101,7 @@ class ControlBuilder:
         ]
         return Branch(
             self.node.op.name,
-            self.operand(index),
+            self._number(index),
             regions,
             [self.operand(each) for each in operands],
             [self.wanted[number] for number in results],

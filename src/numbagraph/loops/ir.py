@@ -7,7 +7,7 @@ scalars (`numbagraph.intrinsics.ir`), and each of its outputs is stored, reduced
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -315,11 +315,19 @@ class Region(Struct, frozen=False):
     """Whether the sizes of its temporaries may change from one step of the loop to the next."""
 
 
+Operand = Buffer | Scalar
+"""What a region is given: an array in memory, or a number."""
+
+
+def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
+    return list(dict.fromkeys(each for each in operands if isinstance(each, Buffer)))
+
+
 class Carried(Struct, frozen=False):
     """A value that a loop carries: where it is before the first step, where it is after the last, and memory for the
     steps between. ``before`` holds what it is before each step, if that is wanted."""
 
-    initial: Buffer
+    initial: Operand
     last: Buffer
     other: Buffer
     before: Buffer | None = None
@@ -335,7 +343,7 @@ class Loop(Step, frozen=False):
     body: Region
     carried: list[Carried]
     sequences: list[Buffer]
-    captures: list[Buffer]
+    captures: list[Operand]
     stacked: list[Buffer]
     trips: Scalar | None = None
     """How many steps there are, if ``condition`` does not say it."""
@@ -345,10 +353,14 @@ class Loop(Step, frozen=False):
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
-        return walk([*lengths, *([self.trips] if self.trips is not None else [])])
+        numbers = [each for each in self.operands() if isinstance(each, Scalar)]
+        return walk([*lengths, *numbers, *([self.trips] if self.trips is not None else [])])
+
+    def operands(self) -> list[Operand]:
+        return [*(each.initial for each in self.carried), *self.sequences, *self.captures]
 
     def reads(self) -> list[Buffer]:
-        return list(dict.fromkeys([*(each.initial for each in self.carried), *self.sequences, *self.captures]))
+        return buffers_of(self.operands())
 
     def writes(self) -> list[Buffer]:
         carried = [buffer for each in self.carried for buffer in (each.last, each.other)]
@@ -362,16 +374,17 @@ class Branch(Step, frozen=False):
     """One of several regions with the same inputs and outputs, by a number."""
 
     name: str
-    index: Buffer
+    index: Scalar
     regions: list[Region]
-    operands: list[Buffer]
+    operands: list[Operand]
     outputs: list[Buffer]
 
     def scalars(self) -> Iterator[Scalar]:
-        return walk(extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ())))
+        lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
+        return walk([*lengths, self.index, *(each for each in self.operands if isinstance(each, Scalar))])
 
     def reads(self) -> list[Buffer]:
-        return list(dict.fromkeys([self.index, *self.operands]))
+        return buffers_of(self.operands)
 
     def writes(self) -> list[Buffer]:
         return self.outputs

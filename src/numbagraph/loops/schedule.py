@@ -19,7 +19,20 @@ from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
-from numbagraph.loops.ir import Block, Call, Compute, Entry, Kernel, Loop, Program, Reduction, Scatter, Step, Store
+from numbagraph.loops.ir import (
+    Block,
+    Call,
+    Compute,
+    Entry,
+    Kernel,
+    Loop,
+    Program,
+    Reduction,
+    Scatter,
+    Step,
+    Store,
+    buffers_of,
+)
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
@@ -170,10 +183,11 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
 def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
-    builder = ControlBuilder(node, wanted, partial(in_memory, memory=memory), build_program)
+    numbers = ElementBuilder(memory)
+    builder = ControlBuilder(node, wanted, partial(in_memory, memory=memory), numbers.rank0, build_program)
     step = builder.step()
-    numbers = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]
-    return [*builder.before, step, *numbers]
+    results = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]
+    return [*builder.before, step, *results]
 
 
 def in_memory(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
@@ -342,6 +356,6 @@ def estimate_work(steps: list[Step]) -> Scalar:
 def work_of_loop(loop: Loop) -> Scalar:
     """What a loop costs: of each step, as much as its operands and results have elements."""
     work: Scalar = literal(CALL_WORK * max(1, len(loop.body.program.body.steps)))
-    for buffer in (*loop.captures, *(each.last for each in loop.carried)):
+    for buffer in buffers_of([*loop.captures, *(each.last for each in loop.carried)]):
         work = lowering.add(work, element_count(buffer.extents))
     return lowering.multiply(work, loop.trips if loop.trips is not None else literal(WHILE_TRIPS))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.abi import OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result
+from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result
 
 from .compile import Library, target_fingerprint
 from .guards import GuardRecord, Guards
@@ -152,6 +152,7 @@ _CONSTANTS = {
     **{sort.name: int(sort) for sort in Sort},
     "HEADER_SIZE": HEADER_SIZE,
     "LARGE_BYTES": LARGE_BYTES,
+    "INTERRUPTED": INTERRUPTED,
     "OUT_OF_MEMORY": OUT_OF_MEMORY,
     "SIZE_OF_GUARD": ctypes.sizeof(GuardRecord),
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),

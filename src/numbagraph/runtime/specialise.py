@@ -10,7 +10,8 @@ import llvmlite.ir as ir
 import numpy as np
 
 import numbagraph.runtime.math_library
-import numbagraph.runtime.one_thread  # noqa: F401  binds what emitted code calls
+import numbagraph.runtime.one_thread
+import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
 from numbagraph.emit.call import EXTERNAL
 from numbagraph.emit.program import emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded

@@ -86,6 +86,7 @@ run:
   switch i32 %code, label %stopped [
     i32 0, label %finished
     i32 OUT_OF_MEMORY, label %exhausted
+    i32 INTERRUPTED, label %failed
   ]
 finished:
   %are_boxed = call i1 @box_results(ptr %plan, ptr %made, ptr %values)

@@ -1,0 +1,25 @@
+"""Signals while native code runs: long loops ask for them, so that Ctrl-C ends them (``native/signals.ll``)."""
+
+from __future__ import annotations
+
+from numbagraph.emit.signals import SIGNALS
+from numbagraph.intrinsics.external import FINDERS, one_by_one
+
+from .handwritten import OnePerProcess, Part
+from .objects import python_symbols
+
+_FUNCTIONS = ("PyErr_CheckSignals", "PyGILState_Ensure", "PyGILState_Release")
+
+
+class Signals:
+    """The native functions. A process has them once it has loaded code with a loop."""
+
+    def __init__(self) -> None:
+        self.part = Part("signals", {"NO_CONSTANT": 0}, python_symbols(_FUNCTIONS))
+
+    def after_fork(self) -> None:
+        """There is no state."""
+
+
+signals = OnePerProcess(Signals)
+FINDERS[SIGNALS] = one_by_one(lambda name: signals.get().part.address(name))
