@@ -2,7 +2,7 @@
 
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import linalg, numpy, ops, special
-from numbagraph.frontend.branches import cond, switch
+from numbagraph.frontend.branches import checkpoint, cond, switch
 from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
@@ -14,7 +14,7 @@ from numbagraph.frontend.differentiation import (
     value_and_grad,
     vjp,
 )
-from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
+from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
@@ -33,6 +33,8 @@ __all__ = [
     "ShapeError",
     "TraceError",
     "__version__",
+    "associative_scan",
+    "checkpoint",
     "cond",
     "custom_vjp",
     "fori_loop",

@@ -3,7 +3,7 @@ tables that they take are on the stack and become registers, and so do the numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,6 +19,9 @@ from numbagraph.loops.ir import Branch, Call, Carried, Loop, Operand, Region
 WORK_OF_STEP = 16
 WORK_OF_CALL = 64
 """For each element: products of matrices take as many operations as these have rows."""
+
+Rows = tuple[ir.Value, ir.Value]
+"""Where the first row of an array is, and how many bytes lie between two."""
 
 ZERO, ONE = ir.Constant(I64, 0), ir.Constant(I64, 1)
 NULL = ir.Constant(POINTER, None)
@@ -91,6 +94,22 @@ class Tables:
         code = self.builder.call(functions.run, [self.data, self.meta, table, memory])
         self.line.leave_if(self.builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code)
 
+    def run_step(self, functions: RegionFunctions, memory: ir.Value, results: ir.Value | None = None) -> None:
+        """The same in a loop: memory whose size changes from step to step is taken here."""
+        if not functions.region.varies:
+            self.run(functions, memory, results)
+            return
+        with self.memory(functions, True) as own:
+            self.run(functions, own, results)
+
+    def holds(self, condition: RegionFunctions, memory: ir.Value) -> ir.Value:
+        """Whether the one output of a region is true."""
+        with self.builder.goto_entry_block():
+            slot, table = self.builder.alloca(I8), self.builder.alloca(POINTER)
+        self.builder.store(slot, table)
+        self.run_step(condition, memory, table)
+        return self.builder.icmp_signed("!=", self.builder.load(slot), ir.Constant(I8, 0))
+
     @contextmanager
     def memory(self, functions: RegionFunctions, now: bool) -> Iterator[ir.Value]:
         """Memory for a region's temporaries, if it has any and they are to be made now."""
@@ -136,23 +155,24 @@ class LoopEmitter:
         self.numbers: dict[int, ir.Value] = {}
         """The stack slots of carried numbers."""
 
-    def emit(self) -> None:
+    def emit(self, trips: ir.Value = ZERO, stored: Mapping[Buffer, Rows] | None = None) -> None:
+        """Emit the loop; ``trips`` is for loops that do not say it, ``stored`` says where sequences are that have no
+        memory of their own."""
+        own = dict(stored or {})
         self.pass_operands()
-        self.trips = self.line.scalar(self.loop.trips) if self.loop.trips is not None else ZERO
-        self.rows = {buffer: bytes_of(self.line, buffer, 1) for buffer in self.along_steps()}
-        self.bases = {buffer: self.line.base(buffer) for buffer in self.loop.buffers()}
+        self.trips = self.line.scalar(self.loop.trips) if self.loop.trips is not None else trips
+        self.rows = {each: bytes_of(self.line, each, 1) for each in self.along_steps() if each not in own}
+        self.bases = {each: self.line.base(each) for each in self.loop.buffers() if each not in own}
+        for buffer, rows in own.items():
+            self.bases[buffer], self.rows[buffer] = rows
         self.sizes = [bytes_of(self.line, each.last) for each in self.loop.carried]
-        tables, constant = self.tables, not self.loop.body.varies
-        outer, patience = tables.memory(self.body, constant), Patience(self.line, self.work())
+        tables = self.tables
+        outer, patience = tables.memory(self.body, not self.loop.body.varies), Patience(self.line, self.work())
         with outer as memory, self.condition_memory() as other:
             self.keep_first()
             with self.steps(other) as step:
                 self.place_step(step)
-                if constant:
-                    tables.run(self.body, memory)
-                else:
-                    with tables.memory(self.body, True) as own:
-                        tables.run(self.body, own)
+                tables.run_step(self.body, memory)
                 self.carry_on()
                 patience.spend()
         self.finish()
@@ -231,16 +251,7 @@ class LoopEmitter:
     def goes_on(self, step: ir.Value, memory: ir.Value) -> ir.Value:
         if self.condition is None:
             return self.builder.icmp_signed("<", step, self.trips)
-        tables = self.tables
-        with self.builder.goto_entry_block():
-            slot, table = self.builder.alloca(I8), self.builder.alloca(POINTER)
-        self.builder.store(slot, table)
-        if self.condition.region.varies:
-            with tables.memory(self.condition, True) as own:
-                tables.run(self.condition, own, table)
-        else:
-            tables.run(self.condition, memory, table)
-        return self.builder.icmp_signed("!=", self.builder.load(slot), ir.Constant(I8, 0))
+        return self.tables.holds(self.condition, memory)
 
     def index(self, step: ir.Value) -> ir.Value:
         """The element of sequences that belongs to a step."""

@@ -12,6 +12,7 @@ from numbagraph.emit.memory import ALIGNMENT
 from numbagraph.emit.nest import declare_nest
 from numbagraph.emit.ranges import RangeFunction, emit_range
 from numbagraph.emit.regions import emit_region, shared_buffer
+from numbagraph.emit.reverse import run_reverse
 from numbagraph.emit.rows import call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
@@ -19,7 +20,19 @@ from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
-from numbagraph.loops.ir import Branch, Call, Compute, Kernel, Loop, Program, Reduction, Region, Step, TiledLoop
+from numbagraph.loops.ir import (
+    Branch,
+    Call,
+    Compute,
+    Kernel,
+    Loop,
+    Program,
+    Reduction,
+    Region,
+    ReverseLoop,
+    Step,
+    TiledLoop,
+)
 
 
 class ProgramEmitter:
@@ -69,6 +82,11 @@ class ProgramEmitter:
                 name = f"{self.line.function.name}.{number}"
                 condition = self.region(step.condition, f"{name}.condition") if step.condition is not None else None
                 run_loop(self.line, step, self.region(step.body, f"{name}.step"), condition)
+            case ReverseLoop():
+                name = f"{self.line.function.name}.{number}"
+                regions = (step.body, step.condition, step.back.body)
+                titles = ("step", "condition", "back")
+                run_reverse(self.line, step, *map(self.region, regions, (f"{name}.{each}" for each in titles)))
             case Branch():
                 name = f"{self.line.function.name}.{number}.branch"
                 run_branch(self.line, step, [self.region(each, f"{name}{k}") for k, each in enumerate(step.regions)])

@@ -29,7 +29,7 @@ class StraightLine:
         self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
         self.scalars = ScalarEmitter(self, FixedPlacement(self.code))
         self.taken: list[ir.Value] = []
-        """Memory of temporaries, which is given back wherever the function returns."""
+        """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
         self.positions: dict[Dim, tuple[int, int]] = {}
@@ -56,20 +56,27 @@ class StraightLine:
     def leave(self, code: ir.Value) -> None:
         """Return ``code`` from the function."""
         for memory in self.taken:
-            self.code.builder.call(memory_function(self.code, "give"), [memory])
+            self.code.builder.call(memory_function(self.code, "give"), [self.address_of(memory)])
         self.code.builder.ret(code)
+
+    def address_of(self, memory: ir.Value) -> ir.Value:
+        return memory if memory.type == POINTER else self.code.builder.load(memory)
 
     def take(self, size: ir.Value) -> ir.Value:
         """Memory, until it is given back."""
+        memory = self.new_memory(size)
+        self.taken.append(memory)
+        return memory
+
+    def new_memory(self, size: ir.Value) -> ir.Value:
         memory = self.code.builder.call(memory_function(self.code, "take"), [size])
         missing = self.code.builder.icmp_unsigned("==", self.code.builder.ptrtoint(memory, I64), ir.Constant(I64, 0))
         self.leave_if(missing, ir.Constant(I32, OUT_OF_MEMORY))
-        self.taken.append(memory)
         return memory
 
     def give(self, memory: ir.Value) -> None:
         """Give memory back before the function returns."""
-        self.code.builder.call(memory_function(self.code, "give"), [memory])
+        self.code.builder.call(memory_function(self.code, "give"), [self.address_of(memory)])
         self.taken.remove(memory)
 
     def scalar(self, scalar: Scalar) -> ir.Value:

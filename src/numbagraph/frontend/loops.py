@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
-from numbagraph.ir.structs import replace
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64, WEAK_TYPES
 from numbagraph.ir.values import Constant, Extent, Input, Value, at_source
 from numbagraph.ops.control.common import row_type, strong
@@ -149,6 +150,7 @@ def scan(
     xs: Any = None,
     length: Any = None,
     reverse: bool = False,
+    unroll: int = 1,
     *,
     keep: str = "all",
     lags: Sequence[int] | None = None,
@@ -168,6 +170,8 @@ def scan(
         The number of steps, where there is no ``xs``. It may change without a new compilation, and may be 0.
     reverse : bool, optional
         Whether to begin with the last element.
+    unroll : int, optional
+        With ``backend="jax"``, how many steps are written out in one iteration. LLVM decides that itself.
     keep : {"all", "last"}, optional
         Whether the ``y`` of all steps are stacked, or none are kept.
     lags : sequence of int, optional
@@ -195,17 +199,27 @@ def scan(
     """
     if keep not in ("all", "last"):
         raise ValueError(f'keep must be "all" or "last", not {keep!r}')
+    how = Manner(bool(reverse), int(unroll), keep)
+    taps = None if lags is None else tuple(lags)
     if current_trace() is None:
-        key = ("scan", bool(reverse), keep, None if lags is None else tuple(lags))
-        make = lambda: lambda init, xs, length: scan(f, init, xs, length, reverse, keep=keep, lags=lags)  # noqa: E731
-        return outside(f, key, make)(init, xs, length)
-    if lags is not None:
-        return scan_with_lags(plain(f), init, xs, length, reverse, keep, tuple(lags))
+        again = partial(scan, f, reverse=how.reverse, unroll=how.unroll, keep=keep, lags=taps)
+        make = lambda: lambda init, xs, length: again(init, xs, length)  # noqa: E731
+        return outside(f, ("scan", how, taps), make)(init, xs, length)
+    if taps is not None:
+        return scan_with_lags(plain(f), init, xs, length, taps, how)
     with at_source(user_source()):
-        return traced_scan(plain(f), init, xs, length, reverse, keep)
+        return traced_scan(plain(f), init, xs, length, how)
 
 
-def traced_scan(f: Function, init: Any, xs: Any, length: Any, reverse: bool, keep: str) -> tuple[Any, Any]:
+class Manner(Struct):
+    """How a scan goes."""
+
+    reverse: bool = False
+    unroll: int = 1
+    keep: str = "all"
+
+
+def traced_scan(f: Function, init: Any, xs: Any, length: Any, how: Manner) -> tuple[Any, Any]:
     carry, sequences, what = Carry(init), Sequences(xs, length), described("the step", f)
 
     def step(carried: Any, x: Any) -> tuple[Any, Any]:
@@ -213,13 +227,13 @@ def traced_scan(f: Function, init: Any, xs: Any, length: Any, reverse: bool, kee
         if not isinstance(found, tuple) or len(found) != 2:
             raise TraceError(f"{what} must return a pair, what is carried and what is stacked, not "
                              f"{type(found).__name__}\n  at {user_source()}")  # fmt: skip
-        return found if keep == "all" else (found[0], None)
+        return found if how.keep == "all" else (found[0], None)
 
     parameters, body = settled(step, carry, sequences, what)
     count = len(carry.values)
     stacked = [strong(each) for each in body.outputs[count:]]
     body = replace(body, outputs=(*carry.fitted(body.outputs[:count]), *stacked))
-    results = loop_results(body, parameters, carry, sequences, reverse)
+    results = loop_results(body, parameters, carry, sequences, how)
     tracers = [Tracer(each) for each in results]
     _, ys = optree.tree_unflatten(body.spec, tracers)
     return optree.tree_unflatten(carry.spec, tracers[:count]), ys
@@ -239,7 +253,7 @@ def settled(step: Function, carry: Carry, sequences: Sequences, what: str) -> tu
 
 
 def loop_results(
-    body: Body, parameters: Sequence[Input], carry: Carry, sequences: Sequences, reverse: bool
+    body: Body, parameters: Sequence[Input], carry: Carry, sequences: Sequences, how: Manner
 ) -> list[Value]:
     hoisted = invariants(body, parameters)
     closed = close(
@@ -251,13 +265,11 @@ def loop_results(
     )
     operands = (*carry.values, *sequences.values, *closed.captures)
     counts = len(carry.values), len(sequences.values)
-    loop = Loop(sequences.length, operands, closed.region, *counts, reverse=reverse)
+    loop = Loop(sequences.length, operands, closed.region, *counts, how.reverse, how.unroll)
     return [loop.result(number) for number in range(len(body.outputs))]
 
 
-def scan_with_lags(
-    f: Function, init: Any, xs: Any, length: Any, reverse: bool, keep: str, lags: tuple[int, ...]
-) -> tuple[Any, Any]:
+def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int, ...], how: Manner) -> tuple[Any, Any]:
     """The last values are carried one by one, and move on by one place in each step."""
     if not lags or min(lags) < 1:
         raise ValueError(f"lags are how many steps ago a value was, from 1 on, not {lags}")
@@ -279,7 +291,7 @@ def scan_with_lags(
         require_structure(spec, own, described("the step", f))
         return [*carried[1:], new], y
 
-    carried, ys = traced_scan(step, history, xs, length, reverse, keep)
+    carried, ys = traced_scan(step, history, xs, length, how)
     last = [np.stack([each[number] for each in carried]) for number in range(len(arrays))]
     return optree.tree_unflatten(spec, last), ys
 
@@ -321,9 +333,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
             after = registry["add"].bind(to_value(number), weak_constant(1))
             return (Tracer(after), function(number, value)), None
 
-        (_, result), _ = traced_scan(
-            step, (Tracer(first), init_val), None, Tracer(shapes.as_value(count)), False, "last"
-        )
+        start, how = (Tracer(first), init_val), Manner(keep="last")
+        (_, result), _ = traced_scan(step, start, None, Tracer(shapes.as_value(count)), how)
         return result
 
 
@@ -352,6 +363,54 @@ def map(f: Function, xs: Any) -> Any:
         return outside(f, "map", lambda: lambda xs: map(f, xs))(xs)
     function = plain(f)
     return scan(lambda carry, x: (carry, function(x)), (), xs)[1]
+
+
+def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """The running combination of elements along an axis: ``y[0] = x[0]``, ``y[i] = fn(y[i - 1], x[i])``.
+
+    Parameters
+    ----------
+    fn : callable
+        ``fn(a, b)``, associative, of elements: arrays, or trees of them.
+    elems
+        An array with at least one element along ``axis``, or a tree of arrays of one length.
+    reverse : bool, optional
+        Whether to begin with the last element.
+    axis : int, optional
+        Along which the elements stand.
+
+    Returns
+    -------
+    tree
+        The results, like ``elems``. One after the other is computed: `jax.lax.associative_scan` combines them in
+        another order, and rounds otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.associative_scan(np.maximum, np.array([1.0, 3.0, 2.0]))
+    array([1., 3., 3.])
+    """
+    if current_trace() is None:
+        make = lambda: lambda elems: associative_scan(fn, elems, reverse, axis)  # noqa: E731
+        return outside(fn, ("associative_scan", bool(reverse), axis), make)(elems)
+    leaves, spec = flatten(elems)
+    columns = [np.moveaxis(as_array(leaf), axis, 0) for leaf in leaves]
+    first = optree.tree_unflatten(spec, [column[-1 if reverse else 0] for column in columns])
+    others = optree.tree_unflatten(spec, [column[:-1] if reverse else column[1:] for column in columns])
+
+    def step(carried: Any, x: Any) -> tuple[Any, Any]:
+        result = plain(fn)(carried, x)
+        return result, result
+
+    _, ys = scan(step, first, others, reverse=reverse)
+    pairs = zip(flatten(first)[0], flatten(ys)[0], strict=True)
+    parts = [[rows, one[None]] if reverse else [one[None], rows] for one, rows in pairs]
+    return optree.tree_unflatten(spec, [np.moveaxis(np.concatenate(each), 0, axis) for each in parts])
+
+
+def as_array(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, Tracer) else Tracer(as_value(to_value(leaf)))
 
 
 def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:

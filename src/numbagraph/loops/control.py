@@ -10,8 +10,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import with_lengths
-from numbagraph.ir.values import Constant, Input, Node, Value, python_type, toposort
-from numbagraph.loops.ir import Branch, Carried, Loop, Operand, Program, Region, Step
+from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
+from numbagraph.loops.ir import Branch, Carried, Loop, Operand, Program, Region, ReverseLoop, Step
 from numbagraph.loops.tiling import tiled
 from numbagraph.rewrite.pipeline import optimise
 
@@ -36,7 +36,12 @@ class ControlBuilder:
         self._known: dict[Value, Buffer] = {}
 
     def step(self) -> Step:
-        return {"scan": self.scan, "while_loop": self.while_loop, "switch": self.switch}[self.node.op.name]()
+        return {
+            "scan": self.scan,
+            "while_loop": self.while_loop,
+            "while_pullback": self.while_pullback,
+            "switch": self.switch,
+        }[self.node.op.name]()
 
     def operand(self, value: Value) -> Operand:
         return self.array(value) if value.ndim else self._number(value)
@@ -88,6 +93,39 @@ class ControlBuilder:
             [self.operand(each) for each in operands[carries:]],
             [],
             condition=self.region(condition, condition.inputs[:carries]),
+        )
+
+    def while_pullback(self) -> ReverseLoop:
+        node, attrs = self.node, self.node.attrs
+        carries, end = attrs["carries"], attrs["carries"] + attrs["captures"]
+        count, pullback = attrs["carried"], attrs["pullback"]
+        body, condition = attrs["body"], attrs["condition"]
+        region = self.region(pullback, pullback.inputs[: count + carries], range(count))
+        starts = node.inputs[end : end + count]
+        stored = [
+            Buffer(
+                f"before{number}",
+                ArrayType(each.dtype, (0, *each.shape)),
+                (literal(0), *map(extent_scalar, each.shape)),
+            )
+            for number, each in enumerate(node.inputs[:carries])
+        ]
+        back = Loop(
+            node.op.name,
+            region,
+            [self.carried(number, each, count, region, number) for number, each in enumerate(starts)],
+            stored,
+            [self.operand(each) for each in (*node.inputs[carries:end], *node.inputs[end + count :])],
+            [],
+            reverse=True,
+        )
+        return ReverseLoop(
+            node.op.name,
+            self.region(body, body.inputs[:carries]),
+            self.region(condition, condition.inputs[:carries]),
+            [self.operand(each) for each in node.inputs[:carries]],
+            [self.operand(each) for each in node.inputs[carries:end]],
+            back,
         )
 
     def switch(self) -> Branch:

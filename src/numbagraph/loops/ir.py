@@ -370,6 +370,34 @@ class Loop(Step, frozen=False):
         return True
 
 
+class ReverseLoop(Step, frozen=False):
+    """A loop that ends on a condition, run to store what it carries before each step, and then a loop over these
+    steps, from the last to the first."""
+
+    name: str
+    body: Region
+    condition: Region
+    initial: list[Operand]
+    captures: list[Operand]
+    back: Loop
+    """The second loop. Its sequences are what the first has stored, and have no memory of their own."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        lengths = [extent for buffer in self.buffers() for extent in buffer.extents]
+        numbers = [each for each in (*self.initial, *self.captures, *self.back.operands()) if isinstance(each, Scalar)]
+        return walk([*lengths, *numbers])
+
+    def reads(self) -> list[Buffer]:
+        carried = [each.initial for each in self.back.carried]
+        return buffers_of([*self.initial, *self.captures, *carried, *self.back.captures])
+
+    def writes(self) -> list[Buffer]:
+        return self.back.writes()
+
+    def checks(self) -> bool:
+        return True
+
+
 class Branch(Step, frozen=False):
     """One of several regions with the same inputs and outputs, by a number."""
 

@@ -28,6 +28,7 @@ from numbagraph.loops.ir import (
     Loop,
     Program,
     Reduction,
+    ReverseLoop,
     Scatter,
     Step,
     Store,
@@ -345,6 +346,8 @@ def estimate_work(steps: list[Step]) -> Scalar:
             works.append(trips)
         elif isinstance(step, Loop):
             works.append(work_of_loop(step))
+        elif isinstance(step, ReverseLoop):
+            works.append(work_of_loop(step.back))
         elif isinstance(step, Call) and step.work is not None:
             works.append(step.work)
         elif isinstance(step, Call):

@@ -49,6 +49,8 @@ class Loop(Struct):
     carries: int
     sequences: int
     reverse: bool
+    unroll: int = 1
+    """Steps that JAX writes out in one iteration; LLVM decides itself."""
 
     @property
     def initial(self) -> tuple[Value, ...]:
@@ -92,6 +94,7 @@ class Loop(Struct):
             carries=self.carries,
             sequences=self.sequences,
             reverse=self.reverse,
+            unroll=self.unroll,
             result=number,
         )
 
@@ -100,17 +103,17 @@ class Loop(Struct):
         return self.result(self.outputs + carry)
 
 
-def loop_of(
-    length: Any, *operands: Any, body: Graph, carries: int, sequences: int, reverse: bool, result: int = 0
-) -> Loop:
-    return Loop(length, operands, body, carries, sequences, reverse)
+def loop_of(length: Any, *operands: Any, body: Graph, carries: int, sequences: int, reverse: bool, unroll: int) -> Loop:
+    return Loop(length, operands, body, carries, sequences, reverse, unroll)
 
 
 def infer(*inputs: Value, result: int, **attrs: Any) -> ArrayType:
     return loop_of(*inputs, **attrs).type_of(result)
 
 
-def reference(length: Any, *arrays: Any, body: Graph, carries: int, sequences: int, reverse: bool, result: int) -> Any:
+def reference(
+    length: Any, *arrays: Any, body: Graph, carries: int, sequences: int, reverse: bool, unroll: int, result: int
+) -> Any:
     """The loop as Python runs it."""
     carry, xs, rest = list(arrays[:carries]), arrays[carries : carries + sequences], arrays[carries + sequences :]
     count, outputs = int(length), len(body.outputs)
@@ -143,7 +146,7 @@ def vjp(
     """
     loop = loop_of(*inputs, **attrs)
     asked = differentiable(loop.operands, wanted[1:])
-    moving = moving_carries(loop, asked)
+    moving = moving_carries(loop.body, loop.initial, asked)
     points = stand_ins(loop.in_step(), "point")
     first = loop.carries + loop.sequences
     stacked = [number for number in range(loop.carries, loop.outputs) if number in given]
@@ -174,16 +177,16 @@ def vjp(
     sequences = first + len(stacked) + len(read)
     operands += [*loop.captures, *closed.captures]
     counts = len(carried), sequences
-    back = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, reverse=not loop.reverse))
+    back = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, not loop.reverse, loop.unroll))
     cotangent = {number: back.result(place) for place, number in enumerate([*moving, *sums, *xs]) if number in asked}
     return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
 
 
-def moving_carries(loop: Loop, asked: Sequence[int]) -> list[int]:
+def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:
     """The carries that change with some operands: from the start, or after a step."""
-    body, moving = loop.body, {number for number in asked if number < loop.carries}
-    others = [body.inputs[number] for number in asked if number >= loop.carries]
-    candidates = differentiable(loop.initial, [True] * loop.carries)
+    moving = {number for number in asked if number < len(initial)}
+    others = [body.inputs[number] for number in asked if number >= len(initial)]
+    candidates = differentiable(initial, [True] * len(initial))
     while True:
         varying: set[Value] = {*others, *(body.inputs[number] for number in moving)}
         for value in body.order:
@@ -223,7 +226,7 @@ def batched_scan(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, re
             operands.append(registry["moveaxis"](value, 0, 1))
         else:
             operands.append(value)
-    whole = Loop(loop.length, (*operands, *captures), region, loop.carries, loop.sequences, loop.reverse)
+    whole = Loop(loop.length, (*operands, *captures), region, loop.carries, loop.sequences, loop.reverse, loop.unroll)
     is_batched = out[result] if result < loop.outputs else flags[result - loop.outputs]
     found = whole.result(result)
     if not is_batched:
@@ -270,7 +273,9 @@ def over_elements(
     return [loop.result(number) for number in range(len(results))]
 
 
-def translate(length: Any, *arrays: Any, body: Any, carries: int, sequences: int, reverse: bool, result: int) -> Any:
+def translate(
+    length: Any, *arrays: Any, body: Any, carries: int, sequences: int, reverse: bool, unroll: int, result: int
+) -> Any:
     """`jax.lax.scan`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries + sequences :]
@@ -282,7 +287,7 @@ def translate(length: Any, *arrays: Any, body: Any, carries: int, sequences: int
 
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     xs = tuple(arrays[carries : carries + sequences])
-    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=int(length), reverse=reverse)
+    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=int(length), reverse=reverse, unroll=unroll)
     return (*last, *stacked, *before)[result], failed
 
 

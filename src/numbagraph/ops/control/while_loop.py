@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import load
 from numbagraph.ir.regions import Draft, close_together, opened
-from numbagraph.ir.values import ArrayType, Op, Unsupported, Value
+from numbagraph.ir.values import ArrayType, Cotangents, Op, Value
 from numbagraph.ops.control.common import (
     batch_size,
     batched_guards,
@@ -20,6 +20,7 @@ from numbagraph.ops.control.common import (
     stand_ins,
 )
 from numbagraph.ops.control.scan import over_elements
+from numbagraph.ops.control.while_pullback import pulled_back
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
 
@@ -39,6 +40,19 @@ def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, result:
         except Exception as error:
             raise in_step(error, number) from error
         number += 1
+
+
+def vjp(
+    given: Mapping[int, Value],
+    y: Value,
+    *inputs: Value,
+    condition: Graph,
+    body: Graph,
+    carries: int,
+    wanted: Sequence[bool],
+    result: int,
+) -> Cotangents:
+    return pulled_back(given, inputs, wanted, condition, body, carries)
 
 
 def batched_while(
@@ -99,7 +113,7 @@ while_loop = control_op(
     "while_loop",
     reference=reference,
     infer=infer,
-    vjp=Unsupported("the number of steps of a while loop is not known: use scan or fori_loop"),
+    vjp=vjp,
     batch=batched_while,
     jnp=translate,
 )
