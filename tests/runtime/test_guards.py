@@ -20,8 +20,9 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
+from numbagraph.frontend import jit
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.surroundings import MOST_STATES
+from numbagraph.frontend.surroundings import MOST_STATES, MOST_TRACES
 from numbagraph.runtime.guards import same
 from tests.support.tally import Tally
 
@@ -460,3 +461,54 @@ def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.
     np.testing.assert_array_equal(compiled(X), X * 2)
     monkeypatch.undo()
     np.testing.assert_array_equal(compiled(X), X * 9)
+
+
+def rebinding_before(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
+    """Bind K to the next number as often as a function is traced, up to ``times``, after what it reads was noted."""
+    original, left = getattr(jit, name), iter(range(times))
+
+    def rebinding(*args: Any) -> Any:
+        if next(left, None) is not None:
+            set_global("K", K + 1)()
+        return original(*args)
+
+    monkeypatch.setattr(jit, name, rebinding)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+@pytest.mark.parametrize("into", [False, True])
+def test_what_was_traced_while_names_changed_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, times: int, into: bool
+) -> None:
+    """Its values are those of one moment of the call, as Python's would be, and no later call has them."""
+    compiled = graph_jit(read_global)
+    out = np.empty(3) if into else None
+    rebinding_before(monkeypatch, "trace", times)
+    np.testing.assert_array_equal(compiled(X, out=out), X * K)
+    seen, last = range(2, int(K) + 1), K
+    assert last == 2 + min(times, MOST_TRACES)
+    assert compiled.cache_info().versions == (times < MOST_TRACES)
+    monkeypatch.undo()
+    for value in (*seen, *reversed(seen)):
+        set_global("K", float(value))()
+        np.testing.assert_array_equal(compiled(X, out=out), X * value)
+        np.testing.assert_array_equal(compiled(X), X * value)
+
+
+def test_native_callers_keep_nothing_that_was_traced_while_names_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, out = graph_jit(read_global), np.empty(3)
+    rebinding_before(monkeypatch, "embed", 1)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    for value in (3.0, 2.0, 3.0):
+        address = compiled.address(X)
+        assert prototype(address)(X.ctypes.data, 3, out.ctypes.data) == 0
+        np.testing.assert_array_equal(out, X * K)
+        set_global("K", 5.0 - value)()
+    rebinding_before(monkeypatch, "embed", MOST_TRACES)
+    set_global("K", 7.0)()
+    with pytest.raises(RuntimeError, match=r"read_global.*K was bound to something else each of 3 times"):
+        compiled.address(X)
+    for value in (8.0, 9.0, 10.0, 7.0):
+        set_global("K", value)()
+        assert prototype(compiled.address(X))(X.ctypes.data, 3, out.ctypes.data) == 0
+        np.testing.assert_array_equal(out, X * value)

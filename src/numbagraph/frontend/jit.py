@@ -16,8 +16,8 @@ from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.pickled import Pickled
-from numbagraph.frontend.reach import Reach
-from numbagraph.frontend.surroundings import Surroundings
+from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import Tracer
@@ -37,9 +37,6 @@ from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.transforms.interpret import after_failure, evaluate
-
-MOST_TRACES = 3
-"""How often a function is traced that changes what it reads."""
 
 BACKENDS = ("numba", "jax", "numpy")
 
@@ -185,7 +182,7 @@ class GraphFunction:
         traced, arguments.leaves = self._find(arguments)
         targets.check(traced.outputs)
         run, _ = self._ready(traced, arguments.key)
-        if self.backend == "numba" and check_level() <= 1:
+        if self.backend == "numba" and check_level() <= 1 and traced.is_kept:
             self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
             if self._writers.write(arguments, targets):
                 return targets.tree
@@ -219,20 +216,27 @@ class GraphFunction:
         traced, leaves, layouts = self._known(arguments)
         if traced is None:
             with self._lock, collector_at_rest:
-                traced = self._add(arguments, layouts)
+                traced = self._known(arguments)[0] or self._add(arguments, layouts)
         return traced, leaves
 
-    def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], attempts: int = MOST_TRACES) -> Traced:
-        """A version that was traced while nothing changed that the function reads."""
-        reach = self._reach(arguments)
-        key, layout = arguments.key, (reach, *layouts)
-        traced = self._traced.get(key, {}).get(layout) or self._trace(arguments, layouts, reach)
-        if attempts > 1 and not reach.guards.hold():
-            return self._add(arguments, layouts, attempts - 1)
-        if traced.specialisation is None:
-            self._specialise(traced, arguments, reach)
-        self._traced.setdefault(key, {})[layout] = traced
-        return traced
+    def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
+        """A version that was traced while nothing changed that the function reads, or one for this call alone."""
+        described = self._surroundings.described
+        made = self._make(arguments, lambda call: trace(call, layouts, arguments.leaf_names, self.__name__, described))
+        traced: Traced = made.found
+        traced.is_kept = made.is_valid
+        self._specialise(traced, arguments, made.reach)
+        group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
+        return group.setdefault((made.reach, *layouts), traced)
+
+    def _make(self, arguments: Arguments, use: Callable[[Any], Any]) -> Made:
+        """What ``use`` makes of the function, which it calls with tracers."""
+
+        def make(walk: Walk) -> Any:
+            with forbidden(walk.watch()):
+                return use(arguments.caller(self.function, walk.may_write))
+
+        return make_while_unchanged(lambda: self._reach(arguments), make)
 
     def _reach(self, arguments: Arguments) -> Reach:
         """What the function reads of the world around it, as that is now."""
@@ -261,12 +265,6 @@ class GraphFunction:
                         traced.version = self._compile(traced)
                     self._refresh_versions(key)
         return traced.version
-
-    def _trace(self, arguments: Arguments, layouts: tuple[Leaf, ...], reach: Reach) -> Traced:
-        walk = reach.walk()
-        with forbidden(walk.watch()):
-            call = arguments.caller(self.function, walk.may_write)
-            return trace(call, layouts, arguments.leaf_names, self.__name__, self._surroundings.described)
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
         signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
@@ -380,13 +378,12 @@ class GraphFunction:
         if self.backend != "numba":
             raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")
         with self._lock:
-            return self._embed(self._bind(args, kwargs))
+            return self._embed(self._bind(args, kwargs)).found
 
-    def _embed(self, arguments: Arguments) -> Embedding:
-        walk = self._reach(arguments).walk()
-        with forbidden(walk.watch()):
-            call = arguments.caller(self.function, walk.may_write)
-            return embed(call, arguments.leaves, arguments.leaf_names, self._described)
+    def _embed(self, arguments: Arguments) -> Made:
+        made = self._make(arguments, lambda call: embed(call, arguments.leaves, arguments.leaf_names, self._described))
+        made.require_valid(self._described)
+        return made
 
     def address(self, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.
@@ -426,7 +423,9 @@ class GraphFunction:
         with self._lock:
             if key not in self._embedded:
                 arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
-                self._embedded[key] = self._embed(arguments)
+                made = self._embed(arguments)
+                key = (*arguments.key, (made.reach, *layouts))
+                self._embedded[key] = made.found
             return self._embedded[key].c_address
 
     def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
-from numbagraph.frontend.reach import Reach
+from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.user_code import OWN
 
 MOST_STATES = 8
+MOST_TRACES = 3
+"""How often a function is traced that changes what it reads, or whose names another thread binds to something else."""
 
 
 class Surroundings:
@@ -47,6 +49,31 @@ class Surroundings:
 
     def clear(self) -> None:
         self._known = {}
+
+
+class Made(NamedTuple):
+    """What was made of a function."""
+
+    found: Any
+    reach: Reach
+    """What the function read, as it was before."""
+    is_valid: bool
+    """Whether it was so afterwards. Otherwise ``found`` belongs to no state of the world, and must not be kept."""
+
+    def require_valid(self, described: str) -> None:
+        if not self.is_valid:
+            names = ", ".join(dict.fromkeys(self.reach.guards.changed())) or "what it reads"
+            raise RuntimeError(
+                f"{described}: {names} was bound to something else each of {MOST_TRACES} times that it was traced, and "
+                f"native callers keep what they are compiled with: pass it as an argument, or compile when it rests"
+            )
+
+
+def make_while_unchanged(look: Callable[[], Reach], make: Callable[[Walk], Any], attempts: int = MOST_TRACES) -> Made:
+    """What ``make`` gives while nothing changes that the function reads, or the last of its attempts."""
+    reach = look()
+    made = Made(make(reach.walk()), reach, reach.guards.hold())
+    return made if made.is_valid or attempts == 1 else make_while_unchanged(look, make, attempts - 1)
 
 
 def _depth() -> int:

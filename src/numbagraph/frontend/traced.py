@@ -89,6 +89,8 @@ class Traced(Struct, frozen=False):
     outputs: Outputs
     version: Version | None = None
     specialisation: Specialisation | None = None
+    is_kept: bool = True
+    """Whether later calls may have it: nothing changed that it reads while it was traced."""
 
 
 def trace(

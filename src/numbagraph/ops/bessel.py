@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,12 @@ from numbagraph.intrinsics import libm
 from numbagraph.ir.values import Op, Unsupported, Value, nowhere
 from numbagraph.ops.arithmetic import at_zero, sign
 from numbagraph.ops.comparison import equal
-from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.identity import differentiated_as, with_derivative
 from numbagraph.ops.incomplete import with_parameters
 from numbagraph.ops.selection import where
 from numbagraph.ops.special import special
 
+BY_ORDER = Unsupported("there is no derivative by the order")
 NOT_IN_JAX = Unsupported("JAX has no such Bessel function")
 
 
@@ -56,7 +58,7 @@ def of_any_order(name: str, derivative: Callable[..., Value], kinks: Callable[..
     return special(
         name,
         emit=getattr(libm, name),
-        vjp=lambda g, y, v, x: (Unsupported("there is no derivative by the order"), g * derivative(y, v, x)),
+        vjp=lambda g, y, v, x: (BY_ORDER, g * derivative(y, v, x)),
         jnp=NOT_IN_JAX,
         samples=with_parameters((1.0, 4.0), (0.5, 5.0), parameters=1),
         kinks=kinks,
@@ -68,4 +70,17 @@ def of_any_order(name: str, derivative: Callable[..., Value], kinks: Callable[..
 jv = of_any_order("jv", lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x)))
 iv = of_any_order("iv", lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)))
 ive = of_any_order("ive", lambda y, v, x: 0.5 * (ive(v - 1, x) + ive(v + 1, x)) - sign(x) * y, lambda v, x: x == 0)
-kve = of_any_order("kve", lambda y, v, x: y - 0.5 * (kve(v - 1, x) + kve(v + 1, x)))
+
+
+def kve_derivative(v: Value, x: Value, order: int) -> Value:
+    """That of ``order``, a difference of neighbours: signs alternate, and all are infinite at 0."""
+    count = 2 * order
+    total = sum((-1) ** j * math.comb(count, j) * kve(v + order - j, x) for j in range(count + 1))
+    value = where(equal(x, 0.0), (-1) ** order * math.inf, total * (-0.5) ** order)
+    return _kve_derivative.bind(value, v, x, order=order)
+
+
+kve = of_any_order("kve", lambda y, v, x: kve_derivative(v, x, 1))
+_kve_derivative = with_derivative(
+    "kve_derivative", lambda g, y, value, v, x, *, order: (None, BY_ORDER, g * kve_derivative(v, x, order + 1))
+)

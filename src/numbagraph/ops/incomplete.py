@@ -13,11 +13,8 @@ from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.op import lazy, load
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported, Value
-from numbagraph.ops.comparison import equal
-from numbagraph.ops.exponential import exp, log, log1p
-from numbagraph.ops.identity import with_derivative
-from numbagraph.ops.selection import where
-from numbagraph.ops.special import digamma, gammaln, own, special, xlog1py, xlogy
+from numbagraph.ops.densities import beta_density, gamma_density, per_beta_density, per_gamma_density, times_slope
+from numbagraph.ops.special import digamma, own, special
 
 TWICE = Unsupported("there is no second derivative by the parameters")
 
@@ -32,42 +29,6 @@ def with_parameters(*domains: tuple[float, float], parameters: int) -> Callable[
         return [tuple(draw(rng, kind, (3, 4), domain) for kind, domain in zip(kinds, domains, strict=True))]
 
     return samples
-
-
-def gamma_density(a: Value, x: Value) -> Value:
-    return _gamma_density.bind(exp(xlogy(a - 1, x) - x - gammaln(a)), a, x)
-
-
-def gamma_density_vjp(g: Value, y: Value, value: Value, a: Value, x: Value) -> tuple[Value | None, ...]:
-    """By the number, the difference of densities: no quotient, so it is right at 0."""
-    return None, g * (xlogy(y, x) - y * digamma(a)), g * (density_below(a, x) - y)
-
-
-def density_below(a: Value, x: Value) -> Value:
-    """The density of the parameter ``a - 1``, which has none at 0."""
-    return where(equal(a, 1.0), 0.0, gamma_density(where(equal(a, 1.0), 1.0, a - 1), x))
-
-
-_gamma_density = with_derivative("gamma_density", gamma_density_vjp)
-
-
-def beta_density(a: Value, b: Value, x: Value) -> Value:
-    scale = gammaln(a + b) - gammaln(a) - gammaln(b)
-    return _beta_density.bind(exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + scale), a, b, x)
-
-
-def beta_density_vjp(g: Value, y: Value, value: Value, a: Value, b: Value, x: Value) -> tuple[Value | None, ...]:
-    both = digamma(a + b)
-    by_number = (a + b - 1) * (beta_density_below(a, b, x) - beta_density_below(b, a, 1 - x))
-    by_a, by_b = xlogy(y, x) + y * (both - digamma(a)), xlog1py(y, -x) + y * (both - digamma(b))
-    return None, g * by_a, g * by_b, g * by_number
-
-
-def beta_density_below(a: Value, b: Value, x: Value) -> Value:
-    return where(equal(a, 1.0), 0.0, beta_density(where(equal(a, 1.0), 1.0, a - 1), b, x))
-
-
-_beta_density = with_derivative("beta_density", beta_density_vjp)
 
 
 def repeat_on_arrays(held: Any, state: Any, goes_on: Callable[..., Any], step: Callable[..., Any]) -> list[np.ndarray]:
@@ -108,11 +69,17 @@ PARAMETER_AND_NUMBER = with_parameters((1.0, 5.0), (0.1, 5.0), parameters=1)
 PARAMETER_AND_PROBABILITY = with_parameters((1.0, 5.0), (0.1, 0.9), parameters=1)
 PARAMETERS_AND_PROBABILITY = with_parameters((1.0, 5.0), (1.0, 5.0), (0.1, 0.9), parameters=2)
 
+
+def beta_density_by(a: Value, b: Value, parameter: Value, x: Value, logs: int, other_logs: int) -> Value:
+    """The derivative by ``parameter``, which is ``a`` (its power has a logarithm in its derivative) or ``b``."""
+    return beta_density(a, b, x, logs, other_logs) + beta_density(a, b, x) * (digamma(a + b) - digamma(parameter))
+
+
 gammainc_by_a = by_parameter(
     "gammainc_by_a",
     incomplete.gammainc_by_a,
     incomplete.emit_gammainc_by_a,
-    vjp=lambda g, y, a, x: (TWICE, g * (gamma_density(a, x) * (log(x) - digamma(a)))),
+    vjp=lambda g, y, a, x: (TWICE, g * (gamma_density(a, x, 1) - gamma_density(a, x) * digamma(a))),
     jnp=lazy("jax.lax:igamma_grad_a"),
     samples=PARAMETER_AND_NUMBER,
     cost=400,
@@ -121,7 +88,7 @@ betainc_by_a = by_parameter(
     "betainc_by_a",
     incomplete.betainc_by_a,
     incomplete.emit_betainc_by_a,
-    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * (beta_density(a, b, x) * (log(x) + digamma(a + b) - digamma(a)))),
+    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * beta_density_by(a, b, a, x, 1, 0)),
     jnp=Unsupported("JAX has no derivatives of betainc by its parameters"),
     samples=PARAMETERS_AND_PROBABILITY,
     cost=600,
@@ -130,7 +97,7 @@ betainc_by_b = by_parameter(
     "betainc_by_b",
     incomplete.betainc_by_b,
     incomplete.emit_betainc_by_b,
-    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * (beta_density(a, b, x) * (log1p(-x) + digamma(a + b) - digamma(b)))),
+    vjp=lambda g, y, a, b, x: (TWICE, TWICE, g * beta_density_by(a, b, b, x, 0, 1)),
     jnp=Unsupported("JAX has no derivatives of betainc by its parameters"),
     samples=PARAMETERS_AND_PROBABILITY,
     cost=600,
@@ -168,10 +135,23 @@ betainc = special(
 
 NOT_IN_JAX = Unsupported("JAX has no inverse of an incomplete function")
 
+
+def gammaincinv_vjp(g: Value, y: Value, a: Value, sign: int) -> tuple[Value, Value]:
+    """Of both inverses: the probability grows with the number, or falls."""
+    slope = per_gamma_density(a, y)
+    return -(g * times_slope(gammainc_by_a(a, y), slope)), g * slope if sign > 0 else -(g * slope)
+
+
+def betaincinv_vjp(g: Value, y: Value, a: Value, b: Value, p: Value) -> tuple[Value, ...]:
+    slope = per_beta_density(a, b, y)
+    by = [-(g * times_slope(each(a, b, y), slope)) for each in (betainc_by_a, betainc_by_b)]
+    return (*by, g * slope)
+
+
 gammaincinv = special(
     "gammaincinv",
     emit=libm.gammaincinv,
-    vjp=lambda g, y, a, p: (-(g * gammainc_by_a(a, y) / gamma_density(a, y)), g / gamma_density(a, y)),
+    vjp=lambda g, y, a, p: gammaincinv_vjp(g, y, a, 1),
     jnp=NOT_IN_JAX,
     samples=PARAMETER_AND_PROBABILITY,
     cost=600,
@@ -180,7 +160,7 @@ gammaincinv = special(
 gammainccinv = special(
     "gammainccinv",
     emit=libm.gammainccinv,
-    vjp=lambda g, y, a, q: (-(g * gammainc_by_a(a, y) / gamma_density(a, y)), -(g / gamma_density(a, y))),
+    vjp=lambda g, y, a, q: gammaincinv_vjp(g, y, a, -1),
     jnp=NOT_IN_JAX,
     samples=PARAMETER_AND_PROBABILITY,
     cost=600,
@@ -189,11 +169,7 @@ gammainccinv = special(
 betaincinv = special(
     "betaincinv",
     emit=libm.betaincinv,
-    vjp=lambda g, y, a, b, p: (
-        -(g * betainc_by_a(a, b, y) / beta_density(a, b, y)),
-        -(g * betainc_by_b(a, b, y) / beta_density(a, b, y)),
-        g / beta_density(a, b, y),
-    ),
+    vjp=betaincinv_vjp,
     jnp=NOT_IN_JAX,
     samples=PARAMETERS_AND_PROBABILITY,
     cost=800,

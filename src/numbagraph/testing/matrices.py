@@ -1,4 +1,4 @@
-"""Linear algebra at its limits: matrices that are zero, singular, huge, subnormal, not finite, or that do not exist."""
+"""Linear algebra at its limits: matrices that are empty, zero, singular, huge, subnormal or not finite."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def check_special_matrices(
 
 def variations(call: Call, left_out: tuple[str, ...]) -> Iterator[tuple[str, list[np.ndarray]]]:
     positions = [position for position, each in enumerate(call.arrays) if each.dtype.kind in "fc"]
-    yield "no matrices at all", [np.empty((0, *each.shape), each.dtype) for each in call.arrays]
+    if "no matrices at all" not in left_out:
+        yield "no matrices at all", [np.empty((0, *each.shape), each.dtype) for each in call.arrays]
+    if "of length 0" not in left_out:
+        yield "of length 0", [each[(..., *[slice(0)] * min(each.ndim, 2))] for each in call.arrays]
     for name, change in SPECIAL.items():
         for chosen in [positions] if len(positions) == 1 else [positions, *[[position] for position in positions]]:
             if name not in left_out:

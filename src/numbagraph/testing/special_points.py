@@ -21,6 +21,7 @@ from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported
 from numbagraph.numpy import public_function
+from numbagraph.testing import exact as in_many_digits
 
 Point = tuple[float, ...]
 Path = tuple[int, ...]
@@ -98,6 +99,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "gammainc": lambda a, x: mpmath.gammainc(a, 0, x, regularized=True) if x > 0 else mpmath.nan,
     "gammaincc": lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True) if x > 0 else mpmath.nan,
     "betainc": lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True) if 0 < x < 1 else mpmath.nan,
+    **in_many_digits.FUNCTIONS,
 }
 """What is differentiated, with mpmath; the mathematical functions of our own say it themselves."""
 

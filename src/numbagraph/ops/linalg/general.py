@@ -20,6 +20,7 @@ from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
+from numbagraph.ops.exponential import exp
 from numbagraph.ops.gathering import take_along_axis
 from numbagraph.ops.joining import concatenate
 from numbagraph.ops.linalg import errors, samples
@@ -283,12 +284,18 @@ expm_frechet = core_op(
 exponential (1978)."""
 
 
+def expm_frontend(op: Op, A: Any) -> Value:
+    """The exponential of a number is that, also where the number is infinite, as SciPy has it."""
+    matrix = one_square(A)
+    return exp(matrix) if tuple(matrix.shape[-2:]) == (1, 1) else op.bind(matrix)
+
+
 expm = core_op(
     "scipy.linalg:expm",
     "(m,m)->(m,m)",
     evaluate=reference("(m,m)->(m,m)", stacks=True)(lazy("scipy.linalg:expm")),
     library=exponential.exponential,
-    frontend=lambda op, A: op.bind(one_square(A)),
+    frontend=expm_frontend,
     vjp=expm_vjp,
     jnp=lazy("jax.scipy.linalg:expm"),
     scratch=exponential_scratch,

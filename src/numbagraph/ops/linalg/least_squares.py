@@ -13,10 +13,11 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.linalg import samples
-from numbagraph.ops.linalg.common import adjoint, computed, conj, product
+from numbagraph.ops.linalg.common import adjoint, computed, conj, number, product
 from numbagraph.ops.linalg.functions import inverse_of_values, pinv_of, precision
 from numbagraph.ops.linalg.spectra import svd
 from numbagraph.ops.reduction import sum
+from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims, squeeze
 
 
@@ -71,9 +72,11 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Value, ...]:
         rcond = np.finfo(matrix.dtype).eps
     u, s, vh = svd(matrix, full_matrices=False)  # type: ignore[misc]
     large, inverse = inverse_of_values(s, rcond)
-    inverse = expand_dims.bind(inverse, axes=(-1,))
+    inverse, is_large, values = (expand_dims.bind(each, axes=(-1,)) for each in (inverse, large, s))
     still = registry["stop_gradient"]
-    found = still(product(adjoint(vh), inverse * product(adjoint(u), columns)))
+    parts = product(adjoint(u), columns)
+    parts = where(is_large, parts / where(is_large, values, number(1, s)), number(0, parts))  # 1 / s may overflow
+    found = still(product(adjoint(vh), parts))
     pseudo_inverse = pinv_of.bind(still(product(adjoint(vh), inverse * adjoint(u))), matrix)
     solution = lstsq_of.bind(found, matrix, columns, pseudo_inverse)
     residual = registry["absolute"](columns - product(matrix, solution))
