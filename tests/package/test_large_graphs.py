@@ -1,5 +1,6 @@
 """Graphs of thousands of nodes: each pass takes linear time, and no depth is a limit."""
 
+import gc
 import sys
 
 import numpy as np
@@ -82,6 +83,7 @@ def lines_run(function, *arguments):
 
     before = sys.gettrace()
     compiled = graph_jit(function, cache=False)
+    gc.collect()  # what goes with the values of other tests is Python, too
     sys.settrace(lambda *_: local)
     try:
         compiled.llvm(*arguments, optimised=False)

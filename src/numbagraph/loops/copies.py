@@ -6,9 +6,11 @@ it is updated where it lies.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Buffer, Load
+from numbagraph.ir.structs import Struct
 from numbagraph.loops.buffers import in_place
 from numbagraph.loops.ir import Kernel, Step, Store
 
@@ -18,20 +20,46 @@ def without_copies(
 ) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
     """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given`` are
     those that may live in the memory of the result of the same number."""
-    remaining = list(steps)
+    uses = uses_of(steps)
+    removed: set[int] = set()
     arguments = []
-    for step in steps:
+    for number, step in enumerate(steps):
         pair = copied(step)
         if pair is None:
             continue
         source, target = pair
         own = source.temporary or (source in given and target.result == source.leaf)
-        if own and source.shares is None and may_be_one(step, source, target, remaining):
-            remaining.remove(step)
+        if own and source.shares is None and may_be_one(number, source, target, uses, steps):
+            removed.add(number)
+            uses[target.owner] = uses[source].followed_by(uses[target.owner], number)
             source.shares = target
             if source.leaf is not None:
                 arguments.append((source, target))
-    return remaining, arguments
+    return [step for number, step in enumerate(steps) if number not in removed], arguments
+
+
+class Uses(Struct):
+    """The steps that read and that write a memory, by number, in order; of those that have been looked at, the last."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    def followed_by(self, other: Uses, number: int) -> Uses:
+        """Those of both, were they one memory, after the step that copies: that one is left out."""
+        reads = [each for each in (*self.reads, *other.reads) if each > number]
+        writes = [each for each in (*self.writes, *other.writes) if each > number]
+        return Uses((-1, *sorted(reads)), (-1, *sorted(writes)))
+
+
+def uses_of(steps: Sequence[Step]) -> dict[Buffer, Uses]:
+    reads: dict[Buffer, list[int]] = defaultdict(list)
+    writes: dict[Buffer, list[int]] = defaultdict(list)
+    for number, step in enumerate(steps):
+        for buffer in step.reads():
+            reads[buffer.owner].append(number)
+        for buffer in step.writes():
+            writes[buffer.owner].append(number)
+    return {each: Uses(tuple(reads[each]), tuple(writes[each])) for each in {**reads, **writes}}
 
 
 def copied(step: Step) -> tuple[Buffer, Buffer] | None:
@@ -47,22 +75,17 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
     return (source, target) if alike and source.contiguous and target.leaf is None else None
 
 
-def may_be_one(copy: Step, source: Buffer, target: Buffer, steps: Sequence[Step]) -> bool:
-    """Whether two arrays can be one memory: nobody reads the first once the second has changed, and nobody used the
-    second before it became a copy."""
-    here = steps.index(copy)
-    if any(target.owner in step.owners() for step in steps[:here]):
+def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], steps: Sequence[Step]) -> bool:
+    """Whether two arrays can be one memory from a copy on: nobody reads the first once the second has changed, and
+    nobody used the second before it became a copy."""
+    old, new = uses[source], uses[target.owner]
+    if min((*new.reads, *new.writes)) < here or max(old.writes, default=-1) > here:
         return False
-    changed = False
-    for step in steps[here + 1 :]:
-        reads = source.owner in {buffer.owner for buffer in step.reads()}
-        writes = target.owner in {buffer.owner for buffer in step.writes()}
-        if source.owner in {buffer.owner for buffer in step.writes()} or (changed and reads):
-            return False
-        if writes and reads and not reads_before(step, source, target):
-            return False
-        changed = changed or writes
-    return True
+    changes = [number for number in new.writes if number > here]
+    later = [number for number in old.reads if number > here]
+    if not changes or not later or max(later) < changes[0]:
+        return True
+    return max(later) == changes[0] and reads_before(steps[changes[0]], source, target)
 
 
 def reads_before(step: Step, source: Buffer, target: Buffer) -> bool:
