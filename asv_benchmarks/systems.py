@@ -5,7 +5,7 @@ import importlib.util
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,14 +18,23 @@ class Unsupported(Exception):
     """This system has no way to say this problem."""
 
 
-def rebind(function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
-    """The same code with `namespace` where it says `np`, in the functions of its module that it calls too."""
+def rebind(function: Callable[..., Any], namespace: Any, control: Any = None) -> Callable[..., Any]:
+    """The same code with `namespace` where it says `np`, in the functions of its module that it calls too; where it
+    says `control`, with the loops of a system, if that has any."""
     assert isinstance(function, FunctionType)
     scope = {**function.__globals__, "np": namespace}
+    if has_loops(function):
+        if control is None:
+            raise Unsupported("no loops of its own")
+        scope["control"] = control
     for name, value in function.__globals__.items():
         if isinstance(value, FunctionType) and value.__module__ == function.__module__:
             scope[name] = copied(value, scope)
     return copied(function, scope)
+
+
+def has_loops(function: Callable[..., Any]) -> bool:
+    return "control" in function.__globals__
 
 
 def copied(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
@@ -91,7 +100,7 @@ class Numpy(System):
 
     def compile(self, problem: Problem) -> Callable[..., Any]:
         if not problem.argnums:
-            return problem.function
+            return problem.loops or rebind(problem.function, np) if has_loops(problem.function) else problem.function
         if problem.by_hand is None:
             raise Unsupported("no gradient by hand")
         return _with_captured(problem.by_hand, problem)
@@ -154,7 +163,8 @@ class Jax(System):
     def compile(self, problem: Problem) -> Callable[..., Any]:
         import jax
 
-        function = rebind(problem.function, jax.numpy)
+        loops = {name: getattr(jax.lax, name) for name in ("scan", "fori_loop", "while_loop")}
+        function = rebind(problem.function, jax.numpy, SimpleNamespace(**loops, vmap=jax.vmap))
         if problem.argnums:
             function = jax.value_and_grad(function, argnums=problem.argnums)
         return jax.jit(function)
@@ -199,7 +209,7 @@ class Numbagraph(System):
 
     def compile(self, problem: Problem) -> Callable[..., Any]:
         ng: Any = importlib.import_module("numbagraph")
-        function = problem.function
+        function = rebind(problem.function, np, ng) if has_loops(problem.function) else problem.function
         if problem.argnums:
             function = ng.value_and_grad(function, argnums=problem.argnums)
         return ng.graph_jit(function, parallel=threads.are_several())

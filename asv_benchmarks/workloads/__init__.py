@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from . import dag, elementwise, functions, matrices, models, rows
+from . import dag, elementwise, functions, loops, matrices, models, rows
 from .base import Case, Problem, Workload
 
 __all__ = ["WORKLOADS", "Case", "Problem", "Workload", "case", "select"]
@@ -14,6 +14,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *rows.WORKLOADS,
     *matrices.WORKLOADS,
     *dag.WORKLOADS,
+    *loops.WORKLOADS,
     *functions.WORKLOADS,
 )
 TAGGED = ("overhead", "growth", "functions")
