@@ -41,16 +41,16 @@ test test-quick test-all test-pymc nightly: export OMP_NUM_THREADS = 1
 test test-quick test-all test-pymc nightly: export OPENBLAS_NUM_THREADS = 1
 pytest := .venv/bin/python -m pytest -n auto
 
-test: $(test)  ## the test suite, on all cores: about 20 minutes on two
-	@echo 'This takes about 20 minutes on two quiet cores; `make test-quick` takes a part of it.'
+test: $(test)  ## the test suite, on all cores: about 6 minutes on two
+	@echo 'This takes about 6 minutes on two quiet cores; `make test-quick` takes a part of it.'
 	$(pytest) $(ARGS)
 
-test-quick: $(test)  ## every op once, and the interface: about 2 minutes on two cores
-	@echo 'This takes about two minutes on two quiet cores.'
+test-quick: $(test)  ## every op once, and the interface: about 1 minute on two cores
+	@echo 'This takes about one minute on two quiet cores.'
 	$(pytest) --extent=quick $(ARGS)
 
 test-all: $(test)  ## the suite with every dtype and layout of every op: about 30 minutes on two cores
-	@echo 'This takes about 30 minutes on two quiet cores; `make test` takes 20.'
+	@echo 'This takes about 30 minutes on two quiet cores; `make test` takes 6.'
 	$(pytest) --extent=all $(ARGS)
 
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 5 minutes on two cores
