@@ -554,3 +554,15 @@ def test_assignments_in_loops(compiled: Callable[..., Any], plain: Callable[...,
     for place in (0, 1):
         expected = numeric_gradient(lambda *args: total(plain(*args)), [x, b], place)
         np.testing.assert_allclose(found[place], expected, rtol=1e-6, atol=1e-7)
+
+
+def test_explain_and_graph_show_loops() -> None:
+    run = ng.graph_jit(assigned)
+    x = np.arange(4.0)
+    text = run.explain(x, x)
+    assert "loop (scan) of 3 steps: carries 1 numbers and 1 arrays, 1 of them updated in place" in text
+    assert "step: 2 loop nests" in text
+    assert "def step(carry0: int, carry1: float64[" in str(run.graph(x, x))
+    text = ng.graph_jit(branches).explain(X, W)
+    assert "branch (switch), one of:" in text
+    assert "branch1: " in text

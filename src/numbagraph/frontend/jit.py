@@ -347,7 +347,7 @@ class GraphFunction:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the compiler does with the function for these arguments: rules, loop nests, memory."""
         special, leaves = self._inspect(args, kwargs)
-        report = Report(special.graph, special.tiled, special.signature.leaves, leaves)
+        report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
         return report.text(title, special.stages.rewrites)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,22 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Dim, Input, Node, Value, toposort
-from numbagraph.loops.ir import Call, Compute, Kernel, Output, Program, Reduction, Scan, Scatter, Store, TiledLoop
+from numbagraph.loops.ir import (
+    Branch,
+    Call,
+    Compute,
+    Kernel,
+    Loop,
+    Output,
+    Program,
+    Reduction,
+    Region,
+    ReverseLoop,
+    Scan,
+    Scatter,
+    Store,
+    TiledLoop,
+)
 
 INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}
 
@@ -71,11 +86,16 @@ def _evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
 class Report:
     """The text of `explain` for one version of a function and the lengths of one call."""
 
-    def __init__(self, graph: Graph, program: Program, leaves: Sequence[Any], arrays: Sequence[Any]) -> None:
+    @classmethod
+    def of_call(cls, graph: Graph, program: Program, leaves: Sequence[Any], arrays: Sequence[Any]) -> Report:
+        return cls(graph, program, leaves, lengths_of(graph.inputs, arrays))
+
+    def __init__(self, graph: Graph, program: Program, leaves: Sequence[Any], known: Mapping[Value, int]) -> None:
         self.program = program
         self.leaves = leaves
         self.graph = graph
-        self.known = lengths_of(graph.inputs, arrays)
+        self.known = known
+        """The length that each symbol stands for, as far as it is known."""
         self.lines: list[str] = []
 
     def text(self, title: str, rewrites: Sequence[Any]) -> str:
@@ -119,6 +139,33 @@ class Report:
                     self._nest(number, each)
                 elif isinstance(each, Call):
                     self._call(each)
+                elif isinstance(each, (Loop, ReverseLoop, Branch)):
+                    self._control(each)
+
+    def _control(self, step: Loop | ReverseLoop | Branch) -> None:
+        """A loop or a branch, and below it what its regions run."""
+        if isinstance(step, Branch):
+            self.lines.append(f"  branch ({step.name}), one of:")
+        elif isinstance(step, ReverseLoop):
+            self.lines.append(f"  loop ({step.name}) until a condition fails, then in reverse over what it has stored:")
+        else:
+            trips = "until a condition fails" if step.trips is None else f"of {self._length(step.trips)} steps"
+            self.lines.append(f"  loop ({step.name}) {trips}: {carried(step)}")
+        for region, operands in regions_of(step):
+            known = dict(self._known_in(region, operands))
+            inner = Report(region.graph, region.program, region.signature.leaves, known)
+            inner._steps()
+            title = inner.lines[0].replace("program", region.graph.name)
+            self.lines += [f"    {line}" for line in (title, *inner.lines[1:])]
+
+    def _known_in(self, region: Region, operands: Sequence[tuple[Any, int]]) -> Iterator[tuple[Value, int]]:
+        """The lengths of a region's inputs, whose operands come with the number of dimensions that run along steps."""
+        for value, (operand, first) in zip(region.graph.inputs, operands, strict=True):
+            extents = operand.extents[first:] if isinstance(operand, Buffer) else ()
+            for own, extent in zip(value.shape, extents, strict=True):
+                length = evaluate_length(extent, self.known)
+                if isinstance(own, Dim) and length is not None:
+                    yield own, length
 
     def _call(self, call: Call) -> None:
         operands, results = (", ".join(each.name for each in part) for part in (call.inputs, call.outputs))
@@ -191,6 +238,35 @@ class Report:
             self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def carried(loop: Loop) -> str:
+    """What a loop carries, in words."""
+    arrays = [each for each in loop.carried if isinstance(each.initial, Buffer)]
+    in_place = sum(each.in_place for each in arrays)
+    text = f"carries {len(loop.carried) - len(arrays)} numbers and {len(arrays)} arrays"
+    text += f", {in_place} of them updated in place" if in_place else ""
+    stored = len(loop.stacked) + sum(each.before is not None for each in loop.carried)
+    return f"{text}, stores {stored} values of each step" if stored else text
+
+
+def regions_of(step: Loop | ReverseLoop | Branch) -> Iterator[tuple[Region, list[tuple[Any, int]]]]:
+    """The regions of a step, and their operands, with how many dimensions of each run along the steps."""
+    if isinstance(step, Branch):
+        for region in step.regions:
+            yield region, [(each, 0) for each in step.operands]
+        return
+    if isinstance(step, ReverseLoop):
+        own = [(each, 0) for each in (*step.initial, *step.captures)]
+        yield step.condition, own
+        yield step.body, own
+        yield from regions_of(step.back)
+        return
+    operands: list[tuple[Any, int]] = [(each.initial, 0) for each in step.carried]
+    operands += [*((each, 1) for each in step.sequences), *((each, 0) for each in step.captures)]
+    if step.condition is not None:
+        yield step.condition, operands
+    yield step.body, operands
 
 
 def is_index(scalar: Apply) -> bool:

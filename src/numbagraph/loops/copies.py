@@ -20,35 +20,40 @@ def without_copies(
 ) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
     """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given`` are
     those that may live in the memory of the result of the same number."""
-    uses = uses_of(steps)
-    removed: set[int] = set()
+    uses, removed = uses_of(steps), set[int]()
     arguments = []
-    for number, step in enumerate(steps):
-        pair = copied(step)
+    for number in range(len(steps) - 1, -1, -1):  # the last first: what is copied twice ends where it is copied to
+        pair = copied(steps[number])
         if pair is None:
             continue
         source, target = pair
-        own = source.temporary or (source in given and target.result == source.leaf)
+        own = source.temporary or (source in given and target.owner.result == source.leaf)
         if own and source.shares is None and may_be_one(number, source, target, uses, steps):
             removed.add(number)
-            uses[target.owner] = uses[source].followed_by(uses[target.owner], number)
+            uses[target.owner] = uses[source].together(uses[target.owner], number)
             source.shares = target
             if source.leaf is not None:
-                arguments.append((source, target))
+                arguments.append((source, target.owner))
     return [step for number, step in enumerate(steps) if number not in removed], arguments
 
 
+FIRST = 3
+"""How many uses of a memory that several arrays share are remembered: a copy, and what comes after it."""
+
+
 class Uses(Struct):
-    """The steps that read and that write a memory, by number, in order; of those that have been looked at, the last."""
+    """The steps that read and that write a memory, by number, in order."""
 
     reads: tuple[int, ...]
     writes: tuple[int, ...]
 
-    def followed_by(self, other: Uses, number: int) -> Uses:
-        """Those of both, were they one memory, after the step that copies: that one is left out."""
-        reads = [each for each in (*self.reads, *other.reads) if each > number]
-        writes = [each for each in (*self.writes, *other.writes) if each > number]
-        return Uses((-1, *sorted(reads)), (-1, *sorted(writes)))
+    def together(self, other: Uses, copy: int) -> Uses:
+        """The first of those of two memories that become one, without the copy from one to the other."""
+        reads, writes = (
+            tuple(sorted({*one[:FIRST], *two[:FIRST]} - {copy})[:FIRST])
+            for one, two in ((self.reads, other.reads), (self.writes, other.writes))
+        )
+        return Uses(reads, writes)
 
 
 def uses_of(steps: Sequence[Step]) -> dict[Buffer, Uses]:
@@ -56,9 +61,9 @@ def uses_of(steps: Sequence[Step]) -> dict[Buffer, Uses]:
     writes: dict[Buffer, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
         for buffer in step.reads():
-            reads[buffer.owner].append(number)
+            reads[buffer].append(number)
         for buffer in step.writes():
-            writes[buffer.owner].append(number)
+            writes[buffer].append(number)
     return {each: Uses(tuple(reads[each]), tuple(writes[each])) for each in {**reads, **writes}}
 
 
@@ -76,16 +81,14 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
 
 
 def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], steps: Sequence[Step]) -> bool:
-    """Whether two arrays can be one memory from a copy on: nobody reads the first once the second has changed, and
-    nobody used the second before it became a copy."""
+    """Whether two arrays can be one memory: nobody reads the first once the second has changed, and nobody used the
+    second before it became a copy."""
     old, new = uses[source], uses[target.owner]
     if min((*new.reads, *new.writes)) < here or max(old.writes, default=-1) > here:
         return False
-    changes = [number for number in new.writes if number > here]
-    later = [number for number in old.reads if number > here]
-    if not changes or not later or max(later) < changes[0]:
-        return True
-    return max(later) == changes[0] and reads_before(steps[changes[0]], source, target)
+    change = next((number for number in new.writes if number > here), len(steps))
+    last = max((number for number in old.reads if number > here), default=-1)
+    return last < change or (last == change and reads_before(steps[change], source, target))
 
 
 def reads_before(step: Step, source: Buffer, target: Buffer) -> bool:

@@ -305,7 +305,7 @@ class CompiledLogp:
         """What the compiler does with the model: rules, loop nests, memory."""
         special = self.function.special
         arrays = [*self.point.split(np.zeros(self.point.size)), *self.function.arrays]
-        report = Report(special.graph, special.program, special.signature.leaves, arrays)
+        report = Report.of_call(special.graph, special.program, special.signature.leaves, arrays)
         return report.text("logp", special.stages.rewrites)
 
     def llvm(self, *, optimised: bool = True) -> str:
