@@ -519,21 +519,22 @@ def plain_exchanged(x: np.ndarray, b: np.ndarray) -> Any:
 def read_after(x: Any, b: Any) -> Any:
     """What an array was before the assignment is read after it."""
 
-    def step(i: Any, a: Any) -> Any:
+    def step(i: Any, pair: Any) -> Any:
+        a, total = pair
         new = a.copy()
         new[i] = b[i]
-        return new + 0.5 * a[i] + a[0]
+        return new, total + np.sum(a * new) + a[0]
 
-    return ng.fori_loop(0, x.shape[0], step, x)
+    return ng.fori_loop(0, x.shape[0], step, (x, 0.0))
 
 
-def plain_read_after(x: np.ndarray, b: np.ndarray) -> np.ndarray:
-    a = x
+def plain_read_after(x: np.ndarray, b: np.ndarray) -> Any:
+    a, total = x, np.float64(0.0)
     for i in range(len(x)):
         new = a.copy()
         new[i] = b[i]
-        a = new + 0.5 * a[i] + a[0]
-    return a
+        a, total = new, total + np.sum(a * new) + a[0]
+    return a, total
 
 
 @pytest.mark.parametrize(
