@@ -354,7 +354,14 @@ class Opaque(Lowering):
 
 
 class Control(Opaque):
-    """A loop or a branch: it runs the regions that its node holds."""
+    """A loop or a branch: it runs the regions that its node holds.
+
+    ``evaluate(*arrays, results, **attrs)`` and ``translate`` give several of its results at once, by number: the one is
+    the op's reference, the other its translation, which also says whether a step failed.
+    """
+
+    evaluate: Callable[..., Sequence[Any]]
+    translate: Callable[..., tuple[Sequence[Any], Any]] | Unsupported
 
 
 class Routine(Opaque):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,10 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.dtypes import canonicalize_dtype
 
+from numbagraph.blockwise import lowering
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.transforms.interpret import (
+    Calls,
     Environment,
     apply_reference,
     bind,
@@ -88,6 +91,7 @@ class Translation:
         self.graph = graph
         self.environment = environment
         self.lengths = dict(environment)
+        self.calls = Calls(graph)
         self.out_of_bounds: Any = None
         """Whether any index is out of bounds; None where there is no index to check."""
 
@@ -108,14 +112,20 @@ class Translation:
             return apply_reference(node, operands)
         self.check_bounds(node, operands)
         try:
-            attrs = {name: translated(item) for name, item in node.attrs.items()}
-            result = node.op.jnp(*operands, **attrs)
-            if node.op.kind == "control":
-                result, outside = result
-                self.note(outside)
+            lower = node.op.lower
+            if isinstance(lower, lowering.Control):
+                result = self.calls.of_call(node, operands, partial(self.control, lower))
+            else:
+                result = node.op.jnp(*operands, **node.attrs)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise located(error, node, operands) from error
         return in_dtype(result, node.dtype)
+
+    def control(self, lower: lowering.Control, *operands: Any, **attrs: Any) -> Sequence[Any]:
+        """Results of a loop or a branch."""
+        results, failed = lower.translate(*operands, **{name: translated(item) for name, item in attrs.items()})
+        self.note(failed)
+        return results
 
     def check_bounds(self, node: Node, operands: Sequence[Any]) -> None:
         """JAX clamps an index or drops an update, without a word."""

@@ -15,7 +15,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Dim, Extent, Node, Value
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 from numbagraph.loops.order import along_memory
-from numbagraph.transforms.autodiff import call_of
+from numbagraph.transforms.interpret import call_of
 
 Domain = tuple[Any, ...]
 """The loops of a nest, outermost first (extents other than 1), and a mark that keeps unlike nests apart."""

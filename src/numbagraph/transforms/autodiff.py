@@ -13,6 +13,7 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported, Value, at_source, toposort
+from numbagraph.transforms.interpret import call_of
 
 
 def is_differentiable(value: Value) -> bool:
@@ -148,11 +149,6 @@ class Calls:
         if given is not None:
             collected[node.attrs["result"]] = given
         return collected if collected and self.first[call] is node else None
-
-
-def call_of(node: Node) -> Any:
-    """What the nodes have in common that are results of one call."""
-    return node.op, node.inputs, tuple(item for item in node.attributes if item[0] != "result")
 
 
 def tangents(outputs: Sequence[Value], inputs: Sequence[Value], input_tangents: Sequence[Value | None]) -> list[Value]:

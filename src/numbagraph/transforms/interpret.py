@@ -77,10 +77,10 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
     """
     environment = bind(graph, arrays)
     check_entry(graph, environment)
-    lengths = dict(environment)
+    lengths, calls = dict(environment), Calls(graph)
 
     def apply(node: Node, operands: list[Any]) -> Any:
-        result = apply_reference(node, operands)
+        result = calls.result(node, operands)
         if check:
             check_result(node, result, lengths)
         return result
@@ -173,6 +173,41 @@ def evaluate_scalar(value: Value, environment: Environment) -> Any:
     """A value that depends on lengths and rank-0 inputs alone."""
     (result,) = interpret([value], dict(environment), lambda leaf: leaf_data(leaf, environment), apply_reference)
     return result
+
+
+class Calls:
+    """The results of loops and branches: all that are wanted of one are computed together."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.wanted: dict[Any, list[int]] = {}
+        self.found: dict[Any, dict[int, Any]] = {}
+        for value in graph.order:
+            if isinstance(value, Node) and isinstance(value.op.lower, lowering.Control):
+                self.wanted.setdefault(call_of(value), []).append(value.attrs["result"])
+
+    def result(self, node: Node, operands: list[Any]) -> Any:
+        """The result of a node, by NumPy."""
+        lower = node.op.lower
+        if not isinstance(lower, lowering.Control):
+            return apply_reference(node, operands)
+        return weak_data(node, self.of_call(node, operands, lower.evaluate))
+
+    def of_call(self, node: Node, operands: list[Any], compute: Callable[..., Sequence[Any]]) -> Any:
+        """One of the results of a call; the others are kept until they are asked for."""
+        call, attrs = call_of(node), node.attrs
+        result = attrs.pop("result")
+        if call not in self.found:
+            numbers = self.wanted[call]
+            try:
+                self.found[call] = dict(zip(numbers, compute(*operands, results=numbers, **attrs), strict=True))
+            except Exception as error:
+                raise located(error, node, operands) from error
+        return self.found[call].pop(result)
+
+
+def call_of(node: Node) -> Any:
+    """What the nodes have in common that are results of one call."""
+    return node.op, node.inputs, tuple(item for item in node.attributes if item[0] != "result")
 
 
 def apply_reference(node: Node, operands: list[Any]) -> Any:

@@ -25,24 +25,28 @@ Step = Callable[[int], Any]
 def control_op(
     name: str,
     *,
-    reference: Callable[..., Any],
+    evaluate: Callable[..., Sequence[Any]],
     infer: Callable[..., ArrayType],
     vjp: Vjp | Unsupported,
     batch: Batch,
-    jnp: Callable[..., Any] | Unsupported,
+    translate: Callable[..., tuple[Sequence[Any], Any]] | Unsupported,
 ) -> Op:
     """Declare an op that holds regions. Each of its results is a node, and one step of the program computes all."""
+
+    def one(*arrays: Any, result: int, **attrs: Any) -> Any:
+        return evaluate(*arrays, results=[result], **attrs)[0]
+
     return registry.register(
         Op(
             name=name,
             kind="control",
-            reference=reference,
+            reference=one,
             infer=infer,
             frontend=Unsupported(f"it is made by the functions of numbagraph.{name}"),
-            lower=lowering.Control(),
+            lower=lowering.Control(evaluate, translate),
             vjp=vjp,
             batch=batch,
-            jnp=jnp,
+            jnp=Unsupported("all results of a loop or a branch are translated at once"),
             samples=lambda rng, dtype: [],
             multi_result=True,
             selective=True,

@@ -112,28 +112,36 @@ def infer(*inputs: Value, result: int, **attrs: Any) -> ArrayType:
 
 
 def reference(
-    length: Any, *arrays: Any, body: Graph, carries: int, sequences: int, reverse: bool, unroll: int, result: int
-) -> Any:
+    length: Any,
+    *arrays: Any,
+    body: Graph,
+    carries: int,
+    sequences: int,
+    reverse: bool,
+    unroll: int,
+    results: Sequence[int],
+) -> list[Any]:
     """The loop as Python runs it."""
     carry, xs, rest = list(arrays[:carries]), arrays[carries : carries + sequences], arrays[carries + sequences :]
     count, outputs = int(length), len(body.outputs)
-    stacked: np.ndarray | None = None
-    if result >= outputs:
-        first = np.asarray(carry[result - outputs])
-        stacked = np.empty((count, *first.shape), first.dtype)
-    elif result >= carries:
-        like = [*carry, *(np.empty(np.shape(each)[1:], each.dtype) for each in xs), *rest]
-        stacked = empty_output(body, result, like, count)
+    like = [*carry, *(np.empty(np.shape(each)[1:], each.dtype) for each in xs), *rest]
+    stacked = {
+        number: np.empty((count, *np.shape(carry[number - outputs])), np.asarray(carry[number - outputs]).dtype)
+        if number >= outputs
+        else empty_output(body, number, like, count)
+        for number in results
+        if number >= carries
+    }
     for number in range(count):
         place = count - 1 - number if reverse else number
         try:
             found = evaluate(body, [*carry, *(each[place] for each in xs), *rest])
         except Exception as error:
             raise in_step(error, number) from error
-        if stacked is not None:
-            stacked[place] = carry[result - outputs] if result >= outputs else found[result]
+        for result, rows in stacked.items():
+            rows[place] = carry[result - outputs] if result >= outputs else found[result]
         carry = found[:carries]
-    return carry[result] if stacked is None else stacked
+    return [stacked[result] if result in stacked else carry[result] for result in results]
 
 
 def vjp(
@@ -274,8 +282,15 @@ def over_elements(
 
 
 def translate(
-    length: Any, *arrays: Any, body: Any, carries: int, sequences: int, reverse: bool, unroll: int, result: int
-) -> Any:
+    length: Any,
+    *arrays: Any,
+    body: Any,
+    carries: int,
+    sequences: int,
+    reverse: bool,
+    unroll: int,
+    results: Sequence[int],
+) -> tuple[list[Any], Any]:
     """`jax.lax.scan`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries + sequences :]
@@ -283,13 +298,16 @@ def translate(
     def step(state: Any, x: Any) -> Any:
         carry, failed = state
         found, fails = body(*carry, *x, *rest)
-        return (tuple(found[:carries]), failed | fails), (tuple(found[carries:]), carry)
+        shown = [(*found, *carry)[number] for number in stacked]
+        return (tuple(found[:carries]), failed | fails), shown
 
+    stacked = [number for number in results if number >= carries]
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     xs = tuple(arrays[carries : carries + sequences])
-    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=int(length), reverse=reverse, unroll=unroll)
-    return (*last, *stacked, *before)[result], failed
+    (last, failed), rows = lax.scan(step, init, xs, length=int(length), reverse=reverse, unroll=unroll)
+    by_number = dict(zip(stacked, rows, strict=True))
+    return [by_number[number] if number in by_number else last[number] for number in results], failed
 
 
-scan = control_op("scan", reference=reference, infer=infer, vjp=vjp, batch=batched_scan, jnp=translate)
+scan = control_op("scan", evaluate=reference, infer=infer, vjp=vjp, batch=batched_scan, translate=translate)
 """A loop over the first dimension of arrays."""

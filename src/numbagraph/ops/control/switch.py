@@ -34,9 +34,10 @@ def infer(index: Value, *operands: Value, branches: Branches, result: int) -> Ar
     return ArrayType(found.dtype, found.shape, all(each.outputs[result].type.weak for each in branches))
 
 
-def reference(index: Any, *arrays: Any, branches: Branches, result: int) -> Any:
+def reference(index: Any, *arrays: Any, branches: Branches, results: Sequence[int]) -> list[Any]:
     """The branch that is taken, clamped to the last, as JAX does."""
-    return evaluate(branches[min(max(int(index), 0), len(branches) - 1)], arrays)[result]
+    found = evaluate(branches[min(max(int(index), 0), len(branches) - 1)], arrays)
+    return [found[number] for number in results]
 
 
 def vjp(
@@ -127,12 +128,12 @@ def selected(index: Value, values: Sequence[Value]) -> Value:
     return result
 
 
-def translate(index: Any, *arrays: Any, branches: Sequence[Any], result: int) -> Any:
+def translate(index: Any, *arrays: Any, branches: Sequence[Any], results: Sequence[int]) -> tuple[list[Any], Any]:
     """`jax.lax.switch`; JAX hands the regions in as functions."""
     lax, integer = load("jax:lax"), load("jax.numpy:int32")
     found, failed = lax.switch(integer(index), branches, *arrays)
-    return found[result], failed
+    return [found[number] for number in results], failed
 
 
-switch = control_op("switch", reference=reference, infer=infer, vjp=vjp, batch=batched_switch, jnp=translate)
+switch = control_op("switch", evaluate=reference, infer=infer, vjp=vjp, batch=batched_switch, translate=translate)
 """One of several regions, by a number: below 0 it is the first, beyond the last it is that."""

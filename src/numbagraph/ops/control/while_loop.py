@@ -29,13 +29,13 @@ def infer(*operands: Value, condition: Graph, body: Graph, carries: int, result:
     return operands[result].type
 
 
-def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, result: int) -> Any:
+def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, results: Sequence[int]) -> list[Any]:
     """The loop as Python runs it."""
     carry, rest, number = list(arrays[:carries]), arrays[carries:], 0
     while True:
         try:
             if not evaluate(condition, [*carry, *rest])[0]:
-                return carry[result]
+                return [carry[each] for each in results]
             carry = evaluate(body, [*carry, *rest])
         except Exception as error:
             raise in_step(error, number) from error
@@ -94,7 +94,7 @@ def batched_while(
     return found if flags[result] else spread((found, False), size)
 
 
-def translate(*arrays: Any, condition: Any, body: Any, carries: int, result: int) -> Any:
+def translate(*arrays: Any, condition: Any, body: Any, carries: int, results: Sequence[int]) -> tuple[list[Any], Any]:
     """`jax.lax.while_loop`; JAX hands the regions in as functions."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries:]
@@ -106,15 +106,15 @@ def translate(*arrays: Any, condition: Any, body: Any, carries: int, result: int
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     # a step that failed is the last: what it stored may go on for ever
     found, failed = lax.while_loop(lambda state: condition(*state[0], *rest)[0][0] & ~state[1], step, init)
-    return found[result], failed
+    return [found[each] for each in results], failed
 
 
 while_loop = control_op(
     "while_loop",
-    reference=reference,
+    evaluate=reference,
     infer=infer,
     vjp=vjp,
     batch=batched_while,
-    jnp=translate,
+    translate=translate,
 )
 """A loop that ends when a condition does not hold."""

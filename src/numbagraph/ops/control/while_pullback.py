@@ -58,7 +58,7 @@ def infer(*operands: Value, result: int, **attrs: Any) -> ArrayType:
     return strong_type(Pullback(**attrs).split(operands)[2][result])
 
 
-def reference(*arrays: Any, result: int, **attrs: Any) -> Any:
+def reference(*arrays: Any, results: Sequence[int], **attrs: Any) -> list[Any]:
     """The loop as Python runs it, and then its pullback."""
     pullback = Pullback(**attrs)
     carry, captures, carried, others = pullback.split(arrays)
@@ -71,7 +71,7 @@ def reference(*arrays: Any, result: int, **attrs: Any) -> Any:
         raise in_step(error, len(before)) from error
     for each in reversed(before):
         carried = evaluate(pullback.pullback, [*carried, *each, *captures, *others])
-    return carried[result]
+    return [carried[each] for each in results]
 
 
 def pulled_back(
@@ -156,10 +156,10 @@ def batched(op: Op, inputs: Sequence[Value], flags: Sequence[bool], *, result: i
 
 while_pullback = control_op(
     "while_pullback",
-    reference=reference,
+    evaluate=reference,
     infer=infer,
     vjp=vjp,
     batch=batched,
-    jnp=Unsupported("JAX has no memory for a number of steps that is not known: use scan, or jvp"),
+    translate=Unsupported("JAX has no memory for a number of steps that is not known: use scan, or jvp"),
 )
 """A while loop, whose carries before each step are stored, and the pullbacks of its steps, the last first."""
