@@ -494,6 +494,26 @@ def plain_assigned(x: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a
 
 
+def rows(x: Any, b: Any) -> Any:
+    """Rows of a matrix, each of the one before; one is read backwards."""
+
+    def step(i: Any, a: Any) -> Any:
+        a = a.copy()
+        a[i] = a[i - 1] * 0.5 + b
+        a[i - 1] = a[i][::-1] + a[0]
+        return a
+
+    return ng.fori_loop(1, x.shape[0], step, x[:, None] * b)
+
+
+def plain_rows(x: np.ndarray, b: np.ndarray) -> np.ndarray:
+    a = x[:, None] * b
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] * 0.5 + b
+        a[i - 1] = a[i][::-1] + a[0]
+    return a
+
+
 def exchanged(x: Any, b: Any) -> Any:
     """Two carried arrays, each of which becomes a changed copy of the other."""
 
@@ -539,7 +559,7 @@ def plain_read_after(x: np.ndarray, b: np.ndarray) -> Any:
 
 @pytest.mark.parametrize(
     ("compiled", "plain"),
-    [(assigned, plain_assigned), (exchanged, plain_exchanged), (read_after, plain_read_after)],
+    [(assigned, plain_assigned), (exchanged, plain_exchanged), (read_after, plain_read_after), (rows, plain_rows)],
 )
 def test_assignments_in_loops(compiled: Callable[..., Any], plain: Callable[..., Any]) -> None:
     run = ng.graph_jit(compiled)
@@ -567,3 +587,36 @@ def test_explain_and_graph_show_loops() -> None:
     text = ng.graph_jit(branches).explain(X, W)
     assert "branch (switch), one of:" in text
     assert "branch1: " in text
+
+
+@pytest.mark.parametrize("positions", [[0, 0], [2, 1, 2, 2], [-1, 2, 0]])
+def test_an_update_at_equal_positions_reads_what_was_there_before(positions: list[int]) -> None:
+    places = np.array(positions)
+
+    def once(x: Any, places: Any) -> Any:
+        y = np.sin(x)
+        y[places] *= 3
+        y[np.arange(3) // 2] += 1
+        return y
+
+    def often(x: Any, places: Any) -> Any:
+        def step(_: Any, y: Any) -> Any:
+            y = y.copy()
+            y[places] *= 3
+            y[xp.arange(3) // 2] += 1
+            y[1:] *= 2
+            return y
+
+        return ng.fori_loop(0, 3, step, x)
+
+    def plain_often(x: np.ndarray, places: np.ndarray) -> np.ndarray:
+        y = x.copy()
+        for _ in range(3):
+            y[places] *= 3
+            y[np.arange(3) // 2] += 1
+            y[1:] *= 2
+        return y
+
+    x = np.array([0.3, -0.5, 2.0])
+    assert_close(ng.graph_jit(once)(x, places), once(x, places), 1e-14)
+    assert_close(ng.graph_jit(often)(x, places), plain_often(x, places), 1e-14)

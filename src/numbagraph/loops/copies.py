@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from numbagraph.intrinsics.ir import Buffer, Load
+from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.buffers import in_place
 from numbagraph.loops.ir import Kernel, Step, Store
 
 
@@ -92,7 +91,33 @@ def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, 
 
 
 def reads_before(step: Step, source: Buffer, target: Buffer) -> bool:
-    """Whether a step reads one array only before it overwrites that element of the other."""
-    if isinstance(step, Kernel) and not step.loops and len(step.outputs) == 1:
-        return True
-    return in_place(step, source, target)
+    """Whether a step reads an element of one array only before it overwrites that of the other.
+
+    Each loop moves along a dimension of what is stored, and what is read stands at the same place along it: so no
+    iteration reads what another one stores. (Positions that are read from an array may be equal.)
+    """
+    store = step.outputs[0] if isinstance(step, Kernel) and len(step.outputs) == 1 else None
+    if not isinstance(step, Kernel) or not isinstance(store, Store) or store.buffer is not target:
+        return False
+    moved = {axis: loop for axis, index in enumerate(store.indices) if (loop := moved_along(index)) is not None}
+    if len(moved) != len(step.loops) or set(moved.values()) != set(step.loops):
+        return False
+    loads = (each for each in step.scalars() if isinstance(each, Load) and each.buffer is source)
+    return all(
+        load.flat == store.flat and all(load.indices[axis] == store.indices[axis] for axis in moved) for load in loads
+    )
+
+
+AFFINE = {"add", "subtract", "multiply"}
+
+
+def moved_along(index: Scalar) -> LoopIndex | None:
+    """The loop of which every iteration has another index, if there is one."""
+    parts = list(walk([index]))
+    loops = [each for each in parts if isinstance(each, LoopIndex)]
+    regular = all(isinstance(each, (LoopIndex, Literal, Register)) or is_affine(each) for each in parts)
+    return loops[0] if len(loops) == 1 and regular else None
+
+
+def is_affine(scalar: Scalar) -> bool:
+    return isinstance(scalar, Apply) and scalar.name in AFFINE
