@@ -1,6 +1,17 @@
 """PyMC models and PyTensor graphs on numbagraph. PyMC is imported with this package, and never before."""
 
-from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, ordering, signals, structure
+from numbagraph.pymc_bridge import (
+    choices,
+    control,
+    elementwise,
+    indexing,
+    linalg,
+    mathematics,
+    ordering,
+    scan,
+    signals,
+    structure,
+)
 from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
@@ -13,6 +24,7 @@ __all__ = [
     "FallbackWarning",
     "ImportedGraph",
     "UnsupportedOp",
+    "choices",
     "compile_logp",
     "compile_model",
     "control",
@@ -23,6 +35,7 @@ __all__ = [
     "mathematics",
     "ordering",
     "sample",
+    "scan",
     "signals",
     "structure",
     "to_pytensor",
