@@ -16,6 +16,7 @@ from pytensor.scan.utils import until  # noqa: E402
 from numbagraph.ir import shapes  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.array_function import ArrayFunction  # noqa: E402
+from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
 from numbagraph.pymc_bridge.importer import Importer, checked_input, finish  # noqa: E402
 from numbagraph.pymc_bridge.logp import gradient_of  # noqa: E402
 from numbagraph.pymc_bridge.segments import Segment, divide  # noqa: E402
@@ -109,6 +110,17 @@ CASES = {
         loop(lambda a, b, before: a * b + before, {"input": x, "taps": [0, -2]}, number(0.0)),
         (X,),
     ),
+    "sequences with taps on both sides": (
+        [x],
+        loop(lambda a, b, c: a * b + c, {"input": x, "taps": [-1, 0, 2]}, None),
+        (X,),
+    ),
+    "a choice in each step": (
+        [x, s],
+        loop(lambda e, b, s: conditional.ifelse(e > 0, pt.exp(b * s), b - e), x, number(0.1), s),
+        (X, 0.3),
+    ),
+    "a loop in a branch": ([x, s], conditional.ifelse(s > 0, AR1, x * 2), (X, 0.3)),
     "no carry": ([m, w], loop(lambda row, w: w @ row, m, None, w), (M, W)),
     "steps known at run time": ([x, n], POWERS, (X, 5)),
     "the last of some steps": ([x, n], POWERS[-1], (X, 5)),
@@ -277,6 +289,49 @@ def test_a_check_in_a_step():
             ours(X)
 
 
+def test_second_derivatives():
+    second = pytensor.grad(pytensor.grad(total(AR1), s), s)
+    agree([compiled_by("NUMBAGRAPH", [x, s], second)(X, 0.4)], [compiled_by(PLAIN, [x, s], second)(X, 0.4)])
+
+
+def test_a_loop_whose_steps_are_an_element():
+    """The steps of the inner loop are another number in each step of the outer one."""
+
+    def outer(count, before, s):
+        return loop(lambda b, s: pt.sin(b) * s, outputs_info=before, non_sequences=s, n_steps=count)[-1]
+
+    counts = pt.lvector("counts")
+    result = loop(outer, counts, number(0.3), s)
+    ours, plain = (compiled_by(mode, [counts, s], result) for mode in ("NUMBAGRAPH", PLAIN))
+    assert is_native(ours)
+    for each in ([1, 3, 2], [5], [2, 1, 1, 4]):
+        agree([ours(each, 0.7)], [plain(each, 0.7)])
+
+
+def test_dtypes():
+    single, integers = pt.fvector("single"), pt.lvector("integers")
+    outputs = [
+        loop(lambda e, b: pt.cast(b * e + 1, "float32"), single, pt.constant(1.0, dtype="float32"))[-1],
+        loop(lambda e, b: b * 3 + e, integers, pt.constant(1, dtype="int64")),
+        loop(lambda e, b: pt.and_(b, e < 3), integers, pt.constant(True, dtype="bool")),
+    ]
+    ours, plain = (compiled_by(mode, [single, integers], outputs) for mode in ("NUMBAGRAPH", PLAIN))
+    for found, expected in zip(*(each(X.astype("float32"), np.arange(4)) for each in (ours, plain)), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_a_shared_variable_that_each_step_updates():
+    def run(mode):
+        count = pytensor.shared(np.int64(0))
+        with pytest.warns(DeprecationWarning, match="Scan return"):
+            result, updates = pytensor.scan(lambda e, b: (b + e * count, {count: count + 1}), x, number(0.0))
+        function = pytensor.function([x], result, updates=updates, mode=mode)
+        return [function(X), function(X), count.get_value()]
+
+    agree(run("NUMBAGRAPH"), run(PLAIN))
+
+
 def test_constant_data_in_a_loop():
     data = pt.as_tensor(M)
     result = loop(lambda row, before, s: before * s + (row * data).sum(), data, number(0.0), s)
@@ -365,6 +420,30 @@ def test_models(build):
     in_mode = model.compile_logp(mode="NUMBAGRAPH")
     plain = model.compile_logp(mode=PLAIN)
     np.testing.assert_allclose(in_mode(model.initial_point(0)), plain(model.initial_point(0)), rtol=1e-10)
+
+
+def test_data_of_another_length():
+    with pm.Model() as model:
+        returns = pm.Data("returns", RNG.normal(size=20))
+        omega, alpha, beta = pm.HalfNormal("omega"), pm.Beta("alpha", 1.0, 1.0), pm.Beta("beta", 1.0, 1.0)
+        variance = garch(returns, omega, alpha, beta)
+        pm.Potential("p", pm.logp(pm.Normal.dist(0.0, pt.sqrt(variance)), returns).sum())
+    compiled, point = compile_logp(model, freeze=False), np.array([0.1, -0.2, 0.3])
+    reference = model.logp_dlogp_function(ravel_inputs=True, mode=PLAIN)
+    reference.set_extra_values({})
+    for size in (20, 35, 3):
+        with model:
+            pm.set_data({"returns": RNG.normal(size=size)})
+        for found, wanted in zip(compiled(point), reference(point), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-10)
+
+
+def test_what_a_switch_in_a_step_leaves_out_of_a_derivative():
+    with pm.Model() as model:
+        values = pm.Flat("values", shape=3)
+        steps = loop(lambda e, before: before + pt.switch(e > 0, pt.log(e), e**2), values, number(0.0))
+        pm.Potential("p", steps[-1])
+    np.testing.assert_allclose(compile_logp(model)(np.array([2.0, 0.0, -3.0]))[1], [0.5, 0.0, -6.0])
 
 
 def test_a_parameter_that_a_step_refuses():
