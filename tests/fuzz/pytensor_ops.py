@@ -35,7 +35,7 @@ NEVER = {
     "Elemwise": "its scalar ops are drawn instead",
     "ScalarOp": "drawn as elementwise ops",
     "MinibatchOp": "always refused",
-    "Scan": "always refused: PyTensor runs it",
+    "Scan": "tests/pymc_bridge/test_scan.py has loops",
     "RandomVariable": "always refused: PyTensor runs it",
     "MinibatchRandomVariable": "draws",
     "FunctionOp": "our own op",

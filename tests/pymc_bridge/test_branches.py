@@ -1,5 +1,8 @@
 """`ifelse` in models: values, derivatives and errors are those of the branch that is taken, whatever the other does."""
 
+import time
+import warnings
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ import pytensor.tensor as pt  # noqa: E402
 from pymc.logprob.utils import ParameterValueError  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
 
+from numbagraph.ir.values import Node  # noqa: E402
 from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, from_pytensor  # noqa: E402
 from numbagraph.pymc_bridge.compatibility import conditional  # noqa: E402
 
@@ -95,6 +99,46 @@ def test_a_branch_that_is_taken_fails_as_before():
     np.testing.assert_array_equal(inverse(np.zeros((2, 2))), np.zeros((2, 2)))
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
         inverse(np.ones((2, 2)))
+
+
+def names(graph):
+    return {each.op.name for each in graph.order if isinstance(each, Node)}
+
+
+def test_what_a_branch_alone_needs_is_in_it():
+    """Of a value that is there anyhow, one is chosen."""
+    x, y, s = pt.dmatrix("x"), pt.dmatrix("y"), pt.dscalar("s")
+    root = pt.linalg.cholesky(x)
+    chosen = conditional.ifelse(s > 0, root @ y, y * 2)
+    assert not names(from_pytensor([x, y, s], [chosen])) & {"cholesky", "matmul", "where"}
+    assert "cholesky" in names(from_pytensor([x, y, s], [chosen, root]))
+    assert "switch" not in names(from_pytensor([x, y, s], [conditional.ifelse(s > 0, x, y.T)]))
+
+
+def test_a_branch_that_takes_long():
+    """A loop of many steps, where it is not taken, takes no time."""
+    s, x = pt.dscalar("s"), pt.dscalar("x")
+    steps = pytensor.scan(lambda b: pt.sin(b) + b, outputs_info=x, n_steps=5_000_000, return_updates=False)
+    function = pytensor.function([s, x], conditional.ifelse(s > 0, steps[-1], x), mode="NUMBAGRAPH")
+    times = []
+    for sign in (1.0, -1.0):
+        begin = time.perf_counter()
+        function(sign, 0.5)
+        times.append(time.perf_counter() - begin)
+        function(sign, 0.5)
+    assert times[1] < times[0] / 20
+
+
+def test_requirements_of_lengths_in_a_branch():
+    """Arrays that do not fit are an error of the branch that is taken."""
+    x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")
+    function = pytensor.function([x, y, s], conditional.ifelse(s > 0, pt.dot(x, y), x.sum()), mode="NUMBAGRAPH")
+    assert function(np.ones(3), np.ones(3), 1.0) == 3.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        assert function(np.ones(3), np.ones(2), -1.0) == 3.0
+        with pytest.raises(ValueError, match="lengths that are summed over differ"):
+            function(np.ones(3), np.ones(2), 1.0)
 
 
 def chain(x, length):

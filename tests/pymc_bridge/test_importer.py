@@ -285,7 +285,7 @@ def test_an_unknown_elementwise_op_is_named():
         from_pytensor([v], [pt.hyp2f1(v, v, v, v)])
 
 
-def test_scan_and_random_variables_are_refused():
+def test_random_variables_are_refused():
     with pytest.raises(UnsupportedOp, match="normal"):
         from_pytensor([v], [Normal.dist(0.0, 1.0, shape=3)])
 

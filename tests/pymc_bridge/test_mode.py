@@ -271,12 +271,12 @@ def test_partitions_are_as_few_as_can_be():
     assert len(partitions_of(ours)) == 2
 
 
-def test_loops_are_pytensor_s():
+def test_loops_are_native():
     step = lambda value, before: before * 0.5 + pt.exp(-value)  # noqa: E731
     outputs = pytensor.scan(step, sequences=x, outputs_info=s, return_updates=False)
     total = (outputs**2).sum()
-    with pytest.warns(FallbackWarning, match="Scan"):
-        ours = pytensor.function([x, s], [total, *pytensor.grad(total, [x, s])], mode=NAME)
+    ours = pytensor.function([x, s], [total, *pytensor.grad(total, [x, s])], mode=NAME)
+    assert len(partitions_of(ours)) == 1
     plain = pytensor.function([x, s], [total, *pytensor.grad(total, [x, s])], mode=PLAIN)
     same(ours(X, 0.3), plain(X, 0.3))
 

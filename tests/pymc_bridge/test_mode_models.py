@@ -16,7 +16,6 @@ import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import get_mode  # noqa: E402
 
-from numbagraph.pymc_bridge import FallbackWarning  # noqa: E402
 from tests.support.modes import NAME, PLAIN, same  # noqa: E402
 from tests.support.pymc_models import MODELS  # noqa: E402
 
@@ -104,7 +103,7 @@ def test_samples_are_the_same():
 
 
 def moving_average():
-    """Errors of a moving average, one after the other in a loop that PyTensor runs."""
+    """Errors of a moving average, one after the other in a loop."""
     with pm.Model() as model:
         weight, scale = pm.Uniform("weight", -0.9, 0.9), pm.HalfNormal("scale")
         steps = {"input": pt.as_tensor(OBSERVED), "taps": [0]}
@@ -120,15 +119,13 @@ def moving_average():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_loops_are_run_by_pytensor():
+def test_loops_in_models():
     traces = []
     with pytensor.config.change_flags(mode=PLAIN):
         for mode in (NAME, PLAIN):
             with moving_average():
                 traces.append(pm.sample(chains=1, cores=1, compile_kwargs={"mode": mode}, **SAMPLING).posterior)
         agree(*traces, rtol=1e-6)
-        with pytest.warns(FallbackWarning, match=r"(?s)Scan.*loop"):
-            moving_average().compile_logp(mode=NAME)
 
 
 def test_several_processes():

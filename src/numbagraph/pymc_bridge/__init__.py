@@ -1,6 +1,15 @@
 """PyMC models and PyTensor graphs on numbagraph. PyMC is imported with this package, and never before."""
 
-from numbagraph.pymc_bridge import control, elementwise, indexing, linalg, mathematics, structure
+from numbagraph.pymc_bridge import (
+    choices,
+    control,
+    elementwise,
+    indexing,
+    linalg,
+    mathematics,
+    scan,
+    structure,
+)
 from numbagraph.pymc_bridge.function_op import to_pytensor
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp, from_pytensor
 from numbagraph.pymc_bridge.linker import FallbackWarning
@@ -13,6 +22,7 @@ __all__ = [
     "FallbackWarning",
     "ImportedGraph",
     "UnsupportedOp",
+    "choices",
     "compile_logp",
     "compile_model",
     "control",
@@ -22,6 +32,7 @@ __all__ = [
     "linalg",
     "mathematics",
     "sample",
+    "scan",
     "structure",
     "to_pytensor",
 ]

@@ -1,8 +1,7 @@
 """What a graph computes for one branch of a choice alone.
 
-PyTensor evaluates one branch of `ifelse`, and native code both. So that this cannot be told from outside, an importer
-knows for which branch it translates: errors there are none unless the branch is taken, and derivatives that come out of
-it are zero (not 0 * inf) unless it is.
+PyTensor evaluates one branch of `ifelse`, and so does native code: what one branch alone needs is a region. Derivatives
+that come out of it are zero (not 0 * inf) unless it is taken.
 """
 
 from __future__ import annotations

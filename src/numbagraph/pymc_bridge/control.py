@@ -10,7 +10,6 @@ from pymc.logprob.utils import CheckParameterValue
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scan.op import Scan
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
@@ -19,16 +18,13 @@ from pytensor.tensor.shape import Reshape
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.frontend.mapping import over_batches
-from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
 from numbagraph.pymc_bridge import linalg, structure
-from numbagraph.pymc_bridge.compatibility import conditional
 from numbagraph.pymc_bridge.importer import (
     Importer,
     UnsupportedOp,
-    chooses,
     describe,
     handler_of,
     imports,
@@ -50,29 +46,6 @@ def check(importer: Importer, node: Apply, x: Value, *conditions: Value) -> Valu
 @imports(OpFromGraph)
 def inner_graph(importer: Importer, node: Apply, *inputs: Any) -> list[Any]:
     return importer.inner(node.op.fgraph, inputs)
-
-
-@chooses(conditional.IfElse)
-def if_else(importer: Importer, node: Apply, condition: Value) -> list[Value]:
-    """Both branches are computed, and one of them is taken."""
-    count = node.op.n_outs
-    truth = convert(condition, BOOL)
-    first, second = importer.branch(truth), importer.branch(registry["logical_not"](truth))
-    pairs = zip(node.inputs[1 : 1 + count], node.inputs[1 + count :], strict=True)
-    return [chosen(truth, first(x), second(y), variable) for (x, y), variable in zip(pairs, node.outputs, strict=True)]
-
-
-def chosen(truth: Value, x: Value, y: Value, variable: Variable) -> Value:
-    """One of two arrays of one shape: otherwise the length of the result would depend on the condition."""
-    text = (
-        f"{describe(variable)} is chosen by ifelse from arrays of the shapes {shapes.shape_text(x.shape)} and "
-        f"{shapes.shape_text(y.shape)}, which need to be the same here"
-    )
-    for one, other in zip(x.shape, y.shape, strict=True):
-        if isinstance(one, int) and isinstance(other, int) and one != other:
-            raise UnsupportedOp(text)
-        shapes.require_same(one, other, text)
-    return registry["where"](truth, x, y)
 
 
 BATCHED: dict[type, Callable[..., Any]] = {
@@ -130,14 +103,6 @@ def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
         f"{describe(node.outputs[0])} is a random part of the data (pm.Minibatch), another one for each evaluation: a "
         "compiled log-density has none",
         advice=f"Use all of the data here. {IN_THE_MODE}",
-    )
-
-
-@imports(Scan)
-def scan(importer: Importer, node: Apply, *inputs: Any) -> Any:
-    raise UnsupportedOp(
-        f"{describe(node.outputs[0])} is the result of a loop (Scan), which has no translation",
-        advice=f"Write it with functions of whole arrays, such as cumsum. {IN_THE_MODE}",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pymc.distributions import dist_math
 from pytensor.graph.basic import Apply
+from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import Elemwise
 
 from numbagraph.blockwise.promotion import convert
@@ -18,6 +19,7 @@ from numbagraph.ir.values import Constant, Node, Value, constant
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.pymc_bridge.compatibility import rows, scalars, special
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
+from numbagraph.pymc_bridge.scalar_loop import scalar_loop
 
 Build = Callable[..., Value]
 
@@ -232,15 +234,20 @@ def composite(importer: Importer, op: Any, inputs: Sequence[Value]) -> list[Valu
     return importer.inner(op.fgraph, inputs)
 
 
+def by_elements(importer: Importer, op: Any, node: Apply, inputs: Sequence[Value]) -> Value | list[Value]:
+    """A scalar op, which may have a graph inside of it."""
+    if isinstance(op, scalars.Composite):
+        return composite(importer, op, inputs)
+    if isinstance(op, ScalarLoop):
+        return scalar_loop(importer, op, inputs)
+    return apply_scalar(op, canonical_dtype(node.outputs[0].type.dtype), inputs)
+
+
 @imports(Elemwise)
 def elemwise(importer: Importer, node: Apply, *inputs: Value) -> Value | list[Value]:
-    if isinstance(node.op.scalar_op, scalars.Composite):
-        return composite(importer, node.op.scalar_op, inputs)
-    return apply_scalar(node.op.scalar_op, canonical_dtype(node.outputs[0].type.dtype), inputs)
+    return by_elements(importer, node.op.scalar_op, node, inputs)
 
 
 @imports(scalars.ScalarOp)
 def scalar(importer: Importer, node: Apply, *inputs: Value) -> Value | list[Value]:
-    if isinstance(node.op, scalars.Composite):
-        return composite(importer, node.op, inputs)
-    return apply_scalar(node.op, canonical_dtype(node.outputs[0].type.dtype), inputs)
+    return by_elements(importer, node.op, node, inputs)

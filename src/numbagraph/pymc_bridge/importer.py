@@ -122,9 +122,12 @@ class Importer:
         self.requirements: list[Requirement] = []
         self.check_parameters = check_parameters
         """Whether parameters of distributions are checked."""
-        self.taken: Value | None = None
-        """For what is computed for one branch alone: whether that is taken."""
         self.outer: Importer | None = None
+        """For one branch of a choice: the importer of what is around it."""
+        self.taken: Value | None = None
+        """Whether the branch is taken."""
+        self.entered: list[Value] = []
+        """What the branch uses and does not compute itself."""
         self.branches: Branches | None = None
         for variable in inputs:
             self.values[variable] = input_of(variable)
@@ -158,36 +161,28 @@ class Importer:
         if self.outer is None or self.taken is None or not self.outer.knows(variable):
             return False
         value = self.outer.values[variable]
-        if isinstance(value, Value) and not self.is_constant(value):
-            value = entering(value, self.taken)
+        if isinstance(value, Value):
+            value = value if self.is_constant(value) else entering(value, self.taken)
+            self.entered.append(value)
         self.values[variable] = value
         return True
 
     def branch(self, taken: Value) -> Importer:
         """An importer for what is computed for one branch of a choice alone."""
         inside = self.part()
-        inside.outer, inside.branches = self, self.branches
-        inside.taken = taken if self.taken is None else registry["logical_and"](self.taken, taken)
+        inside.outer, inside.branches, inside.taken = self, self.branches, taken
         return inside
 
     def part(self) -> Importer:
         """An importer that has nothing yet, for a part of the same graph."""
         inside = Importer(check_parameters=self.check_parameters)
         inside.arrays, inside.constancy = self.arrays, self.constancy
-        inside.requirements, inside.taken = self.requirements, self.taken
+        inside.requirements = self.requirements
         return inside
 
     def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
-        """Let the graph check a condition, if the branch that needs it is taken."""
-        if self.taken is not None:
-            condition = registry["logical_or"](registry["logical_not"](self.taken), condition)
+        """Let the graph check a condition."""
         self.requirements.append(Requirement(condition, message, error, variable))
-
-    def harmless(self, value: Value, otherwise: Callable[[Value], Value]) -> Value:
-        """An operand that an op refuses some values of: something else where the branch is not taken."""
-        if self.taken is None or isinstance(value, GraphConstant):
-            return value
-        return registry["where"](self.taken, value, convert(otherwise(value), value.dtype))
 
     def leaf(self, variable: Variable) -> Any:
         """A constant, or a shared variable, whose value is taken as it is now."""

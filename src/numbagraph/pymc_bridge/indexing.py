@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Nonzero, PermuteRowElements
 from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
@@ -50,10 +49,7 @@ def key_of(importer: Importer, node: Apply, x: Value, indices: Sequence[Any]) ->
             axis += entry.ndim
             continue
         axis += entry is not None
-        if isinstance(entry, Value):
-            key.append(part(importer.harmless(entry, lambda _: constant(np.int64(0)))))
-        else:
-            key.append(part(entry))
+        key.append(part(entry))
     return tuple(key)
 
 

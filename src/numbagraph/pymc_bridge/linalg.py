@@ -201,11 +201,6 @@ def permutation(importer: Importer, node: Apply, pivots: Value) -> Any:
     return registry["argsort"](back) if core_of(node.op).inverse else back
 
 
-def identity_like(a: Value) -> Value:
-    """A matrix that no function refuses."""
-    return registry["eye"](*a.shape[-2:])
-
-
 @imports(*TABLE)
 def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     """PyTensor's results are NaN where NumPy raises an error, and checks of PyMC's look for that."""
@@ -218,8 +213,6 @@ def linear_algebra(importer: Importer, node: Apply, *operands: Value) -> Any:
     if refuses_nan(op):
         finite = all_of([registry["all"](registry["isfinite"](each)) for each in operands])
         importer.require(finite, "array must not contain infs or NaNs", ValueError, node.outputs[0])
-    if name not in NAN_WITHOUT_SOLUTION:
-        operands = tuple(importer.harmless(each, identity_like) for each in operands)
     with on_linalg_error("nan" if name in NAN_WITHOUT_SOLUTION else "raise"):
         if getattr(op, "b_ndim", 2) == 1:
             matrix, vector = operands

@@ -321,8 +321,14 @@ class Rewriter:
             return make_node(node.op, inputs, attributes, lambda: self._rewritten_type(node.type))
 
     def _inner(self, item: object) -> object:
-        """Graphs inside of a node are rewritten along."""
-        return self.graph(item) if isinstance(item, Graph) else item
+        """Regions of a node are rewritten along. What a rule requires there of lengths was required when the region
+        was made, and would be of its own lengths, which nobody outside knows."""
+        if type(item) is tuple and any(isinstance(each, Graph) for each in item):
+            return tuple(map(self._inner, item))
+        if not isinstance(item, Graph):
+            return item
+        with shapes.collect_guards():
+            return self.graph(item)
 
     def _rewritten_type(self, type: ArrayType) -> ArrayType:
         shape = tuple(shapes.resolve(self._done.get(extent, extent)) for extent in type.shape)  # type: ignore[arg-type]

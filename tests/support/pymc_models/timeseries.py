@@ -79,7 +79,7 @@ def seasons() -> pm.Model:
     return model
 
 
-@zoo("time series", unsupported="Scan")
+@zoo("time series")
 def garch() -> pm.Model:
     """A variance that feeds back, by a scan"""
     with pm.Model() as model:

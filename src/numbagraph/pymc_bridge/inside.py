@@ -1,0 +1,93 @@
+"""Graphs inside of PyTensor's ops as regions: the bodies of loops, and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytensor.graph.basic import Variable
+
+from numbagraph.frontend.regions import Body, dependents, invariants
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Closed, close, interned
+from numbagraph.ir.structs import replace
+from numbagraph.ir.values import Constant, Input, Node, Value, at_source
+from numbagraph.loops.lengths import array_of_computed_length, refusal
+from numbagraph.ops.control.common import strong
+from numbagraph.pymc_bridge.importer import Importer, Requirement, UnsupportedOp, output_of
+from numbagraph.pymc_bridge.origin import Origin, expression
+from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.rewrite.engine import rewrite_values
+from numbagraph.rewrite.pipeline import prepare
+from numbagraph.runtime.arguments import flatten
+
+
+def body_of(inside: Importer, variables: Sequence[Variable], used: Sequence[Value]) -> Body:
+    """What an importer of its own makes of some variables, with the checks that they need.
+
+    ``used`` are values around the region.
+    """
+    with shapes.collect_guards() as found:
+        inside.requirements = []
+        outputs = [inside(each) for each in variables]
+        used = [*used, *inside.entered]
+    if not all(isinstance(each, Value) for each in outputs):
+        raise UnsupportedOp("a loop or a branch whose results are no arrays")
+    own = with_checks(inside.requirements, variables, [strong(each) for each in outputs])
+    guards, found.guards = tuple(found.guards), []
+    shapes.require_all(found)
+    return Body(tuple(own), flatten(own)[1], guards, frozenset(used))
+
+
+def body_of_loop(
+    inside: Importer, variables: Sequence[Variable], used: Sequence[Value], parameters: Sequence[Input]
+) -> Body:
+    """The same for a loop. What it requires of values that are the same in each step is required before."""
+    body = body_of(inside, variables, used)
+    varying = dependents(parameters, [guard.condition for guard in body.guards])
+    before = shapes.GuardCollector()
+    before.guards = [each for each in body.guards if each.condition not in varying]
+    shapes.require_all(before)
+    return replace(body, guards=tuple(each for each in body.guards if each.condition in varying))
+
+
+def with_checks(
+    requirements: Sequence[Requirement], variables: Sequence[Variable], values: Sequence[Value]
+) -> list[Value]:
+    """Values whose conditions are checked where they are computed."""
+    checked = list(values)
+    for each in requirements:
+        if not (isinstance(each.condition, Constant) and each.condition.data.all()):
+            number = output_of(each, variables)
+            with at_source(Origin("", 0, expression(each.variable))):
+                attributes = {"message": each.message, "error": each.error}
+                checked[number] = registry["check"](checked[number], each.condition, **attributes)
+    return checked
+
+
+def closed_body(body: Body, parameters: Sequence[Input], name: str) -> Closed:
+    """The region of a loop. What is the same in each step is computed before."""
+    found = close(parameters, body.outputs, name=name, known=known_around([body], parameters), guards=body.guards)
+    return replace(found, region=in_best_form(found.region))
+
+
+def known_around(bodies: Sequence[Body], parameters: Sequence[Input]) -> Callable[[Node], bool]:
+    """Which values are passed to regions."""
+    hoisted: set[Value] = set().union(*(invariants(each, parameters) for each in bodies))
+
+    def known(node: Node) -> bool:
+        return node in hoisted or any(each.is_used(node) for each in bodies)
+
+    return known
+
+
+def in_best_form(region: Graph) -> Graph:
+    """A region as it should be differentiated; it must know its lengths before it runs."""
+    with shapes.collect_guards():  # the graph around it requires the same
+        outputs = prepare(rewrite_values(region.outputs, PARAMETRISATIONS))
+    found = interned(replace(region, outputs=tuple(outputs)))
+    array = array_of_computed_length(found)
+    if array is not None:
+        raise UnsupportedOp(refusal(array))
+    return found
