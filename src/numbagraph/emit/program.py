@@ -19,7 +19,7 @@ from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
-from numbagraph.loops.ir import Branch, Call, Compute, Kernel, Loop, Program, Reduction, Region, Step, TiledLoop
+from numbagraph.loops.ir import Branch, Call, Check, Compute, Kernel, Loop, Program, Reduction, Region, Step, TiledLoop
 
 
 class ProgramEmitter:
@@ -58,6 +58,8 @@ class ProgramEmitter:
         match step:
             case Compute():
                 self.line.registers[step.value] = self.line.scalar(step.scalar)
+            case Check():
+                self.line.check(self.code, self.code.builder.not_(self.line.scalar(step.condition)))
             case Kernel():
                 self.run_kernel(step, number)
             case Call():

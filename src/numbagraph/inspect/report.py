@@ -13,7 +13,22 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Dim, Input, Node, Value, toposort
-from numbagraph.loops.ir import Call, Compute, Kernel, Output, Program, Reduction, Scan, Scatter, Store, TiledLoop
+from numbagraph.loops.ir import (
+    Block,
+    Branch,
+    Call,
+    Compute,
+    Kernel,
+    Loop,
+    Output,
+    Program,
+    Reduction,
+    Region,
+    Scan,
+    Scatter,
+    Store,
+    TiledLoop,
+)
 
 INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}
 
@@ -103,12 +118,12 @@ class Report:
             self.lines.append(f"  {count} x {name}   [{source}]")
 
     def _steps(self) -> None:
-        counts = Counter(type(step) for step in self.program.body.members())
-        self.lines.append(
-            f"program: {counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
-        )
+        self.lines.append(f"program: {content(self.program.body)}")
+        self._listed(self.program.body)
+
+    def _listed(self, block: Block) -> None:
         number = 0
-        for step in self.program.body.steps:
+        for step in block.steps:
             if isinstance(step, TiledLoop) and len(step.steps) > 1:
                 calls = len(step.steps) - len(step.kernels)
                 what = f"{len(step.kernels)} nests" + (f" and {calls} calls" if calls else "")
@@ -119,6 +134,27 @@ class Report:
                     self._nest(number, each)
                 elif isinstance(each, Call):
                     self._call(each)
+                elif isinstance(each, Loop):
+                    self._loop(each)
+                elif isinstance(each, Branch):
+                    self.lines.append(f"  {each.name}: one of {len(each.regions)} branches")
+                    for place, region in enumerate(each.regions):
+                        self._region(f"branch {place}", region)
+
+    def _loop(self, loop: Loop) -> None:
+        steps = "as many steps as its condition says" if loop.trips is None else f"{self._length(loop.trips)} steps"
+        self.lines.append(f"  loop {loop.name}: {steps}")
+        self.lines.append(f"    carries: {', '.join(str(each.initial.type) for each in loop.carried) or 'nothing'}")
+        if loop.condition is not None:
+            self._region("condition", loop.condition)
+        self._region("step", loop.body)
+
+    def _region(self, title: str, region: Region) -> None:
+        """What runs in each step, or in a branch, in the lengths of its own graph."""
+        self.lines.append(f"    {title}: {content(region.program.body)}")
+        begin = len(self.lines)
+        self._listed(region.program.body)
+        self.lines[begin:] = [f"    {line}" for line in self.lines[begin:]]
 
     def _call(self, call: Call) -> None:
         operands, results = (", ".join(each.name for each in part) for part in (call.inputs, call.outputs))
@@ -191,6 +227,14 @@ class Report:
             self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def content(block: Block) -> str:
+    """How many steps a block has, by their kind."""
+    counts = Counter(type(step) for step in block.members())
+    text = f"{counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
+    others = ((Loop, "loops of steps"), (Branch, "branches"))
+    return ", ".join([text, *(f"{counts[kind]} {name}" for kind, name in others if counts[kind])])
 
 
 def is_index(scalar: Apply) -> bool:

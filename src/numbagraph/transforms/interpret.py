@@ -190,7 +190,7 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
     message = f"{error}\n  in {node.op.name}({types})\n  at {node.source}"
     try:
         return type(error)(message)
-    except TypeError:  # a class with a constructor of its own
+    except Exception:  # noqa: BLE001  a class with a constructor of its own
         return (MemoryError if isinstance(error, MemoryError) else ValueError)(message)
 
 

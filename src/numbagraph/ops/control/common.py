@@ -136,5 +136,5 @@ def in_step(error: Exception, number: int) -> Exception:
     message = f"{error}\n  in step {number}"
     try:
         return type(error)(message)
-    except TypeError:  # a class with a constructor of its own
+    except Exception:  # noqa: BLE001  a class with a constructor of its own
         return ValueError(message)

@@ -269,7 +269,7 @@ def over_elements(
 
 
 def translate(length: Any, *arrays: Any, body: Any, carries: int, sequences: int, reverse: bool, result: int) -> Any:
-    """`jax.lax.scan`; JAX hands the region in as a function."""
+    """`jax.lax.scan`, or `fori_loop`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries + sequences :]
 
@@ -280,7 +280,11 @@ def translate(length: Any, *arrays: Any, body: Any, carries: int, sequences: int
 
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     xs = tuple(arrays[carries : carries + sequences])
-    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=int(length), reverse=reverse)
+    if not xs and result < carries:  # the number of steps may be known only when it runs
+        last, failed = lax.fori_loop(0, length, lambda _, state: step(state, ())[0], init)
+        return last[result], failed
+    length = xs[0].shape[0] if xs else int(length)
+    (last, failed), (stacked, before) = lax.scan(step, init, xs, length=length, reverse=reverse)
     return (*last, *stacked, *before)[result], failed
 
 

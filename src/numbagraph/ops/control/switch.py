@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from numbagraph.ir.graph import Graph, substitute
@@ -130,7 +131,8 @@ def selected(index: Value, values: Sequence[Value]) -> Value:
 def translate(index: Any, *arrays: Any, branches: Sequence[Any], result: int) -> Any:
     """`jax.lax.switch`; JAX hands the regions in as functions."""
     lax, integer = load("jax:lax"), load("jax.numpy:int32")
-    found, failed = lax.switch(integer(index), branches, *arrays)
+    # not as operands of the switch: numbers that lengths follow from would become unknown
+    found, failed = lax.switch(integer(index), [partial(each, *arrays) for each in branches])
     return found[result], failed
 
 
