@@ -452,3 +452,45 @@ def test_an_array_of_numpy_at_a_traced_position() -> None:
         ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + COUNT[i], 0.0))(3)
     run = ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + xp.asarray(COUNT)[i], 0.0))
     assert run(3) == 3.0
+
+
+# ---- batches ----
+
+
+def test_what_is_required_of_numbers_holds_for_each_element_of_a_batch() -> None:
+    """The numbers of Python that loops give differ from one element to the next."""
+
+    def count(limit: Any) -> Any:
+        return ng.while_loop(lambda s: s[1] < limit, lambda s: (s[0] + 1, s[1] * 2.0), (0, 1.0))[0]
+
+    x = np.arange(5.0)
+    limits = np.array([1.0, 5.0, 9.0])
+    run = ng.graph_jit(ng.vmap(lambda limit: count(limit) * 2**60 + 1))
+    assert run(limits[:2]).tolist() == [1, 3 * 2**60 + 1]
+    with pytest.raises(OverflowError):
+        run(np.array([1.0, 5.0, 300.0]))
+    for mapped in (
+        ng.vmap(lambda a, x: x[count(a)], in_axes=(0, None)),
+        ng.gufunc("(),(n)->()")(lambda a, x: x[count(a)]),
+    ):
+        pick = ng.graph_jit(mapped)
+        assert pick(limits, x).tolist() == [0.0, 3.0, 4.0]
+        with pytest.raises(IndexError):
+            pick(limits * 4, x)
+
+
+def test_powers_of_batched_integers_in_a_body() -> None:
+    """What the body requires is a sum over the batch, known only in each step."""
+    run = ng.graph_jit(ng.vmap(lambda n, k: ng.fori_loop(0, k, lambda i, c: c * c % 11 + i, n), in_axes=(0, None)))
+    assert run(np.array([3, 5, 12]), 0).tolist() == [3, 5, 12]
+    numbers = np.array([3, 5, 12])
+    for i in range(4):
+        numbers = numbers * numbers % 11 + i
+    assert run(np.array([3, 5, 12]), 4).tolist() == numbers.tolist()
+
+
+def test_a_choice_of_numbers_of_python_that_is_none() -> None:
+    assert ng.graph_jit(lambda n: np.where(np.True_, 2, n))(5) == 2
+    assert ng.graph_jit(ng.vmap(lambda x, n: ng.cond(n > 1, lambda: 2, lambda: n) + x, in_axes=(0, None)))(
+        np.arange(2), 3
+    ).tolist() == [2, 3]

@@ -42,7 +42,7 @@ from numbagraph.loops.parallel import split_nests
 Action = tuple[Step, ...]
 TRUE = Literal(True, BOOL)
 WHILE_TRIPS = 1000
-"""Steps of a loop that ends on a condition, for want of a better estimate."""
+"""Steps of a loop that ends on a condition, or whose number is computed, for want of a better estimate."""
 CALL_WORK = 8
 """Operations of a call for an element of its operands and results, roughly."""
 
@@ -88,8 +88,8 @@ def scheduled(plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *
     checks = range(len(actions), len(actions) + len(late))
     actions += [(Check(builder.rank0(condition)),) for condition in late]
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
-    calls = {producer[value] for value in plan.order if is_call(value) and value in producer}
-    needed = after_checks(needed, checks, calls)
+    keys = (memory.buffers.get(value) if value.ndim else value for value in plan.order if is_barrier(value))
+    needed = after_checks(needed, checks, {producer[key] for key in keys if key in producer})
     steps = [step for number in in_order(actions, needed) for step in actions[number]]
     if parallel:
         split_nests(steps)
@@ -356,4 +356,11 @@ def work_of_loop(loop: Loop) -> Scalar:
     work: Scalar = literal(CALL_WORK * max(1, len(loop.body.program.body.steps)))
     for buffer in (*loop.captures, *(each.last for each in loop.carried)):
         work = lowering.add(work, element_count(buffer.extents))
-    return lowering.multiply(work, loop.trips if loop.trips is not None else literal(WHILE_TRIPS))
+    trips = loop.trips if loop.trips is not None and known_at_entry(loop.trips) else literal(WHILE_TRIPS)
+    return lowering.multiply(work, trips)
+
+
+def known_at_entry(scalar: Scalar) -> bool:
+    """Whether a number does not follow from what loop nests compute."""
+    values = [each.value for each in walk([scalar]) if isinstance(each, Register) and isinstance(each.value, Value)]
+    return not any(map(is_barrier, toposort(values)))

@@ -24,6 +24,7 @@ from numbagraph.ops.control.common import (
     given_or_zero,
     in_step,
     known_or_zero,
+    region_guards,
     row_type,
     stand_ins,
     strong,
@@ -153,7 +154,8 @@ def vjp(
         seeds[number] = Input(strong_type(points[number] if number in moving else outputs[number]), "cotangent")
     added = {number: Input(strong_type(points[number]), "added") for number in read}
     active = dict.fromkeys([*moving, *(number for number in asked if number >= loop.carries)])
-    pulled = cotangents(outputs, seeds, [points[number] for number in active])
+    with region_guards() as guards:
+        pulled = cotangents(outputs, seeds, [points[number] for number in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
     # what the loop carries, and what it stacks, by the operand whose cotangent that is
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
@@ -164,7 +166,7 @@ def vjp(
     own = [seed for seed in seeds if seed is not None]
     parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]
     results = [*carried, *(found[number] for number in xs)]
-    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback")
+    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback", guards=guards)
     operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
     operands += [zeros(loop.operands[number]) for number in sums]
     operands += [*(loop.before(number) for number in range(loop.carries)), *loop.xs]
@@ -242,11 +244,14 @@ def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, l
             types[number] = ArrayType(value.dtype, element_type(value, value.ndim > output_rank(loop, number)).shape)
     points = stand_ins(types, "point")
     wholes = batches_of(points, flags, size)
-    found = batch(opened(loop.body, points), dict(wholes), size)
+    with region_guards() as guards:
+        found = batch(opened(loop.body, points), dict(wholes), size)
+        required = batched_guards(loop.body, points, wholes, size)
     out = [flag or (number < loop.carries and flags[number]) for number, (_, flag) in enumerate(found)]
     outputs = [spread(each, size) if flag else each[0] for each, flag in zip(found, out, strict=True)]
-    guards = batched_guards(loop.body, points, wholes, size)
-    closed = close([wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=guards)  # type: ignore[misc]
+    closed = close(
+        [wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=[*required, *guards]
+    )  # type: ignore[misc]
     return closed.region, out, closed.captures
 
 

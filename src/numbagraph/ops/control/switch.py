@@ -18,6 +18,7 @@ from numbagraph.ops.control.common import (
     differentiable,
     element_type,
     known_or_zero,
+    region_guards,
     region_may_fail,
     stand_ins,
     strong_type,
@@ -54,19 +55,22 @@ def vjp(
     numbers = sorted(given)
     seeds = {number: Input(strong_type(given[number]), "cotangent") for number in numbers}
     asked = moving = differentiable(operands, wanted[1:])
-    found = []
+    found, required = [], []
     for branch in branches:
         outputs = opened(branch, points)
         given_to = [seeds.get(number) for number in range(len(outputs))]
-        found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
+        with region_guards() as guards:
+            found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
+        required.append(guards)
     moving = [number for place, number in enumerate(moving) if any(each[place] is not None for each in found)]
     places = [place for place, number in enumerate(asked) if number in moving]
     drafts = [
         Draft(
             f"{branch.name}_pullback",
             [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)],
+            guards,
         )
-        for branch, each in zip(branches, found, strict=True)
+        for branch, each, guards in zip(branches, found, required, strict=True)
     ]
     results: list[Value | None] = [None] * len(operands)
     pulled_back = chosen(index, [*points, *seeds.values()], drafts, [*operands, *(given[each] for each in numbers)])
@@ -95,14 +99,12 @@ def batched_switch(
     points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
     if not batched[0]:
         wholes = batches_of(points, batched[1:], size)
-        drafts = [
-            Draft(
-                each.name,
-                [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)],
-                batched_guards(each, points, wholes, size),
-            )
-            for each in branches
-        ]
+        drafts = []
+        for each in branches:
+            with region_guards() as guards:
+                outputs = [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)]
+                required = batched_guards(each, points, wholes, size)
+            drafts.append(Draft(each.name, outputs, [*required, *guards]))
         return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
     if any(map(region_may_fail, branches)):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
