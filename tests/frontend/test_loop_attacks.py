@@ -281,6 +281,22 @@ def test_the_inner_loop_is_longer_in_each_step(backend: str) -> None:
         assert_close([run(x, n)], [plain_triangle(x, n)])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_number_of_steps_that_another_loop_gives(backend: str) -> None:
+    def steps(x: Any) -> Any:
+        count = ng.scan(lambda c, e: (c[::-1] * e + c, None), (x[:2]), x)[0]
+        number = ng.while_loop(lambda n: n * 1.0 < count[0], lambda n: n + 1, 0)
+        return ng.fori_loop(0, number % 4, lambda i, c: c * 0.5 + x, x)
+
+    x, count = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])
+    for e in x:
+        count = count[::-1] * e + count
+    expected = x
+    for _ in range(int(np.ceil(count[0])) % 4):
+        expected = expected * 0.5 + x
+    assert_close([ng.graph_jit(steps, backend=backend)(x)], [expected])
+
+
 def test_its_gradient() -> None:
     x = RNG.normal(size=6)
     expected = numeric_gradient(plain_triangle, [x, 5], 0)
