@@ -8,7 +8,8 @@ import optree
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.frontend import binding, traced, tracing
+from numbagraph.emit.control import LoopEmitter
+from numbagraph.frontend import binding, branches, traced, tracing
 from numbagraph.frontend.targets import Targets
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
@@ -16,7 +17,7 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
-from tests.fuzz import gradients, programs, statements
+from tests.fuzz import gradients, loops, programs, statements
 from tests.fuzz.arguments import writeable
 from tests.fuzz.runner import run_cases
 from tests.fuzz.watch import run_watched
@@ -221,6 +222,29 @@ def test_an_asymmetric_hessian_is_found(monkeypatch):
 
     change("multiply", vjp=wrong)
     assert found(gradients, ["multiply"], monkeypatch)
+
+
+# ---- loops ----
+
+
+def test_without_a_fault_loops_agree(monkeypatch):
+    assert found(loops, ["sin", "tanh"], monkeypatch, cases=3) == ""
+
+
+def test_a_loop_in_the_wrong_direction_is_found(monkeypatch):
+    monkeypatch.setattr(LoopEmitter, "index", lambda emitter, step: step)
+    assert "expected, found" in found(loops, ["sin"], monkeypatch)
+
+
+def test_swapped_branches_are_found(monkeypatch):
+    taken = branches.taken
+    monkeypatch.setattr(branches, "taken", lambda index, functions, args: taken(index, functions[::-1], args))
+    assert "expected, found" in found(loops, ["sin"], monkeypatch)
+
+
+def test_a_wrong_derivative_of_a_loop_is_found(monkeypatch):
+    monkeypatch.setattr("numbagraph.ops.control.scan.known_or_zero", lambda value, like: registry["zeros_like"](like))
+    assert "the gradient" in found(loops, ["sin"], monkeypatch)
 
 
 # ---- the runner ----

@@ -23,6 +23,7 @@ from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.ir import (
     Branch,
     Call,
+    Check,
     Compute,
     Kernel,
     Loop,
@@ -72,6 +73,8 @@ class ProgramEmitter:
         match step:
             case Compute():
                 self.line.registers[step.value] = self.line.scalar(step.scalar)
+            case Check():
+                self.line.check(self.code, self.code.builder.not_(self.line.scalar(step.condition)))
             case Kernel():
                 self.run_kernel(step, number)
             case Call():

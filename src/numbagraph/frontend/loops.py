@@ -15,6 +15,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.python_numbers import check_difference
 from numbagraph.frontend.regions import Body, invariants, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -326,6 +327,8 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
     function = plain(body_fun)
     with at_source(user_source()):
         first, last = (whole_number(each, "a bound of fori_loop") for each in (lower, upper))
+        for condition, _, error in check_difference(last, first, last):
+            shapes.require(condition, "fori_loop: the bounds are 2**63 or more apart", error)
         count = shapes.maximum(shapes.subtract(shapes.resolve(last), shapes.resolve(first)), 0)
 
         def step(carried: Any, _: Any) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,48 @@ import optree
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import Function, in_trace, plain
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
+from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, spread
 
 Axis = int | None
+
+
+class Requirements:
+    """What a function of one element requires: for a batch, it must hold for all elements."""
+
+    def __init__(self) -> None:
+        trace = current_trace()
+        assert trace is not None
+        self.guards = trace.guards
+        self.mark = len(self.guards.guards)
+        self.found: list[Guard] = []
+        self.batched: list[bool] = []
+
+    def take(self) -> list[Value]:
+        """The conditions that have arisen so far, which no longer belong to the trace."""
+        self.found = self.guards.guards[self.mark :]
+        del self.guards.guards[self.mark :]
+        self.batched = [False] * len(self.found)
+        return [each.condition for each in self.found]
+
+    def give(self, conditions: Sequence[Value]) -> None:
+        """Require the same of whole batches."""
+        for guard, value, flag in zip(self.found, conditions, self.batched, strict=True):
+            self.guards.add(replace(guard, condition=registry["all"](value) if flag else value))
+
+    def along(self, conditions: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Value]:
+        """The conditions with one more dimension, if they differ along it."""
+        found = batch(conditions, dict(arrays), size)
+        self.batched = [was or flag for was, (_, flag) in zip(self.batched, found, strict=True)]
+        return [value for value, _ in found]
 
 
 class Unmapped:
@@ -83,11 +116,15 @@ class Batch:
         text = f"vmap: {origin} has length {shapes.resolve(extent)}, but {self.origin} is {shapes.resolve(self.size)}"
         self.size = shapes.require_same(self.size, extent, text)
 
-    def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped]) -> list[Value]:
-        """The results for all elements, each with its batch along an axis."""
+    @property
+    def known_size(self) -> Extent:
         if self.size is None:
             raise ValueError("vmap: nothing is mapped: give an axis other than None, or axis_size")
-        found = batch(values, self.arrays, self.size)
+        return self.size
+
+    def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped]) -> list[Value]:
+        """The results for all elements, each with its batch along an axis."""
+        found = batch(values, self.arrays, self.known_size)
         return [self.placed(*each, axis) for each, axis in zip(found, axes, strict=True)]
 
     def placed(self, value: Value, batched: bool, axis: int | Unmapped) -> Value:
@@ -150,10 +187,13 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         names = [f"argument {'.'.join(map(str, path[1:]))}" for path in spec.paths()]
         singles = [elements.element(*each) for each in zip(leaves, axes, names, strict=True)]
         own_args, own_kwargs = optree.tree_unflatten(spec, singles)
+        required = Requirements()
         result = inner(*own_args, **own_kwargs)
         outputs, output_spec = flatten(result)
         values = [as_value(to_value(each)) for each in outputs]
+        conditions = required.take()
         mapped = elements.results(values, axes_of(out_axes, result, "out_axes"))
+        required.give(required.along(conditions, elements.arrays, elements.known_size))
         return optree.tree_unflatten(output_spec, [Tracer(each) for each in mapped])
 
     return in_trace(transformed, inner)
@@ -167,13 +207,17 @@ def over_batches(
     leading = [operand.shape[: operand.ndim - rank] for operand, rank in zip(operands, ranks, strict=True)]
     loops = shapes.broadcast_shapes(leading, name)
     chains = [Chain(operand, rank, loops) for operand, rank in zip(operands, ranks, strict=True)]
+    required = Requirements()
     outputs = list(function([chain.stages[0] for chain in chains]))
+    conditions = required.take()
     for axis, size in zip(range(-1, -len(loops) - 1, -1), reversed(loops), strict=True):
         if shapes.resolve(size) == 1:
             outputs = [registry["expand_dims"](each, 0) for each in outputs]
             continue
         steps = dict(filter(None, (chain.step(axis) for chain in chains)))
         outputs = [spread(each, size) for each in batch(outputs, steps, size)]
+        conditions = required.along(conditions, steps, size)
+    required.give(conditions)
     return outputs
 
 

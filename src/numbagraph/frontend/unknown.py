@@ -25,8 +25,9 @@ class Unknown:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise self._refuse(
             "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
-            "Write np.stack([x, y]) for np.array([x, y]). SciPy's logsumexp, softmax and log_softmax are in "
-            "numbagraph.special, functions of scipy.linalg in numbagraph.linalg"
+            "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
+            "NumPy's own. SciPy's logsumexp, softmax and log_softmax are in numbagraph.special, functions of "
+            "scipy.linalg in numbagraph.linalg"
         )
 
     def _refuse(self, message: str) -> TraceError:

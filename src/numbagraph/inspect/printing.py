@@ -150,8 +150,8 @@ class Printer:
                 yield commented(f"{self.texts[value]} = {bare(text)}", origin(value))
 
     def inner_functions(self, node: Node) -> Iterator[str]:
-        for _, item in node.attributes:
-            if isinstance(item, Graph) and item not in self.texts:
+        for item in (each for _, attribute in node.attributes for each in regions_of(attribute)):
+            if item not in self.texts:
                 printer = Printer(item, self.names)
                 printer.texts.update((value, text) for value, text in self.texts.items() if isinstance(value, Dim))
                 self.texts[item] = printer.name
@@ -175,7 +175,15 @@ class Printer:
     def attribute(self, item: Any) -> str:
         if isinstance(item, Graph):
             return self.texts[item]
+        if regions_of(item):
+            return f"({', '.join(map(self.attribute, item))})"
         return str(item) if isinstance(item, np.dtype) else repr(item)
+
+
+def regions_of(attribute: Any) -> list[Graph]:
+    """The graphs that an attribute is, or has."""
+    items = attribute if type(attribute) is tuple else (attribute,)
+    return [each for each in items if isinstance(each, Graph)]
 
 
 def with_lengths(

@@ -14,6 +14,7 @@ from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Dim, Input, Node, Value, toposort
 from numbagraph.loops.ir import (
+    Block,
     Branch,
     Call,
     Compute,
@@ -123,12 +124,12 @@ class Report:
             self.lines.append(f"  {count} x {name}   [{source}]")
 
     def _steps(self) -> None:
-        counts = Counter(type(step) for step in self.program.body.members())
-        self.lines.append(
-            f"program: {counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
-        )
+        self.lines.append(f"program: {content(self.program.body)}")
+        self._listed(self.program.body)
+
+    def _listed(self, block: Block) -> None:
         number = 0
-        for step in self.program.body.steps:
+        for step in block.steps:
             if isinstance(step, TiledLoop) and len(step.steps) > 1:
                 calls = len(step.steps) - len(step.kernels)
                 what = f"{len(step.kernels)} nests" + (f" and {calls} calls" if calls else "")
@@ -238,6 +239,14 @@ class Report:
             self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def content(block: Block) -> str:
+    """How many steps a block has, by their kind."""
+    counts = Counter(type(step) for step in block.members())
+    text = f"{counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
+    others = ((Loop, "loops of steps"), (ReverseLoop, "loops in reverse"), (Branch, "branches"))
+    return ", ".join([text, *(f"{counts[kind]} {name}" for kind, name in others if counts[kind])])
 
 
 def carried(loop: Loop) -> str:

@@ -81,7 +81,8 @@ def length_arguments(graph: Graph) -> tuple[int, ...]:
             checked = [number for number, _ in node.op.bounds(node)]
             integers += [each for number, each in enumerate(node.inputs) if each.type.weak and number not in checked]
     reached = set(toposort(integers))
-    return tuple(position for position, value in enumerate(graph.inputs) if value in reached)
+    # a number of steps may follow from elements of arrays, by way of another loop: it is known only when that has run
+    return tuple(number for number, value in enumerate(graph.inputs) if value in reached and not value.ndim)
 
 
 class Translation:

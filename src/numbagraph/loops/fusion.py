@@ -54,6 +54,11 @@ def is_barrier(value: Value) -> bool:
     return isinstance(value, Node) and isinstance(value.op.lower, BARRIERS)
 
 
+def is_call(value: Value) -> bool:
+    """Whether a value is a result of an opaque operation, of a loop or of a branch."""
+    return isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque)
+
+
 def reads_elsewhere(node: Node) -> bool:
     """Whether an element is computed from elements at another index."""
     return isinstance(node.op.lower, (lowering.View, lowering.Gather)) and node.op.kind != "identity"

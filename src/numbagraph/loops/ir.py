@@ -133,7 +133,7 @@ class Step(Struct, frozen=False):
         return {scalar.value for scalar in self.scalars() if isinstance(scalar, Register)}
 
     def checks(self) -> bool:
-        """Whether it may find a run-time index out of bounds."""
+        """Whether the program may end at it: a run-time index is out of bounds, or a condition does not hold."""
         return any(isinstance(scalar, CheckedIndex) for scalar in self.scalars())
 
 
@@ -208,6 +208,18 @@ class Compute(Step, frozen=False):
 
     def results(self) -> list[Value]:
         return [self.value]
+
+
+class Check(Step, frozen=False):
+    """A condition that must hold: the program fails where it does not."""
+
+    condition: Scalar
+
+    def scalars(self) -> Iterator[Scalar]:
+        return walk([self.condition])
+
+    def checks(self) -> bool:
+        return True
 
 
 class Call(Step, frozen=False):

@@ -14,14 +14,16 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import ArrayType, Node, Value, toposort
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.copies import without_copies
-from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier
+from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import (
     Block,
     Call,
+    Check,
     Compute,
     Entry,
     Kernel,
@@ -34,14 +36,16 @@ from numbagraph.loops.ir import (
     Store,
     buffers_of,
 )
+from numbagraph.loops.late_guards import after_checks, late_conditions
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
 
 Action = tuple[Step, ...]
+TRUE = Literal(True, BOOL)
 WHILE_TRIPS = 1000
-"""Steps of a loop that ends on a condition, for want of a better estimate."""
+"""Steps of a loop that ends on a condition, or whose number is computed, for want of a better estimate."""
 CALL_WORK = 8
 """Operations of a call for an element of its operands and results, roughly."""
 
@@ -88,7 +92,12 @@ def scheduled(
         for live_out in live_outs:
             producer[live_out if not live_out.ndim else memory.buffers[live_out]] = len(actions)
         actions.append(tuple(nest_steps(live_outs, memory)))
+    late = late_conditions(graph)
+    checks = range(len(actions), len(actions) + len(late))
+    actions += [(Check(builder.rank0(condition)),) for condition in late]
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
+    keys = (memory.buffers.get(value) if value.ndim else value for value in plan.order if is_barrier(value))
+    needed = after_checks(needed, checks, {producer[key] for key in keys if key in producer})
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
     steps, donations = without_copies(ordered, [each for each in memory.leaves.values() if each.leaf in given])
     if parallel:
@@ -97,7 +106,8 @@ def scheduled(
     program = Program(
         body=Block(steps, plan_memory(steps)),
         entry=Entry(
-            guards=[builder.rank0(guard.condition) for guard in graph.guards],
+            # a guard keeps its number, by which errors are found, where it is checked later
+            guards=[TRUE if each.condition in late else builder.rank0(each.condition) for each in graph.guards],
             extents=[tuple(extent_scalar(extent) for extent in value.shape) for value in graph.outputs],
             work=[estimate_work(steps)],
         ),
@@ -194,10 +204,6 @@ def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory) -> lis
 def in_memory(value: Value, memory: Memory) -> tuple[Buffer, list[Step]]:
     """An operand in a C-contiguous buffer, and what brings it there if need be."""
     return pack(operand(value, memory)) if value.ndim else spill(value, memory)
-
-
-def is_call(value: Value) -> bool:
-    return isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque)
 
 
 def unwanted(node: Node, number: int, lower: lowering.Core) -> Buffer:
@@ -310,7 +316,9 @@ def depth_first(roots: Iterable[int], needed: Mapping[int, set[int]]) -> list[in
 def needed_at_entry(graph: Graph) -> set[Value]:
     """What lengths and guards follow from."""
     lengths = [length for value in everything(graph) for length in extents_of(value)]
-    return set(toposort([*dict.fromkeys(lengths), *(guard.condition for guard in graph.guards)]))
+    late = late_conditions(graph)
+    conditions = [guard.condition for guard in graph.guards if guard.condition not in late]
+    return set(toposort([*dict.fromkeys(lengths), *conditions]))
 
 
 def prologue(program: Program) -> list[Compute]:
@@ -361,4 +369,11 @@ def work_of_loop(loop: Loop) -> Scalar:
     work: Scalar = literal(CALL_WORK * max(1, len(loop.body.program.body.steps)))
     for buffer in buffers_of([*loop.captures, *(each.last for each in loop.carried)]):
         work = lowering.add(work, element_count(buffer.extents))
-    return lowering.multiply(work, loop.trips if loop.trips is not None else literal(WHILE_TRIPS))
+    trips = loop.trips if loop.trips is not None and known_at_entry(loop.trips) else literal(WHILE_TRIPS)
+    return lowering.multiply(work, trips)
+
+
+def known_at_entry(scalar: Scalar) -> bool:
+    """Whether a number does not follow from what loop nests compute."""
+    values = [each.value for each in walk([scalar]) if isinstance(each, Register) and isinstance(each.value, Value)]
+    return not any(map(is_barrier, toposort(values)))

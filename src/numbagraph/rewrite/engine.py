@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
@@ -361,6 +362,8 @@ def fitted(result: object, node: Node, origin: Rule) -> Value:
         if result.ndim > node.ndim:
             raise wrong_type(result, node, origin)
         result = broadcast_value(result, node.shape)
+    if result.type.weak and not node.type.weak and result.dtype == node.dtype:
+        result = convert(result, node.dtype)  # a choice between two numbers of Python is none
     if result.dtype != node.dtype or result.type.weak != node.type.weak:
         raise wrong_type(result, node, origin)
     return result

@@ -181,7 +181,7 @@ class Calls:
     def __init__(self, graph: Graph) -> None:
         self.wanted: dict[Any, list[int]] = {}
         self.found: dict[Any, dict[int, Any]] = {}
-        for value in graph.order:
+        for value in toposort([*graph.outputs, *(guard.condition for guard in graph.guards)]):
             if isinstance(value, Node) and isinstance(value.op.lower, lowering.Control):
                 self.wanted.setdefault(call_of(value), []).append(value.attrs["result"])
 
@@ -193,7 +193,7 @@ class Calls:
         return weak_data(node, self.of_call(node, operands, lower.evaluate))
 
     def of_call(self, node: Node, operands: list[Any], compute: Callable[..., Sequence[Any]]) -> Any:
-        """One of the results of a call; the others are kept until they are asked for."""
+        """One of the results of a call; the others are kept for when they are asked for."""
         call, attrs = call_of(node), node.attrs
         result = attrs.pop("result")
         if call not in self.found:
@@ -202,7 +202,7 @@ class Calls:
                 self.found[call] = dict(zip(numbers, compute(*operands, results=numbers, **attrs), strict=True))
             except Exception as error:
                 raise located(error, node, operands) from error
-        return self.found[call].pop(result)
+        return self.found[call][result]
 
 
 def call_of(node: Node) -> Any:
@@ -225,7 +225,7 @@ def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
     message = f"{error}\n  in {node.op.name}({types})\n  at {node.source}"
     try:
         return type(error)(message)
-    except TypeError:  # a class with a constructor of its own
+    except Exception:  # noqa: BLE001  a class with a constructor of its own
         return (MemoryError if isinstance(error, MemoryError) else ValueError)(message)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,16 @@ def zeros(value: Value) -> Value:
     return registry["zeros_like"](value)
 
 
+@contextmanager
+def region_guards() -> Iterator[list[Guard]]:
+    """What is required inside, of a region that is being made: it must hold where that runs, and not before."""
+    with shapes.collect_guards() as found:
+        yield found.guards
+    lengths = shapes.GuardCollector()
+    lengths.equalities = found.equalities
+    shapes.require_all(lengths)
+
+
 def known_or_zero(value: Value | None, like: Value) -> Value:
     return zeros(like) if value is None else value
 
@@ -140,5 +151,5 @@ def in_step(error: Exception, number: int) -> Exception:
     message = f"{error}\n  in step {number}"
     try:
         return type(error)(message)
-    except TypeError:  # a class with a constructor of its own
+    except Exception:  # noqa: BLE001  a class with a constructor of its own
         return ValueError(message)

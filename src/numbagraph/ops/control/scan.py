@@ -24,6 +24,7 @@ from numbagraph.ops.control.common import (
     given_or_zero,
     in_step,
     known_or_zero,
+    region_guards,
     row_type,
     stand_ins,
     strong,
@@ -165,7 +166,8 @@ def vjp(
         seeds[number] = Input(strong_type(points[number] if number in moving else outputs[number]), "cotangent")
     added = {number: Input(strong_type(points[number]), "added") for number in read}
     active = dict.fromkeys([*moving, *(number for number in asked if number >= loop.carries)])
-    pulled = cotangents(outputs, seeds, [points[number] for number in active])
+    with region_guards() as guards:
+        pulled = cotangents(outputs, seeds, [points[number] for number in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
     # what the loop carries, and what it stacks, by the operand whose cotangent that is
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
@@ -177,7 +179,7 @@ def vjp(
     own = [seed for seed in seeds if seed is not None]
     parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]
     results = [*carried, *(found[number] for number in xs)]
-    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback")
+    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback", guards=guards)
     operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
     operands += [zeros(loop.operands[number]) for number in sums]
     operands += [*(loop.before(number) for number in range(loop.carries)), *loop.xs]
@@ -255,11 +257,14 @@ def batched_body(loop: Loop, flags: Sequence[bool], size: Any) -> tuple[Graph, l
             types[number] = ArrayType(value.dtype, element_type(value, value.ndim > output_rank(loop, number)).shape)
     points = stand_ins(types, "point")
     wholes = batches_of(points, flags, size)
-    found = batch(opened(loop.body, points), dict(wholes), size)
+    with region_guards() as guards:
+        found = batch(opened(loop.body, points), dict(wholes), size)
+        required = batched_guards(loop.body, points, wholes, size)
     out = [flag or (number < loop.carries and flags[number]) for number, (_, flag) in enumerate(found)]
     outputs = [spread(each, size) if flag else each[0] for each, flag in zip(found, out, strict=True)]
-    guards = batched_guards(loop.body, points, wholes, size)
-    closed = close([wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=guards)  # type: ignore[misc]
+    closed = close(
+        [wholes.get(point, point) for point in points], outputs, name=loop.body.name, guards=[*required, *guards]
+    )  # type: ignore[misc]
     return closed.region, out, closed.captures
 
 
@@ -291,7 +296,7 @@ def translate(
     unroll: int,
     results: Sequence[int],
 ) -> tuple[list[Any], Any]:
-    """`jax.lax.scan`; JAX hands the region in as a function."""
+    """`jax.lax.scan`, or `fori_loop`; JAX hands the region in as a function."""
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries + sequences :]
 
@@ -304,7 +309,11 @@ def translate(
     stacked = [number for number in results if number >= carries]
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     xs = tuple(arrays[carries : carries + sequences])
-    (last, failed), rows = lax.scan(step, init, xs, length=int(length), reverse=reverse, unroll=unroll)
+    if not xs and not stacked:  # the number of steps may be known only when it runs
+        last, failed = lax.fori_loop(0, length, lambda _, state: step(state, ())[0], init)
+        return [last[number] for number in results], failed
+    length = xs[0].shape[0] if xs else int(length)
+    (last, failed), rows = lax.scan(step, init, xs, length=length, reverse=reverse, unroll=unroll)
     by_number = dict(zip(stacked, rows, strict=True))
     return [by_number[number] if number in by_number else last[number] for number in results], failed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from numbagraph.ir.graph import Graph, substitute
@@ -17,6 +18,7 @@ from numbagraph.ops.control.common import (
     differentiable,
     element_type,
     known_or_zero,
+    region_guards,
     region_may_fail,
     stand_ins,
     strong_type,
@@ -54,19 +56,22 @@ def vjp(
     numbers = sorted(given)
     seeds = {number: Input(strong_type(given[number]), "cotangent") for number in numbers}
     asked = moving = differentiable(operands, wanted[1:])
-    found = []
+    found, required = [], []
     for branch in branches:
         outputs = opened(branch, points)
         given_to = [seeds.get(number) for number in range(len(outputs))]
-        found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
+        with region_guards() as guards:
+            found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
+        required.append(guards)
     moving = [number for place, number in enumerate(moving) if any(each[place] is not None for each in found)]
     places = [place for place, number in enumerate(asked) if number in moving]
     drafts = [
         Draft(
             f"{branch.name}_pullback",
             [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)],
+            guards,
         )
-        for branch, each in zip(branches, found, strict=True)
+        for branch, each, guards in zip(branches, found, required, strict=True)
     ]
     results: list[Value | None] = [None] * len(operands)
     pulled_back = chosen(index, [*points, *seeds.values()], drafts, [*operands, *(given[each] for each in numbers)])
@@ -95,14 +100,12 @@ def batched_switch(
     points = stand_ins(map(element_type, inputs[1:], batched[1:]), "point")
     if not batched[0]:
         wholes = batches_of(points, batched[1:], size)
-        drafts = [
-            Draft(
-                each.name,
-                [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)],
-                batched_guards(each, points, wholes, size),
-            )
-            for each in branches
-        ]
+        drafts = []
+        for each in branches:
+            with region_guards() as guards:
+                outputs = [spread(one, size) for one in batch(opened(each, points), dict(wholes), size)]
+                required = batched_guards(each, points, wholes, size)
+            drafts.append(Draft(each.name, outputs, [*required, *guards]))
         return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
     if any(map(region_may_fail, branches)):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
@@ -131,7 +134,8 @@ def selected(index: Value, values: Sequence[Value]) -> Value:
 def translate(index: Any, *arrays: Any, branches: Sequence[Any], results: Sequence[int]) -> tuple[list[Any], Any]:
     """`jax.lax.switch`; JAX hands the regions in as functions."""
     lax, integer = load("jax:lax"), load("jax.numpy:int32")
-    found, failed = lax.switch(integer(index), branches, *arrays)
+    # not as operands of the switch: numbers that lengths follow from would become unknown
+    found, failed = lax.switch(integer(index), [partial(each, *arrays) for each in branches])
     return [found[number] for number in results], failed
 
 

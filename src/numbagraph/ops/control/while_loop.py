@@ -17,6 +17,7 @@ from numbagraph.ops.control.common import (
     control_op,
     element_type,
     in_step,
+    region_guards,
     stand_ins,
 )
 from numbagraph.ops.control.scan import over_elements
@@ -70,7 +71,8 @@ def batched_while(
     points = stand_ins(map(element_type, inputs, batched), "point")
     while True:
         wholes = batches_of(points, flags, size)
-        goes_on, *after = batch([*opened(condition, points), *opened(body, points)], dict(wholes), size)
+        with region_guards() as guards:
+            goes_on, *after = batch([*opened(condition, points), *opened(body, points)], dict(wholes), size)
         if goes_on[1]:
             bind = partial(op.bind, condition=condition, body=body, carries=carries)
             results = [bind(*points, result=number) for number in range(carries)]
@@ -81,9 +83,11 @@ def batched_while(
         flags[:carries] = now
     outputs = [spread(each, size) if flag else each[0] for each, flag in zip(after, flags, strict=False)]
     parameters = [wholes.get(point, point) for point in points]
+    with region_guards():
+        required = [batched_guards(each, points, wholes, size) for each in (condition, body)]
     drafts = [
-        Draft(region.name, values, batched_guards(region, points, wholes, size))
-        for region, values in ((condition, [goes_on[0]]), (body, outputs))
+        Draft(condition.name, [goes_on[0]], required[0]),
+        Draft(body.name, outputs, [*required[1], *guards]),
     ]
     regions, captures = close_together(parameters, drafts)
     operands = [

@@ -1,0 +1,49 @@
+"""Guards on what loop nests, calls, loops and branches compute: the program checks them as soon as that is known,
+rather than at entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from graphlib import TopologicalSorter
+
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.values import Node, Value
+from numbagraph.loops.fusion import everything, is_barrier
+
+
+def late_conditions(graph: Graph) -> dict[Value, None]:
+    """The conditions of those guards, in the order in which they were required."""
+    late: set[Value] = set()
+    for value in everything(graph):
+        if is_barrier(value) or (isinstance(value, Node) and not late.isdisjoint(value.inputs)):
+            late.add(value)
+    return dict.fromkeys(guard.condition for guard in graph.guards if guard.condition in late)
+
+
+def after_checks(
+    needed: Mapping[int, set[int]], checks: Sequence[int], barriers: AbstractSet[int]
+) -> dict[int, set[int]]:
+    """What each action needs, its checks among that: what was required of a position is not looked at again where an
+    element is read.
+
+    An action follows a check if both follow from the same loop nest or call, unless that check, or an earlier one,
+    follows from the action. So no two of them wait for each other.
+    """
+    result = {number: set(each) for number, each in needed.items()}
+    if not checks:
+        return result
+    first: dict[int, int] = {}
+    for place, check in enumerate(checks):
+        stack = [check]
+        while stack:
+            number = stack.pop()
+            if number not in first:
+                first[number] = place
+                stack += needed[number]
+    sources: dict[int, set[int]] = {}
+    for number in TopologicalSorter(needed).static_order():
+        sources[number] = {source for each in needed[number] for source in sources[each] | ({each} & barriers)}
+    for number, found in result.items():
+        found.update(each for each in checks[: first.get(number, len(checks))] if sources[number] & sources[each])
+    return result

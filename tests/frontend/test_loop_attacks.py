@@ -1,0 +1,517 @@
+"""Loops and branches in odd surroundings: what they carry, what comes out of them, and what fails in the middle."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+import numbagraph as ng
+from numbagraph import numpy as xp
+from numbagraph.testing.arrays import LAYOUTS
+from tests.frontend.test_loops import assert_close, numeric_gradient
+
+RNG = np.random.default_rng(21)
+X = RNG.normal(size=(5, 3))
+C = RNG.normal(size=3)
+BACKENDS = ("numba", "numpy", "jax")
+
+
+def rows(x: Any, c: Any) -> Any:
+    return ng.scan(lambda c, r: (c * 0.5 + r, (c[0], r[::-1], c)), c, x)
+
+
+def plain_rows(x: np.ndarray, c: np.ndarray) -> Any:
+    firsts, flipped, before = [], np.empty(x.shape), np.empty(x.shape)
+    for place, r in enumerate(x):
+        firsts.append(c[0])
+        flipped[place], before[place] = r[::-1], c
+        c = c * 0.5 + r
+    return c, (np.array(firsts), flipped, before)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_arguments_in_any_layout(layout: str) -> None:
+    run = ng.graph_jit(rows)
+    for args in ((X, C), (X[:1], C), (X[:0], C)):
+        given = [LAYOUTS[layout](each) for each in args]
+        assert_close(run(*given), plain_rows(*given))
+
+
+CARRIES: dict[str, Callable[[Any], Any]] = {
+    "swapped": lambda s: (s[1], s[0], s[2]),
+    "rotated": lambda s: (s[1], s[2], s[0]),
+    "one twice": lambda s: (s[0] + 1, s[0], s[0]),
+    "two swapped, and their sum": lambda s: (s[1], s[0], s[0] + s[1] * 0.5),
+    "unchanged": lambda s: (s[0], s[1] + s[0], s[2]),
+    "an array from outside": lambda s: (C, s[0], s[1] * C),
+}
+
+
+@pytest.mark.parametrize("start", ["different", "equal"])
+@pytest.mark.parametrize("name", CARRIES)
+def test_what_is_carried_changes_places(name: str, start: str) -> None:
+    step = CARRIES[name]
+
+    def loop(a: Any, b: Any, c: Any, n: Any) -> Any:
+        return ng.fori_loop(0, n, lambda _, s: step(s), (a, b, c))
+
+    run, donating = ng.graph_jit(loop), ng.graph_jit(loop, donate_argnames=["a", "b", "c"])
+    for steps in range(5):
+        for length in (0, 1, 3) if name != "an array from outside" else (3,):
+            base = RNG.normal(size=length)
+            first = (base, base, base) if start == "equal" else (base, base + 1, base * 2)
+            expected = first
+            for _ in range(steps):
+                expected = step(expected)
+            assert_close(run(*first, steps), expected)
+            assert_close(donating(*(each.copy() for each in first), steps), expected)
+            same = first[0].copy()
+            if start == "equal":
+                assert_close(donating(same, same, same, steps), expected)
+
+
+DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64 complex64 complex128".split()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_each_dtype_is_carried(dtype: str, backend: str) -> None:
+    x = RNG.integers(0, 100, size=(5, 3)).astype(dtype)
+
+    def step(c: Any, e: Any) -> Any:
+        return (c ^ e, c & e) if dtype == "bool" else (c * e + c, c - e)
+
+    def plain(x: np.ndarray) -> Any:
+        c, ys = x[0], []
+        with np.errstate(over="ignore"):
+            for e in x:
+                c, y = step(c, e)
+                ys.append(y)
+        return c, np.array(ys)
+
+    run = ng.graph_jit(lambda x: ng.scan(step, x[0], x), backend=backend)
+    for each in (x, x[:, 0]):
+        assert_close(run(each), plain(each), 1e-5 if dtype in ("float32", "complex64") else 1e-12)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_special_numbers_are_carried(backend: str) -> None:
+    x = np.array([-0.0, 0.0, np.nan, np.inf, -np.inf, 1.0])
+    run = ng.graph_jit(lambda x: ng.scan(lambda c, e: (c * 1.0, (np.maximum(c, e), -c)), -0.0, x), backend=backend)
+    last, (largest, negated) = run(x)
+    np.testing.assert_array_equal(largest, np.maximum(-0.0, x))
+    assert np.signbit(last)
+    assert not np.signbit(negated).any()
+    assert np.signbit(run(x[:0])[0])
+
+
+# ---- numbers of Python that loops give ----
+
+COUNT = np.arange(4.0)
+NUMBERS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
+    "sum": (lambda loops, k: loops.while_loop(lambda n: n < k, lambda n: 2 * n, 3) + 1, [(100,), (2,), (2**61,)]),
+    "power": (lambda loops, k: loops.fori_loop(0, k, lambda i, c: c + 1, 0) ** 2, [(5,), (0,)]),
+    "power of floats": (
+        lambda loops, a: loops.while_loop(lambda x: x < 9.5, lambda x: x * 2.0, a) ** 2,
+        [(2.0,), (20.0,)],
+    ),
+    "inner loop": (
+        lambda loops, k: loops.fori_loop(0, k, lambda i, c: c + 2 * loops.fori_loop(0, i, lambda j, s: s + j, 0), 0),
+        [(5,), (1,), (0,)],
+    ),
+    "branch": (
+        lambda loops, k: loops.fori_loop(0, k, lambda i, c: c + loops.cond(i > 2, lambda: i * i, lambda: 1), 0),
+        [(5,), (1,)],
+    ),
+    "position": (lambda loops, k: counted(loops)[loops.fori_loop(0, k, lambda i, c: c + 1, 0)], [(2,), (0,)]),
+    "position in a loop": (
+        lambda loops, k: loops.fori_loop(
+            0, k, lambda i, c: c + counted(loops)[loops.while_loop(lambda n: n < i, lambda n: n + 1, 0)], 0.0
+        ),
+        [(4,), (1,)],
+    ),
+}
+
+
+class Plain:
+    """The loops of numbagraph as Python writes them."""
+
+    @staticmethod
+    def fori_loop(lower: int, upper: int, step: Callable[[int, Any], Any], value: Any) -> Any:
+        for i in range(lower, upper):
+            value = step(i, value)
+        return value
+
+    @staticmethod
+    def while_loop(goes_on: Callable[[Any], Any], step: Callable[[Any], Any], value: Any) -> Any:
+        while goes_on(value):
+            value = step(value)
+        return value
+
+    @staticmethod
+    def cond(test: Any, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        return one() if test else other()
+
+
+def counted(loops: Any) -> Any:
+    return COUNT if loops is Plain else xp.asarray(COUNT)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_loops_give_are_used(name: str, backend: str) -> None:
+    """What is required of them is checked once they are known."""
+    function, calls = NUMBERS[name]
+    run = ng.graph_jit(lambda k: function(ng, k), backend=backend)
+    for args in calls:
+        assert run(*args) == function(Plain, *args)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_required_of_them_does_not_hold(backend: str) -> None:
+    double = ng.graph_jit(lambda k: ng.while_loop(lambda n: n < k, lambda n: 2 * n, 3) + (2**63 - 200), backend=backend)
+    assert double(100) == 192 + 2**63 - 200
+    with pytest.raises(OverflowError, match="leaves int64"):
+        double(200)
+    far = ng.graph_jit(lambda k, x: x[ng.fori_loop(0, k, lambda i, c: c + 10**12, 0)] + x, backend=backend)
+    assert far(0, COUNT).tolist() == COUNT.tolist()
+    with pytest.raises(IndexError, match="out of bounds"):
+        far(3, COUNT)
+
+
+def test_elements_are_read_after_their_position_is_checked() -> None:
+    """Each way to read an element far away, which would end the process."""
+
+    def reading(k: Any, x: Any) -> Any:
+        place = ng.fori_loop(0, k, lambda i, c: c + 10**12, 0)
+        later = ng.fori_loop(0, k, lambda i, s: s + x[place], 0.0)
+        return later, x[place] * x, ng.cond(k > 1, lambda: x[place], lambda: 0.0), np.cumsum(x[place] + x)
+
+    for donated in ([], ["x"]):
+        run, x = ng.graph_jit(reading, donate_argnames=donated), COUNT.copy()
+        with pytest.raises(IndexError):
+            run(2, x)
+        assert x.tolist() == COUNT.tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_bounds_that_are_too_far_apart(backend: str) -> None:
+    run = ng.graph_jit(lambda a, b: ng.fori_loop(a, b, lambda i, c: c + 1, 0), backend=backend)
+    assert [run(2**62, 2**62 + 3), run(-5, -7), run(-3, 2)] == [3, 0, 5]
+    with pytest.raises(OverflowError, match=r"2\*\*63 or more apart"):
+        run(-(2**63), 2**63 - 1)
+
+
+# ---- failures ----
+
+
+def rising(x: Any, n: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return ng.cond(
+            c >= 0,
+            lambda: ng.fori_loop(0, n, lambda j, s: s + x[i + j], c),
+            lambda: ng.fori_loop(0, n, lambda j, s: s - x[i * j], c),
+        )
+
+    return ng.fori_loop(0, 3, step, 0.0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_index_error_in_a_loop_in_a_branch_in_a_loop(backend: str) -> None:
+    run, x = ng.graph_jit(rising, backend=backend), np.arange(5.0)
+    assert run(x, 3) == sum(x[i + j] for i in range(3) for j in range(3))
+    with pytest.raises(IndexError, match=r"(?s)size 5.*in step 3.*in scan.*in switch.*in step 2"):
+        run(x, 4)
+
+
+def test_donated_arguments_are_whole_after_a_failure() -> None:
+    places = np.array([0, 1, 7, 1])
+    for donated in ([], ["a"], ["a", "places"]):
+        run = ng.graph_jit(
+            lambda a, places: ng.scan(lambda c, i: (c + c[i], c * 2), a, places), donate_argnames=donated
+        )
+        a, own = C.copy(), places.copy()
+        with pytest.raises(IndexError):
+            run(a, own)
+        assert a.tolist() == C.tolist()
+        assert own.tolist() == places.tolist()
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (lambda n: ng.scan(lambda c, _: (c + 1.0, c), 0.0, length=n), (2**60,)),
+        (lambda n: ng.scan(lambda c, _: (c + 1.0, c), 0.0, length=n), (2**63 - 1,)),
+        (lambda n, x: ng.scan(lambda c, _: (c + 1.0, x), 0.0, length=n), (2**61, np.zeros(8))),
+        (lambda n: ng.fori_loop(0, 3, lambda i, c: c + np.sum(np.cumsum(xp.zeros((n, n)) + i)), 0.0), (2**33,)),
+        (lambda n: ng.scan(lambda c, _: (c, xp.zeros((n, n))), 0.0, length=n)[1], (2**22,)),
+    ],
+)
+def test_lengths_that_no_memory_has(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    with pytest.raises((ValueError, MemoryError)):
+        ng.graph_jit(function)(*args)
+
+
+# ---- lengths ----
+
+
+def triangle(x: Any, n: Any) -> Any:
+    return ng.fori_loop(0, n, lambda i, c: ng.fori_loop(0, i, lambda j, s: s * 0.5 + x[j] * i, c), 0.0)
+
+
+def plain_triangle(x: np.ndarray, n: int) -> Any:
+    c = np.float64(0.0)
+    for i in range(n):
+        for j in range(i):
+            c = c * 0.5 + x[j] * i
+    return c
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_inner_loop_is_longer_in_each_step(backend: str) -> None:
+    x = RNG.normal(size=6)
+    run = ng.graph_jit(triangle, backend=backend)
+    for n in (5, 1, 0):
+        assert_close([run(x, n)], [plain_triangle(x, n)])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_number_of_steps_that_another_loop_gives(backend: str) -> None:
+    def steps(x: Any) -> Any:
+        count = ng.scan(lambda c, e: (c[::-1] * e + c, None), (x[:2]), x)[0]
+        number = ng.while_loop(lambda n: n * 1.0 < count[0], lambda n: n + 1, 0)
+        return ng.fori_loop(0, number % 4, lambda i, c: c * 0.5 + x, x)
+
+    x, count = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0])
+    for e in x:
+        count = count[::-1] * e + count
+    expected = x
+    for _ in range(int(np.ceil(count[0])) % 4):
+        expected = expected * 0.5 + x
+    assert_close([ng.graph_jit(steps, backend=backend)(x)], [expected])
+
+
+def test_its_gradient() -> None:
+    x = RNG.normal(size=6)
+    expected = numeric_gradient(plain_triangle, [x, 5], 0)
+    np.testing.assert_allclose(ng.graph_jit(ng.grad(triangle))(x, 5), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_temporaries_are_longer_in_each_step() -> None:
+    run = ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + np.sum(np.cumsum(xp.ones(i) * c)), 1.0))
+    for n in (0, 1, 5):
+        expected = 1.0
+        for i in range(n):
+            expected += np.sum(np.cumsum(np.ones(i) * expected))
+        assert_close([run(n)], [np.float64(expected)])
+
+
+def test_lengths_0_and_1_of_each_dimension() -> None:
+    def products(x: Any, y: Any) -> Any:
+        return ng.scan(lambda c, r: (c + np.sum(r) * y, (np.outer(r, y), r[::-1])), y * 0, x)
+
+    run = ng.graph_jit(products)
+    for n, m, k in np.ndindex(3, 3, 3):
+        x, y = RNG.normal(size=(n, m)), RNG.normal(size=k)
+        c, outer, flipped = y * 0, np.empty((n, m, k)), x[:, ::-1]
+        for place, r in enumerate(x):
+            c, outer[place] = c + np.sum(r) * y, np.outer(r, y)
+        assert_close(run(x, y), (c, (outer, flipped)))
+
+
+# ---- in other surroundings ----
+
+
+def root(a: Any) -> Any:
+    return ng.while_loop(lambda x: np.abs(x * x - a) > 1e-13, lambda x: 0.5 * (x + a / x), a)
+
+
+differentiable_root = ng.custom_vjp(root)
+differentiable_root.defvjp(lambda a: (differentiable_root(a),) * 2, lambda x, g: (g / (2 * x),))
+
+
+def test_a_loop_in_a_function_with_its_own_derivative() -> None:
+    a = np.array([2.0, 3.0])
+    slope = ng.graph_jit(ng.grad(lambda a: differentiable_root(a) ** 3))
+    for each in (2.0, np.float64(2.0)):
+        np.testing.assert_allclose(slope(each), 1.5 * np.sqrt(2.0), rtol=1e-10)
+    np.testing.assert_allclose(ng.graph_jit(ng.vmap(slope.function))(a), 1.5 * np.sqrt(a), rtol=1e-10)
+    mapped = ng.graph_jit(ng.grad(lambda a: np.sum(ng.map(differentiable_root, a))))
+    np.testing.assert_allclose(mapped(a), 0.5 / np.sqrt(a), rtol=1e-10)
+    chained = ng.graph_jit(ng.grad(lambda a: ng.scan(lambda c, e: (differentiable_root(c + e), None), 1.0, a)[0]))
+    inner = np.sqrt(1.0 + a[0])
+    outer = 0.5 / np.sqrt(inner + a[1])
+    np.testing.assert_allclose(chained(a), [outer * 0.5 / inner, outer], rtol=1e-10)
+
+
+def test_a_gradient_of_a_loop_in_a_loop_and_its_gradients() -> None:
+    x = RNG.normal(size=4)
+
+    def inner(w: Any) -> Any:
+        return ng.scan(lambda c, e: (np.tanh(c * w + e), None), 0.0, x)[0] ** 2
+
+    def descend(w: Any) -> Any:
+        return ng.fori_loop(0, 3, lambda _, w: w - 0.1 * ng.grad(inner)(w), w)
+
+    def plain(w: float) -> float:
+        for _ in range(3):
+            c, slope = 0.0, 0.0
+            for e in x:
+                c, slope = np.tanh(c * w + e), (1 - np.tanh(c * w + e) ** 2) * (c + w * slope)
+            w = w - 0.2 * c * slope
+        return w
+
+    slope, curvature = ng.graph_jit(ng.grad(descend)), ng.graph_jit(ng.grad(ng.grad(descend)))
+    np.testing.assert_allclose(ng.graph_jit(descend)(0.7), plain(0.7), rtol=1e-12)
+    np.testing.assert_allclose(slope(0.7), numeric_gradient(plain, [0.7], 0), rtol=1e-7)
+    np.testing.assert_allclose(curvature(0.7), numeric_gradient(lambda w: float(slope(w)), [0.7], 0), rtol=1e-7)
+
+
+def test_results_in_given_arrays_and_over_arguments() -> None:
+    run = ng.graph_jit(lambda x, c: ng.scan(lambda c, r: (c * 0.5 + r, c + r), c, x))
+    last, sums = run(X, C)
+    for place in ("elsewhere", "over the start", "over the rows", "one row further"):
+        memory = np.zeros((6, 3))
+        memory[1:] = X
+        x, c = memory[1:], C.copy()
+        out = {
+            "elsewhere": (np.empty(3), np.empty((5, 3))),
+            "over the start": (c, np.empty((5, 3))),
+            "over the rows": (np.empty(3), x),
+            "one row further": (np.empty(3), memory[:5]),
+        }[place]
+        found = run(x, c, out=out)
+        assert found[0] is out[0]
+        assert_close(found, (last, sums))
+
+
+def test_called_from_numba() -> None:
+    run = ng.graph_jit(lambda x, n: ng.fori_loop(0, n, lambda i, c: c + x[i], 0.0))
+    batch = ng.gufunc("(n),()->(n)")(lambda x, a: ng.scan(lambda c, e: (c * a + e, c), 0.0, x)[1])
+
+    @numba.njit
+    def call(x: Any, n: Any) -> Any:
+        return run(x, n)
+
+    assert call(COUNT, 4) == 6.0
+    with pytest.raises(IndexError):
+        call(COUNT, 9)
+    x, a = RNG.normal(size=(2, 3, 5)), RNG.normal(size=3)
+    for place in np.ndindex(2, 3):
+        c, expected = 0.0, []
+        for e in x[place]:
+            expected.append(c)
+            c = c * a[place[1]] + e
+        np.testing.assert_allclose(batch(x, a)[place], expected, rtol=1e-12)
+
+
+def test_on_several_threads() -> None:
+    x = RNG.normal(size=(4, 100_000))
+    run = ng.graph_jit(lambda x: ng.scan(lambda c, r: (np.sin(c) * 0.5 + r, np.sum(c)), x[0], x), parallel=True)
+    c, sums = x[0], []
+    for r in x:
+        sums.append(np.sum(c))
+        c = np.sin(c) * 0.5 + r
+    assert_close(run(x), (c, np.array(sums)), 1e-9)
+
+
+def test_called_by_several_threads() -> None:
+    run, failures = ng.graph_jit(rows, cache=False), []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            args = rng.normal(size=(rng.integers(0, 6), 3)), rng.normal(size=3)
+            try:
+                assert_close(run(*args), plain_rows(*args))
+            except BaseException as error:  # noqa: BLE001
+                failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failures
+
+
+def test_pickled() -> None:
+    run = pickle.loads(pickle.dumps(ng.graph_jit(rows)))
+    assert_close(run(X, C), plain_rows(X, C))
+
+
+# ---- what is shown ----
+
+
+def test_graphs_and_reports_show_what_is_inside() -> None:
+    def step(c: Any, row: Any) -> Any:
+        c = ng.cond(np.sum(row) > 0, lambda: np.sin(c), lambda: np.cosh(c) - row)
+        return ng.while_loop(lambda c: c[0] > 1, lambda c: c * 0.5, c), None
+
+    run = ng.graph_jit(lambda x: ng.scan(step, x[0], x)[0])
+    text = str(run.graph(X))
+    assert "branches=(branch0, branch1)" in text
+    assert "Graph(" not in text
+    report = run.explain(X)
+    for line in (
+        "loop (scan) of 5 steps",
+        "branch (switch)",
+        "loop (while_loop) until a condition fails",
+        "fused: cosh",
+    ):
+        assert line in report
+
+
+def test_an_array_of_numpy_at_a_traced_position() -> None:
+    with pytest.raises(ng.TraceError, match=r"numpy\.asarray\(a\)\[i\].*"):
+        ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + COUNT[i], 0.0))(3)
+    run = ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + xp.asarray(COUNT)[i], 0.0))
+    assert run(3) == 3.0
+
+
+# ---- batches ----
+
+
+def test_what_is_required_of_numbers_holds_for_each_element_of_a_batch() -> None:
+    """The numbers of Python that loops give differ from one element to the next."""
+
+    def count(limit: Any) -> Any:
+        return ng.while_loop(lambda s: s[1] < limit, lambda s: (s[0] + 1, s[1] * 2.0), (0, 1.0))[0]
+
+    x = np.arange(5.0)
+    limits = np.array([1.0, 5.0, 9.0])
+    run = ng.graph_jit(ng.vmap(lambda limit: count(limit) * 2**60 + 1))
+    assert run(limits[:2]).tolist() == [1, 3 * 2**60 + 1]
+    with pytest.raises(OverflowError):
+        run(np.array([1.0, 5.0, 300.0]))
+    for mapped in (
+        ng.vmap(lambda a, x: x[count(a)], in_axes=(0, None)),
+        ng.gufunc("(),(n)->()")(lambda a, x: x[count(a)]),
+    ):
+        pick = ng.graph_jit(mapped)
+        assert pick(limits, x).tolist() == [0.0, 3.0, 4.0]
+        with pytest.raises(IndexError):
+            pick(limits * 4, x)
+
+
+def test_powers_of_batched_integers_in_a_body() -> None:
+    """What the body requires is a sum over the batch, known only in each step."""
+    run = ng.graph_jit(ng.vmap(lambda n, k: ng.fori_loop(0, k, lambda i, c: c * c % 11 + i, n), in_axes=(0, None)))
+    assert run(np.array([3, 5, 12]), 0).tolist() == [3, 5, 12]
+    numbers = np.array([3, 5, 12])
+    for i in range(4):
+        numbers = numbers * numbers % 11 + i
+    assert run(np.array([3, 5, 12]), 4).tolist() == numbers.tolist()
+
+
+def test_a_choice_of_numbers_of_python_that_is_none() -> None:
+    assert ng.graph_jit(lambda n: np.where(np.True_, 2, n))(5) == 2
+    assert ng.graph_jit(ng.vmap(lambda x, n: ng.cond(n > 1, lambda: 2, lambda: n) + x, in_axes=(0, None)))(
+        np.arange(2), 3
+    ).tolist() == [2, 3]
