@@ -28,6 +28,13 @@ UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing", "searchsorted")
 UNCHECKED = ("lstsq", "lu_solve")
 """NumPy's may not return where a matrix has NaN; SciPy's writes wherever pivots say that are no rows."""
 
+UNORDERED = ("eig", "eigvals")
+"""Whose results LAPACK has in the order in which it finds them: rounding decides, and NumPy computes in float64."""
+IN_STEPS = ("expm",)
+"""Whose reference has errors beyond rounding: SciPy takes few terms where norms that it estimates say that they are
+enough, which costs some matrices three digits. The fifth power of the exponential of a fifth has other errors, since
+that is scaled by other powers of two, so runs with errors show them."""
+
 OPERATORS = "+ - * / // % ** < <= == != & |".split()
 COMPARISONS = "< <= == != >=".split()
 IN_PLACE = "+= -= *=".split()
@@ -72,7 +79,9 @@ class Program:
         """The function; with ``rounding``, each result that is rounded has another error."""
         same = lambda value: value  # noqa: E731
         noisy = same if rounding is None else lambda value: perturbed(value, rounding)
-        space = {"np": np, "rounded": noisy, **{name: use.with_errors(noisy) for name, use in self.names.items()}}
+        space = {"np": np, "rounded": noisy, **self.names}
+        if rounding is not None:
+            space |= {name: use.with_errors(noisy) for name, use in self.names.items()}
         exec(compile(self.source, "<program>", "exec"), space)
         return space["program"]
 
@@ -91,15 +100,29 @@ class Use:
         self.determined = call.op.determined
 
     def __call__(self, *arrays: Any) -> Any:
-        return self.determined(self.call.function(*[aligned(each) for each in arrays]))
+        result = self.determined(self.call.function(*[aligned(each) for each in arrays]))
+        return in_order(result) if self.call.op.name in UNORDERED else result
 
     def with_errors(self, noisy: Callable[[Any], Any]) -> Callable[..., Any]:
         """The same with errors of its operands, where a matrix can make much of them."""
+        if self.call.op.name in IN_STEPS:
+            return lambda *arrays: np.linalg.matrix_power(self(*[noisy(each) / 5 for each in arrays]), 5)
         homes = [f"{each} {getattr(each, '__module__', '')}" for each in self.call.op.implements]
         return (lambda *arrays: self(*map(noisy, arrays))) if any("linalg" in each for each in homes) else self
 
     def __repr__(self) -> str:
         return str(self.call)
+
+
+def in_order(result: Any) -> Any:
+    """Eigenvalues, and what belongs to them along the last axis, in an order that is the same for any order of theirs:
+    by how far they are along a line that tells pairs of conjugates apart."""
+    values = result[0] if isinstance(result, tuple) else result
+    order = np.argsort(values.real * 0.8 + values.imag * 0.6, -1)
+    if not isinstance(result, tuple):
+        return np.take_along_axis(values, order, -1)
+    vectors = np.take_along_axis(result[1], order[..., None, None, :], -1)
+    return np.take_along_axis(values, order, -1), vectors
 
 
 class Draw:

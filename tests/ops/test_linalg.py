@@ -351,3 +351,29 @@ def test_determinants_with_zeros_beside_what_is_not_finite(dtype):
                 expected = (np.linalg.det(a), *np.linalg.slogdet(a))
             for found, wanted in zip(f(a), expected, strict=True):
                 np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("length", [1, 3, 6])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_derivatives_of_triangular_factors_where_the_last_pivot_is_0(length, backend):
+    """Nothing is divided by that one, so the factors are as smooth as anywhere."""
+    rng = np.random.default_rng(length)
+    lower = np.tril(rng.uniform(-0.5, 0.5, (length, length)), -1) + np.eye(length)
+    upper = np.triu(rng.uniform(1, 2, (length, length)))
+    upper[-1, -1] = 0
+    matrix = (lower @ upper)[rng.permutation(length)]
+    weights, direction = rng.normal(size=(2, length, length))
+
+    def loss(a, factor):
+        return np.sum(np.sin(factor(a)[0]) * weights)
+
+    def along(t):
+        return loss(matrix + t * direction, scipy.linalg.lu_factor)
+
+    derivative = grad(lambda a: loss(a, numbagraph.linalg.lu_factor))
+    slope = graph_jit(lambda a: np.sum(derivative(a) * direction), backend=backend)
+    h = 1e-4
+    np.testing.assert_allclose(slope(matrix), (along(h) - along(-h)) / (2 * h), rtol=1e-5, atol=1e-6)
+    second = graph_jit(grad(lambda a: np.sum(derivative(a) * direction)), backend=backend)
+    expected = (slope(matrix + h * direction) - slope(matrix - h * direction)) / (2 * h)
+    np.testing.assert_allclose(np.sum(second(matrix) * direction), expected, rtol=1e-5, atol=1e-6)

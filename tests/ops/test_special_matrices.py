@@ -9,30 +9,47 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
 from numbagraph.linalg import expm
 from numbagraph.testing import samples
+from numbagraph.testing.calls import outcome
 from numbagraph.testing.matrices import check_special_matrices
 
 INFINITE = ("an infinity first", "an infinity last")
 NO_BATCH = ("no matrices at all",)
+NANS = ("a NaN first", "a NaN last")
 SUBNORMAL = ("subnormal",)
 LEFT_OUT: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys("cholesky condition_number det eigh eigvalsh inv kron matrix_diagonal matrix_norm".split(), ()),
+    **dict.fromkeys("cholesky condition_number det eigh eigvalsh kron matrix_diagonal matrix_norm".split(), ()),
     **dict.fromkeys("matrix_power matrix_trace qr vector_norm".split(), ()),
     **dict.fromkeys("svd svdvals pinv matrix_rank".split(), INFINITE),
-    **dict.fromkeys("slogdet solve".split(), SUBNORMAL),
+    "inv": NANS,
+    "slogdet": SUBNORMAL,
+    "solve": (*NANS, *SUBNORMAL),
     **dict.fromkeys("block_diag expm toeplitz".split(), NO_BATCH),
     "lstsq": (*INFINITE, *SUBNORMAL),
     "multi_dot": NO_BATCH,
-    **dict.fromkeys("lu lu_factor solve_triangular".split(), (*NO_BATCH, *INFINITE, *SUBNORMAL)),
+    **dict.fromkeys("lu lu_factor solve_triangular".split(), (*NO_BATCH, *INFINITE, *NANS, *SUBNORMAL)),
 }
 """Left out: singular values where there is an infinity, for which OpenBLAS does not return (ours raise an error); what
-divides by subnormal pivots, where OpenBLAS's are not the largest, and its solutions infinite; empty batches and
-infinities where SciPy refuses them."""
+divides by subnormal pivots, where OpenBLAS's are not the largest, and its solutions infinite; what divides by a NaN,
+which OpenBLAS takes for the largest element or not, so that some of its numbers are finite; empty batches, infinities
+and NaN where SciPy refuses them."""
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_special_matrices(name):
     call = next(iter(samples(registry[name], FLOAT64)))
     assert check_special_matrices(call, left_out=LEFT_OUT[name]) > 5
+
+
+@pytest.mark.parametrize("p", [None, 2, -2, 1, "fro"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_condition_numbers_of_what_is_not_finite(p, number):
+    matrices = np.random.default_rng(0).normal(size=(2, 3, 3))
+    matrices[0, 1, 1] = number
+    function = lambda a: np.linalg.cond(a, p)  # noqa: E731
+    expected, found = (outcome(f, [matrices]) for f in (function, graph_jit(function)))
+    assert isinstance(expected, np.linalg.LinAlgError) == isinstance(found, np.linalg.LinAlgError)
+    if not isinstance(expected, Exception):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])

@@ -1,6 +1,7 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
 import functools
+import itertools
 import sys
 
 import numpy as np
@@ -8,6 +9,7 @@ import optree
 import pytest
 
 from numbagraph import graph_jit
+from numbagraph.blockwise.core import promoted
 from numbagraph.emit.control import LoopEmitter
 from numbagraph.frontend import binding, branches, traced, tracing
 from numbagraph.frontend.targets import Targets
@@ -19,6 +21,7 @@ from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
 from tests.fuzz import gradients, loops, programs, statements
 from tests.fuzz.arguments import writeable
+from tests.fuzz.near import difference
 from tests.fuzz.runner import run_cases
 from tests.fuzz.watch import run_watched
 from tests.support.hanging import hangs_or_dies
@@ -72,6 +75,26 @@ def test_a_lost_write_through_a_view_is_found(monkeypatch):
     change("transpose", view_of=new_memory)
     draw_only(monkeypatch, "op_call", "assignment")
     assert "expected, found" in found(statements, ["transpose"], monkeypatch)
+
+
+def test_a_wrong_eigenvalue_is_found_in_any_order():
+    matrix = np.array([[1.0, 2.0, 0.0], [-2.0, 1.0, 0.5], [0.0, 1.0, 3.0]])
+    values, wrong = np.linalg.eigvals(matrix), np.linalg.eigvals(matrix + 1e-6 * np.eye(3))
+    ordered = programs.in_order(values)
+    for order in itertools.permutations(range(3)):
+        assert difference(programs.in_order(values[[*order]]), ordered, [ordered]) is None
+        assert difference(programs.in_order(wrong[[*order]]), ordered, [ordered]) is not None
+
+
+def test_what_rounding_decides_is_no_difference_and_the_rest_is_one():
+    expected, spread = np.array([2.0, 3.0]), [np.array([9.0, 3.0]), np.array([1.0, 3.0])]
+    assert difference(np.array([1e13, 3.0]), expected, spread) is None
+    assert difference(np.array([2.0, 3.0 + 1e-6]), expected, spread) is not None
+
+
+def test_a_wrong_exponential_of_a_matrix_is_found(monkeypatch):
+    change("expm", frontend=lambda op, a: op.bind(promoted(a)[0]) * (1 + 1e-7))
+    assert "elements" in found(statements, ["expm"], monkeypatch)
 
 
 def test_equal_results_in_one_array_are_found(monkeypatch):

@@ -463,3 +463,27 @@ def test_what_arguments_bound_is_not_looked_at():
         lambda x: np.sum(np.exp(x)[::2], axis=0),
     ):
         assert "with.overflow" not in graph_jit(function).llvm(np.ones(5), optimised=False)
+
+
+def with_second_rows(x, value):
+    x[::2] = value
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: with_second_rows(x[:, np.array([], int), None] * x[:, None], 2.0),
+        lambda x: with_second_rows(x[:, None][:, np.array([], int)], 2.0),
+        lambda x: np.concatenate([x[1:, :0], x[::2, :0] * 2]),
+        lambda x: np.sum(np.cumsum(x[::3, :0] * 2, axis=1)[1:]),
+        lambda x: np.sum(with_second_rows(np.zeros((0, 3)) + x[::2, None, :1], 2.0)[1:]),
+    ],
+    ids=["product", "positions", "joined", "cumulated", "inside"],
+)
+def test_lengths_beside_one_that_is_known_to_be_0(function):
+    """They are in the size of a loop nest, whose estimated work is 0 whatever they are."""
+    x = np.arange(15.0).reshape(5, 3)
+    expected, found = function(x), graph_jit(function)(x)
+    np.testing.assert_array_equal(found, expected)
+    assert found.shape == expected.shape

@@ -41,7 +41,7 @@ def unbounded(program: Program, leaves: Sequence[Input]) -> Unbounded:
     sizes = [(buffer.dtype.itemsize, buffer.extents) for slot in program.body.slots for buffer in slot]
     results = [each for each in program.results if isinstance(each, Buffer) and not has_length_alone(each)]
     sizes += [(each.dtype.itemsize, each.extents) for each in results]
-    sizes += [(1, kernel.flattened or tuple(loop.extent for loop in kernel.loops)) for kernel in kernels]
+    sizes += [(1, kernel.lengths) for kernel in kernels]
     none: tuple[Counter[Scalar], int] = (Counter(), MOST)
     left = dict.fromkeys(each for each in sizes if not any(is_within(*each, *bound) for bound in (none, *bounds)))
     lengths = [extent for extents in program.entry.extents for extent in extents]

@@ -154,9 +154,14 @@ class Kernel(Step, frozen=False):
     """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
 
     @property
+    def lengths(self) -> tuple[Scalar, ...]:
+        """Of its dimensions, whose product is the number of iterations."""
+        return self.flattened or tuple(loop.extent for loop in self.loops)
+
+    @property
     def rows(self) -> Scalar:
         """The length of the first dimension."""
-        return (self.flattened or tuple(loop.extent for loop in self.loops))[0]
+        return self.lengths[0]
 
     @property
     def is_fill(self) -> bool:

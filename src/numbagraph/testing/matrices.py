@@ -41,6 +41,8 @@ SPECIAL: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "a tiny element": with_element(5e-324, 0),
     "an infinity first": with_element(np.inf, 0),
     "an infinity last": with_element(-np.inf, -1),
+    "a NaN first": with_element(np.nan, 0),
+    "a NaN last": with_element(np.nan, -1),
 }
 
 

@@ -10,20 +10,25 @@ import numpy as np
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op
 from numbagraph.intrinsics.linalg import adjoints, general, triangular
+from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.creation import iota
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
     adjoint,
     conj,
-    factored_solution,
     half_diagonal,
     masked,
     product,
     reference,
     triangular_solution,
+    unit,
 )
+from numbagraph.ops.linalg.permutations import in_order, inverse_of, permutation_of
 from numbagraph.ops.product import transposed_matrix
+from numbagraph.ops.selection import where
 
 
 def one_square(a: Any) -> Value:
@@ -143,18 +148,21 @@ def lu_evaluate(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def lu_vjp(given: Mapping[int, Value], y: Value, a: Value) -> tuple[Value]:
-    """Of ``A = P L U``: ``P L^-T M U^-T``, where M is the lower triangle of ``L^T gL`` and the upper of ``gU U^T``.
+    """Of ``A = P L U``: ``P L^-T (gU + N U^-T)``, where N is what is below the diagonal of ``L^T gL - gU U^T``.
 
-    De Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular factorization (2011).
+    De Hoog, Anderssen and Lukas, Differentiation of matrix functionals using triangular factorization (2011). N has
+    nothing in its last column, so the last pivot is never divided by: it may be 0.
     """
     g, factors = map(transposed_matrix, (given[0], y.op.bind(a, result=0)))  # type: ignore[attr-defined]
-    below, upper = masked(factors, -1), masked(factors, upper=True)
+    below, upper, g_upper = masked(factors, -1), masked(factors, upper=True), masked(g, upper=True)
     lower_part = masked(g, -1) + product(transposed_matrix(below), masked(g, -1))
-    inner = masked(lower_part, -1) + masked(product(masked(g, upper=True), transposed_matrix(upper)), upper=True)
-    inner = product(transposed_matrix(upper), inner)
-    turned = triangular_solution(upper, transposed_matrix(inner), lower=False)
-    by_columns, pivots = (y.op.bind(a, result=result) for result in (0, 1))  # type: ignore[attr-defined]
-    return (factored_solution(a, by_columns, pivots, transposed_matrix(turned), trans=1),)
+    inner = masked(lower_part - product(g_upper, transposed_matrix(upper)), -1)
+    is_last = equal(iota(factors.shape[-1]), shapes.as_value(factors.shape[-1]) - 1)
+    turned = triangular_solution(where(is_last, unit(upper), upper), transposed_matrix(inner), lower=False)
+    found = g_upper + transposed_matrix(turned)
+    found = triangular_solution(below, found, trans=1, unit_diagonal=True)
+    pivots = y.op.bind(a, result=1)  # type: ignore[attr-defined]
+    return (in_order(found, inverse_of(permutation_of(pivots))),)
 
 
 def lu_jnp(a: Any) -> Any:

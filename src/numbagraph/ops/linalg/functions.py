@@ -99,8 +99,10 @@ def condition_number(x: Any, p: Any = None) -> Value:
     (matrix,) = promoted(x)
     for extent in matrix.shape[-2:]:
         shapes.require(shapes.compare("not_equal", extent, 0), "cond is not defined on empty arrays", LinAlgError)
-    if p in (None, 2, -2):
-        s = svdvals.bind(matrix, on_error="nan")  # as NumPy has it where there are infinities
+    given = registry["any"](registry["isnan"](matrix), (-2, -1))
+    if p in (None, 2, -2):  # NumPy raises an error for a NaN, and has infinity, without one, for a matrix that has any
+        unbounded = registry["any"](registry["isinf"](matrix), (-2, -1), keepdims=True) & ~given[..., None, None]
+        s = svdvals(where(unbounded, number(0, matrix), matrix))
         first, last = s[..., 0], s[..., -1]
         ratio = last / first if p == -2 else first / last
     else:
@@ -108,7 +110,6 @@ def condition_number(x: Any, p: Any = None) -> Value:
         with errors.on_linalg_error("nan"):
             inverse = inv(matrix)
         ratio = norm(matrix, p, (-2, -1)) * norm(inverse, p, (-2, -1))
-    given = registry["any"](registry["isnan"](matrix), (-2, -1))
     infinite = registry["isnan"](ratio) & ~given
     return where(infinite, number(np.inf, ratio), ratio)
 

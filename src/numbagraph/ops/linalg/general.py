@@ -11,17 +11,15 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.core import promoted, require_square
 from numbagraph.blockwise.kinds import core_op, decomposition
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import convert
 from numbagraph.intrinsics.linalg import exponential, spectral
-from numbagraph.intrinsics.linalg import general as emitters
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
-from numbagraph.ir.values import Op, Unsupported, Value
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.exponential import exp
-from numbagraph.ops.gathering import take_along_axis
 from numbagraph.ops.joining import concatenate
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import (
@@ -36,47 +34,19 @@ from numbagraph.ops.linalg.common import (
     unit,
 )
 from numbagraph.ops.linalg.factorisations import one_square, square_lu
+from numbagraph.ops.linalg.permutations import INTEGER, in_order, inverse_of, permutation_of
 from numbagraph.ops.linalg.solutions import TRANS, with_columns
 from numbagraph.ops.linalg.spectra import LONGEST, differences, on_diagonal, projections
 from numbagraph.ops.product import transposed_matrix
-from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import broadcast_value, expand_dims, squeeze
 
 EigResult = namedtuple("EigResult", ("eigenvalues", "eigenvectors"))
-INTEGER = np.dtype(np.int32)
 
 
 def matrices(make: samples.Make, *shapes: samples.Shape) -> Any:
     """Samples of a function of SciPy's that makes something else of numbers, which are no matrices here."""
     calls = samples.inexact(samples.of(make, *shapes))
     return lambda rng, dtype: [(*each, samples.Keywords()) for each in calls(rng, dtype)]
-
-
-def rows_of_pivots(pivots: np.ndarray) -> np.ndarray:
-    rows = np.arange(len(pivots), dtype=INTEGER)
-    for k, other in enumerate(pivots):
-        rows[[k, other]] = rows[[other, k]]
-    return rows
-
-
-def pivot_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    if dtype != INTEGER:
-        return []
-    return [(np.array([rng.integers(k, length) for k in range(length)], INTEGER),) for length in (4, 1)]
-
-
-permutation_of = core_op(
-    None,
-    "(m)->(m)",
-    name="permutation_of",
-    evaluate=reference("(m)->(m)")(rows_of_pivots),
-    library=emitters.permutation_of_pivots,
-    frontend=lambda op, pivots: op.bind(convert(as_value(pivots), INTEGER), on_error="raise"),
-    vjp=Unsupported("the order of rows does not change smoothly"),
-    jnp=lambda pivots, *, on_error: load("jax.lax.linalg:lu_pivots_to_permutation")(pivots, pivots.shape[-1]),
-    samples=pivot_samples,
-)
-"""The order that rows are in after they were exchanged as pivots say."""
 
 
 @decomposition("scipy.linalg:lu_factor", samples=matrices(samples.regular, (3, 3), (20, 20)), ulp=64)
@@ -106,18 +76,6 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: bool = False,
         result = triangular_solution(factors, in_order(result, rows), unit_diagonal=True)
         result = triangular_solution(factors, result, lower=False)
     return squeeze.bind(result, axes=(-1,)) if vector else result
-
-
-def in_order(value: Value, rows: Value) -> Value:
-    """The rows of a matrix in another order."""
-    return take_along_axis(value, expand_dims.bind(rows, axes=(-1,)), -2)
-
-
-def inverse_of(rows: Value) -> Value:
-    """The order that undoes another one."""
-    positions = iota(rows.shape[-1])
-    found = equal(expand_dims.bind(rows, axes=(-2,)), expand_dims.bind(positions, axes=(-1,)))
-    return sum(found * positions, -1)
 
 
 Factors = tuple[Value, Value, Value]
