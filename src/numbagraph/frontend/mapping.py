@@ -13,7 +13,6 @@ import optree
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
-from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import Function, in_trace, plain
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -31,9 +30,7 @@ class Requirements:
     """What a function of one element requires: for a batch, it must hold for all elements."""
 
     def __init__(self) -> None:
-        trace = current_trace()
-        assert trace is not None
-        self.guards = trace.guards
+        self.guards = shapes.current_collector()
         self.mark = len(self.guards.guards)
         self.found: list[Guard] = []
         self.batched: list[bool] = []

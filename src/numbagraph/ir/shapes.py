@@ -53,6 +53,12 @@ def collect_guards() -> Iterator[GuardCollector]:
         _collectors.current = previous
 
 
+def current_collector() -> GuardCollector:
+    """What collects the guards that arise now; where nobody does, one that is forgotten."""
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    return GuardCollector() if collector is None else collector
+
+
 def require(condition: Value | bool, subject: str, error: type[Exception] = ShapeError) -> None:
     """Require a condition at entry. Outside a trace it was required when the function was traced."""
     if isinstance(condition, (bool, np.bool_)):
