@@ -49,12 +49,12 @@ test-quick: $(test)  ## every op once, and the interface: about 1 minute on two 
 	@echo 'This takes about one minute on two quiet cores.'
 	$(pytest) --extent=quick $(ARGS)
 
-test-all: $(test)  ## the suite with every dtype and layout of every op: about 30 minutes on two cores
-	@echo 'This takes about 30 minutes on two quiet cores; `make test` takes 6.'
+test-all: $(test)  ## the suite with every dtype and layout of every op: about 18 minutes on two cores
+	@echo 'This takes about 18 minutes on two quiet cores; `make test` takes 6.'
 	$(pytest) --extent=all $(ARGS)
 
-test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 5 minutes on two cores
-	@echo 'This takes about 5 minutes on two quiet cores.'
+test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 3 minutes on two cores
+	@echo 'This takes about 3 minutes on two quiet cores.'
 	$(pymc)/bin/python -m pytest -n auto tests/pymc_bridge $(ARGS)
 
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.

@@ -321,7 +321,9 @@ class Tracer(Unknown):
     def __iter__(self) -> Iterator[Tracer]:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
         if not isinstance(extent, int):
-            raise self._refuse(f"iteration over a traced array: {CONTROL}")
+            raise self._refuse(
+                f"iteration over a traced array: {CONTROL}; numbagraph.scan is a loop over its first dimension"
+            )
         return (self[number] for number in range(extent))
 
     def __format__(self, specification: str) -> str:

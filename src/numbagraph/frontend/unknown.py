@@ -34,7 +34,10 @@ class Unknown:
         return TraceError(f"{message}\n  on {self.value.type}\n  at {user_source()}")
 
     def __bool__(self) -> bool:
-        raise self._refuse(f"the truth of a traced array: {CONTROL}")
+        raise self._refuse(
+            f"the truth of a traced array: {CONTROL}; numbagraph.cond runs one of two branches, and "
+            "numbagraph.while_loop goes on as long as a condition holds"
+        )
 
     def __int__(self) -> int:
         raise self._refuse(f"int() of a traced array: {CONTROL}")
@@ -48,7 +51,7 @@ class Unknown:
     def __index__(self) -> int:
         raise self._refuse(
             f"a traced number used as a Python integer: {CONTROL}. numbagraph.numpy has zeros, ones, full, arange "
-            "and linspace that take lengths which are not known yet"
+            "and linspace that take lengths which are not known yet; numbagraph.fori_loop is a loop over a range"
         )
 
     def __contains__(self, item: Any) -> bool:
