@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph import numpy as xp
+from numbagraph.frontend import loops as front_end
 
 RNG = np.random.default_rng(20)
 X = RNG.normal(size=(6, 3))
@@ -390,6 +392,11 @@ def step_of_shape(c: Any, x: Any) -> Any:
         (lambda x: ng.cond(x[0] > 0, lambda: x, lambda: x[0]), "gives"),
         (lambda x: ng.cond(x[0] > 0, lambda: np.float32(1), lambda: np.float64(1)), "convert one of them"),
         (lambda x: ng.fori_loop(0, x[0], lambda i, c: c, 0.0), "is an integer"),
+        (lambda x: ng.fori_loop(0, 3, lambda i, c: None, 0.0), r"the step <lambda> \(.*test_loops"),
+        (lambda x: ng.fori_loop(0, 3, lambda i, c: "a", 0.0), "gives str"),
+        (lambda x: ng.scan(3, 0.0, x), "must be a function, not int"),  # type: ignore[arg-type]
+        (lambda x: ng.cond(x[0] > 0, 1, lambda: 2), "must be a function, not int"),  # type: ignore[arg-type]
+        (lambda x: ng.cond(x[0] > 0, lambda s: 1, lambda s: 2, "a"), "given arrays and numbers"),
         (lambda x: ng.scan(lambda c, e: (c, x.sort()), 0.0, x), "argument|carry it"),
     ],
 )
@@ -425,6 +432,33 @@ def test_outside_of_a_traced_function() -> None:
     assert ng.map(lambda x: x**2, np.array([1.0, 3.0])).tolist() == [1.0, 9.0]
     assert ng.cond(True, lambda x: x + 1, lambda x: x, 1) == 2
     assert ng.switch(5, [lambda: 1, lambda: 2]) == 2
+
+
+class Unhashable:
+    """A function that no table can hold."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, i: Any, c: Any) -> Any:
+        return c + i
+
+
+def test_any_callable_is_run_outside_of_a_traced_function() -> None:
+    assert ng.associative_scan(np.add, np.arange(4.0)).tolist() == [0.0, 1.0, 3.0, 6.0]
+    assert ng.map(abs, np.array([-1.0, 2.0])).tolist() == [1.0, 2.0]
+    assert ng.fori_loop(0, 3, partial(lambda k, i, c: c + k * i, 2.0), 0.0) == 6.0
+    assert ng.fori_loop(0, 3, Unhashable(), 0.0) == 3.0
+    with pytest.raises(ng.TraceError, match="must be a function"):
+        ng.fori_loop(0, 3, 4, 0.0)  # type: ignore[arg-type]
+
+
+def test_few_loops_outside_of_traced_functions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_end, "MOST_KEPT", 2)
+    monkeypatch.setattr(front_end, "_compiled", {})
+    functions = [lambda x, k=k: x + k for k in range(4)]
+    for number, each in enumerate(functions):
+        assert ng.map(each, np.zeros(2)).tolist() == [number] * 2
+    assert [key[0] for key in front_end._compiled] == functions[2:]
 
 
 def test_equal_bodies_are_one() -> None:

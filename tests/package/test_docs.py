@@ -33,7 +33,14 @@ def test_the_table_of_ops_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [numbagraph.frontend.jit, numbagraph.frontend.differentiation, numbagraph.runtime.threads]
+    "module",
+    [
+        numbagraph.frontend.jit,
+        numbagraph.frontend.differentiation,
+        numbagraph.frontend.loops,
+        numbagraph.frontend.branches,
+        numbagraph.runtime.threads,
+    ],
 )
 def test_examples_of_docstrings(module: object) -> None:
     results = doctest.testmod(module, optionflags=OPTIONS)  # type: ignore[arg-type]

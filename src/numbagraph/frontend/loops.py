@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
+from numbagraph.forking import new_lock
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.jit import GraphFunction
@@ -34,18 +34,32 @@ ORDER = "buifc"
 ATTEMPTS = 4
 """How often a body is traced until its carries keep their types: a weak number takes the dtype of what it becomes."""
 
-_compiled: WeakKeyDictionary[Function, dict[Any, GraphFunction]] = WeakKeyDictionary()
+MOST_KEPT = 128
+"""Loops outside of traced functions that are kept compiled: they hold the functions that they were made of."""
+
+_compiled: dict[Any, GraphFunction] = {}
+_lock = new_lock()
 
 
 def outside(function: Function, key: Any, make: Callable[[], Function]) -> GraphFunction:
-    """What runs a loop outside of traced functions: it is compiled once for each function that it is given."""
-    known = _compiled.setdefault(function, {})
-    if key not in known:
-        known[key] = GraphFunction(make())
-    return known[key]
+    """What runs a loop outside of traced functions: it is compiled once for each function that it is given, as long
+    as not too many others are used after it."""
+    try:
+        hash((function, key))
+    except TypeError:
+        return GraphFunction(make())
+    with _lock:
+        found = _compiled.pop((function, key), None) or GraphFunction(make())
+        _compiled[function, key] = found
+        if len(_compiled) > MOST_KEPT:
+            del _compiled[next(iter(_compiled))]
+    return found
 
 
 def described(what: str, function: Function) -> str:
+    """How errors speak of a function that a loop or a branch is given."""
+    if not callable(function):
+        raise TraceError(f"{what} must be a function, not {type(function).__name__}\n  at {user_source()}")
     code = getattr(function, "__code__", None)
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     return f"{what} {getattr(function, '__name__', repr(function))}{where}"
@@ -53,7 +67,12 @@ def described(what: str, function: Function) -> str:
 
 def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
     leaves, spec = flatten(tree)
-    return [as_value(to_value(leaf)) for leaf in leaves], spec
+    try:
+        return [as_value(to_value(leaf)) for leaf in leaves], spec
+    except TraceError:
+        raise
+    except TypeError as error:
+        raise TraceError(f"loops and branches are given arrays and numbers: {error}\n  at {user_source()}") from error
 
 
 class Carry:
@@ -220,8 +239,12 @@ class Manner(Struct):
     keep: str = "all"
 
 
-def traced_scan(f: Function, init: Any, xs: Any, length: Any, how: Manner) -> tuple[Any, Any]:
-    carry, sequences, what = Carry(init), Sequences(xs, length), described("the step", f)
+def traced_scan(
+    f: Function, init: Any, xs: Any, length: Any, how: Manner, user: Function | None = None
+) -> tuple[Any, Any]:
+    """``scan`` in a trace. ``user`` is the function that errors speak of, if ``f`` is a part of it."""
+    what = described("the step", f if user is None else user)
+    carry, sequences = Carry(init), Sequences(xs, length)
 
     def step(carried: Any, x: Any) -> tuple[Any, Any]:
         found = f(carried, x)
@@ -292,7 +315,7 @@ def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int
         require_structure(spec, own, described("the step", f))
         return [*carried[1:], new], y
 
-    carried, ys = traced_scan(step, history, xs, length, how)
+    carried, ys = traced_scan(step, history, xs, length, how, f)
     last = [np.stack([each[number] for each in carried]) for number in range(len(arrays))]
     return optree.tree_unflatten(spec, last), ys
 
@@ -317,8 +340,10 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
     Examples
     --------
     >>> import numpy as np, numbagraph
-    >>> x = np.array([1.0, 2.0, 4.0])
-    >>> numbagraph.fori_loop(0, 3, lambda i, total: total + i * x[i], 0.0)
+    >>> @numbagraph.graph_jit
+    ... def weighted(x):
+    ...     return numbagraph.fori_loop(0, x.shape[0], lambda i, total: total + i * x[i], 0.0)
+    >>> weighted(np.array([1.0, 2.0, 4.0]))
     np.float64(10.0)
     """
     if current_trace() is None:
@@ -337,7 +362,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
             return (Tracer(after), function(number, value)), None
 
         start, how = (Tracer(first), init_val), Manner(keep="last")
-        (_, result), _ = traced_scan(step, start, None, Tracer(shapes.as_value(count)), how)
+        (_, result), _ = traced_scan(step, start, None, Tracer(shapes.as_value(count)), how, function)
         return result
 
 

@@ -20,8 +20,6 @@ from numbagraph.transforms.autodiff import is_differentiable
 from numbagraph.transforms.batching import batch
 from numbagraph.transforms.interpret import bind, length_of
 
-Step = Callable[[int], Any]
-
 
 def control_op(
     name: str,
