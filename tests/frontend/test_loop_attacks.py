@@ -470,7 +470,8 @@ def test_graphs_and_reports_show_what_is_inside() -> None:
 
 def test_an_array_of_numpy_at_a_traced_position() -> None:
     with pytest.raises(ng.TraceError, match=r"numpy\.asarray\(a\)\[i\].*"):
-        ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + COUNT[i], 0.0))(3)
+        ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + COUNT[i], 0.0), convert=False)(3)
+    assert ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + COUNT[i], 0.0))(3) == 3.0
     run = ng.graph_jit(lambda n: ng.fori_loop(0, n, lambda i, c: c + xp.asarray(COUNT)[i], 0.0))
     assert run(3) == 3.0
 

@@ -400,5 +400,7 @@ def test_what_fails_half_way_is_restored():
     with pytest.raises(KeyError, match="half-way"):
         graph_jit(failing)(X)
     with pytest.raises(TypeError, match="truth"):
+        graph_jit(refused, convert=False)(X)
+    with pytest.raises(TypeError, match="was changed while refused was traced"):
         graph_jit(refused)(X)
     np.testing.assert_equal(contents(), before)

@@ -108,8 +108,7 @@ class ProgramEmitter:
         memory = ir.Function(self.module, ir.FunctionType(I64, [table, I64.as_pointer()]), f"{name}.memory")
         memory.linkage = "internal"
         line = StraightLine(memory, region.signature, leaves)
-        for step in region.program.entry.prologue:
-            line.registers[step.value] = line.scalar(step.scalar)
+        line.deferred = {step.value: step.scalar for step in region.program.entry.prologue}  # not those of checks
         size, failed = ProgramEmitter(line, region.program).temporaries(), too_big(line, region.program)
         if failed is not None:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from numbagraph.frontend.captured import Captured
 from numbagraph.frontend.locating import TraceError, kept, misplaced
@@ -17,7 +18,7 @@ class Scope:
     """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
     keeps arrays alive.)"""
 
-    __slots__ = ("described", "ended", "parent", "used")
+    __slots__ = ("described", "ended", "journal", "parent", "used")
 
     def __init__(self, described: str, parent: Scope | None = None) -> None:
         self.described = described
@@ -27,6 +28,15 @@ class Scope:
         """Around a region, such as the body of a loop."""
         self.used: dict[Value, None] = {}
         """The values of the scopes around this one that are used in it."""
+        self.journal: Any = None
+        """What notes the arrays from outside that are written in a region; without it, they cannot be."""
+
+    def is_inside(self, owner: Scope) -> bool:
+        """Whether this is a region somewhere inside of another scope."""
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            scope = scope.parent
+        return scope is not None
 
     def admits(self, owner: Scope, value: Value) -> bool:
         """Whether a value of another scope may be used in this one; if so, it is noted."""
@@ -51,10 +61,14 @@ class Scope:
 class Trace:
     """One function being traced: the arrays that it captures, and what it requires of its arguments."""
 
-    def __init__(self, guards: shapes.GuardCollector) -> None:
+    def __init__(self, guards: shapes.GuardCollector, converts: bool = False) -> None:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
+        self.converts = converts
+        """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
+        self.loop_sites: dict[Any, Any] = {}
+        """What loops of converted functions were found to carry when they were traced before, by where they stand."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""
@@ -64,6 +78,8 @@ class Trace:
 
 class Active(threading.local):
     trace: Trace | None = None
+    refusals = 0
+    """How often traced arrays have been asked for what nobody knows yet."""
     scope: Scope | None = None
     """Of `trace`. None, too, for the shape functions of loops, which run outside of traces on tracers of their own."""
 
@@ -88,12 +104,12 @@ def region(described: str) -> Iterator[Scope]:
 
 
 @contextmanager
-def tracing(described: str = "a function") -> Iterator[Trace]:
+def tracing(described: str = "a function", converts: bool = False) -> Iterator[Trace]:
     """Everything inside belongs to one graph."""
     previous = active.trace, active.scope
     scope = Scope(described)
     with shapes.collect_guards() as guards:
-        trace = Trace(guards)
+        trace = Trace(guards, converts)
         active.trace, active.scope = trace, scope
         try:
             yield trace

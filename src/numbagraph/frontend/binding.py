@@ -64,18 +64,21 @@ class Arguments(Struct, frozen=False):
                 raise TypeError(not_traced(name))
         return [given[name] for name in names]
 
-    def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
+    def caller(
+        self, function: Callable[..., Any], may_write: bool, form: Callable[..., Any] | None = None
+    ) -> Callable[[list[Any]], Any]:
         """A function of arguments, as one of their leaves. ``may_write``: whether what it reaches by names may write
-        into what outlives the call; what its arguments do is looked at here."""
+        into what outlives the call; what its arguments do is looked at here. ``form``: what is called in its place."""
+        run = function if form is None else form
 
         def call(leaves: list[Any]) -> Any:
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
             if not may_write and are_harmless(bound.arguments.values()):
-                return function(*bound.args, **bound.kwargs)
+                return run(*bound.args, **bound.kwargs)
             with nothing_written(function, bound.arguments.values()):
-                return function(*bound.args, **bound.kwargs)
+                return run(*bound.args, **bound.kwargs)
 
         return call
 

@@ -11,6 +11,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
@@ -138,7 +139,7 @@ def checkpoint(fun: Function) -> Function:
             return inner(*args, **kwargs)
         with at_source(user_source()):
             first = convert(as_value(0), INT64)
-            return taken(first, (lambda args, kwargs: inner(*args, **kwargs),), (args, kwargs))
+            return taken(first, (lambda args, kwargs: as_traced(inner)(*args, **kwargs),), (args, kwargs))
 
     return call
 
@@ -149,7 +150,10 @@ def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) 
     values, spec = values_of(tuple(operands))
     arguments = optree.tree_unflatten(spec, values)
     names = [described("the branch", each) for each in functions]
-    bodies = [trace_region(plain(each), arguments, name, values) for each, name in zip(functions, names, strict=True)]
+    bodies = [
+        trace_region(as_traced(plain(each)), arguments, name, values)
+        for each, name in zip(functions, names, strict=True)
+    ]
     outputs = alike(bodies, names)
     drafts = [
         Draft(f"branch{number}", values, body.guards)

@@ -15,6 +15,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
@@ -189,7 +190,7 @@ def value_and_grad(
         _require_differentiable(values, "grad")
         points = _independent(values)
         new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
-        result = inner(*new_args, **new_kwargs)
+        result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, _ = _values(value)
         _require_scalar(outputs, "grad")
@@ -239,7 +240,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
         return _vjp_of_arrays(inner, primals, has_aux)
     values, spec = _values(primals)
     points = _independent(values)
-    result = inner(*_arguments(spec, points))
+    result = as_traced(inner)(*_arguments(spec, points))
     value, auxiliary = result if has_aux else (result, None)
     outputs, output_spec = _values(value)
 
@@ -295,7 +296,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         _require_differentiable(values, "jvp")
         points = _independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
-        result = inner(*_arguments(spec, points))
+        result = as_traced(inner)(*_arguments(spec, points))
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
         tangent = _tree(output_spec, autodiff.tangents(prepare(outputs), points, given))
@@ -320,7 +321,7 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
         _require_differentiable(values, "a Jacobian")
         points = _independent(values)
         new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
-        result = inner(*new_args, **new_kwargs)
+        result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
         rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
@@ -463,13 +464,13 @@ class custom_vjp:
         if current_trace() is None:
             return self._eager(*args)
         values, spec = _values(args)
-        outputs, output_spec = _values(self.function(*_arguments(spec, values)))
+        outputs, output_spec = _values(as_traced(self.function)(*_arguments(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
                 raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
-            _, residuals = self.forward(*_arguments(spec, arguments))
-            found = self.backward(residuals, _arguments(output_spec, cotangents))
+            _, residuals = as_traced(self.forward)(*_arguments(spec, arguments))
+            found = as_traced(self.backward)(residuals, _arguments(output_spec, cotangents))
             if len(found) != len(args):
                 name = self.function.__name__
                 raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")

@@ -18,7 +18,13 @@ from numbagraph.runtime.specialise import Specialisation, signature_of
 _numbers = itertools.count()
 
 
-def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequence[str], described: str) -> Embedding:
+def embed(
+    call: Callable[[list[Any]], Any],
+    leaves: Sequence[Any],
+    names: Sequence[str],
+    described: str,
+    converts: bool = False,
+) -> Embedding:
     """The native code of ``call`` on ``leaves``: those that are a `Placeholder` are arguments, all others constants."""
     positions = [position for position, leaf in enumerate(leaves) if isinstance(leaf, Placeholder)]
     layouts = [leaves[position].layout for position in positions]
@@ -30,7 +36,7 @@ def embed(call: Callable[[list[Any]], Any], leaves: Sequence[Any], names: Sequen
         return call([given.get(position, leaf) for position, leaf in enumerate(leaves)])
 
     def version(one: bool | None) -> Traced:
-        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described)
+        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described, converts)
 
     chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
     versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))

@@ -13,6 +13,7 @@ from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
 from numbagraph.frontend.axes import Moves, moves_of
+from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import Function, plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.loop_functions import LoopFunction, writes_results
@@ -285,7 +286,7 @@ class GUFunc:
 
     def _core_function(self, *arguments: Any) -> Any:
         """The core, with the derivative that was given for it."""
-        returned = self.core(*arguments)
+        returned = as_traced(self.core)(*arguments)
         if self.vjp is None:
             return returned
         results = returned if self.nout > 1 else (returned,)
@@ -304,7 +305,7 @@ class GUFunc:
         assert self.vjp is not None
         rest = iter(given)
         arguments = [Tracer(next(rest)) if isinstance(each, Tracer) else each for each in arguments]
-        result = self.core(*arguments)
+        result = as_traced(self.core)(*arguments)
         g = tuple(map(Tracer, cotangents)) if self.nout > 1 else Tracer(cotangents[0])
         found = pulled_back(self.vjp, self.__name__, g, result, arguments)
         pairs = zip(found, arguments, strict=True)

@@ -12,6 +12,7 @@ import optree
 from numbagraph.forking import new_lock
 from numbagraph.frontend.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.frontend.bound_methods import BoundMethods
+from numbagraph.frontend.conversion import as_traced, converted_if_refused
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.locating import is_located
@@ -57,6 +58,7 @@ class GraphFunction:
         backend: str = "numba",
         cache: bool = True,
         parallel: bool = False,
+        convert: bool = True,
     ) -> None:
         if not callable(function):
             raise TypeError(f"graph_jit compiles functions, not {function!r}")
@@ -68,6 +70,7 @@ class GraphFunction:
         self.backend = backend
         self.cache = cache
         self.parallel = parallel
+        self.convert = convert
         self.signature = signature_of_callable(function)
         self._has_own_out = takes(self.signature, "out")
         self.static_argnames = self._names(static_argnames, "static_argnames")
@@ -82,6 +85,8 @@ class GraphFunction:
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
+        self._converts = False
+        """Whether the function must be traced in its converted form."""
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
 
@@ -132,7 +137,7 @@ class GraphFunction:
 
     @property
     def _options(self) -> dict[str, Any]:
-        names = ("static_argnames", "donate_argnames", "backend", "cache", "parallel")
+        names = ("static_argnames", "donate_argnames", "backend", "cache", "parallel", "convert")
         return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -157,7 +162,7 @@ class GraphFunction:
         tracers = [leaf for leaf in arguments.leaves if isinstance(leaf, Tracer)]
         for each in tracers:
             each.require_scope()
-        return self.function(*args, **kwargs) if tracers else self._call_slowly(arguments)
+        return as_traced(self.function)(*args, **kwargs) if tracers else self._call_slowly(arguments)
 
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
@@ -222,19 +227,32 @@ class GraphFunction:
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
         """A version that was traced while nothing changed that the function reads, or one for this call alone."""
         described = self._surroundings.described
-        made = self._make(arguments, lambda call: trace(call, layouts, arguments.leaf_names, self.__name__, described))
+        names = arguments.leaf_names
+        made = self._make(
+            arguments, lambda call, converts: trace(call, layouts, names, self.__name__, described, converts)
+        )
         traced: Traced = made.found
         traced.is_kept = made.is_valid
         self._specialise(traced, arguments, made.reach)
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
         return group.setdefault((made.reach, *layouts), traced)
 
-    def _make(self, arguments: Arguments, use: Callable[[Any], Any]) -> Made:
-        """What ``use`` makes of the function, which it calls with tracers."""
+    def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
+        """What ``use`` makes of the function, which it calls with tracers; and whether its loops are captured."""
 
         def make(walk: Walk) -> Any:
-            with forbidden(walk.watch()):
-                return use(arguments.caller(self.function, walk.may_write))
+            def attempt(converts: bool) -> Any:
+                def function(*args: Any, **kwargs: Any) -> Any:
+                    return as_traced(self.function)(*args, **kwargs)
+
+                call = arguments.caller(self.function, walk.may_write, function)
+                with forbidden(walk.watch()):
+                    return use(call, converts)
+
+            if not self.convert:
+                return attempt(False)
+            found, self._converts = converted_if_refused(attempt, self._converts)
+            return found
 
         return make_while_unchanged(lambda: self._reach(arguments), make)
 
@@ -381,7 +399,8 @@ class GraphFunction:
             return self._embed(self._bind(args, kwargs)).found
 
     def _embed(self, arguments: Arguments) -> Made:
-        made = self._make(arguments, lambda call: embed(call, arguments.leaves, arguments.leaf_names, self._described))
+        leaves, names = arguments.leaves, arguments.leaf_names
+        made = self._make(arguments, lambda call, converts: embed(call, leaves, names, self._described, converts))
         made.require_valid(self._described)
         return made
 
@@ -477,6 +496,9 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
         Whether compiled code is kept on disk for other processes.
     parallel : bool, optional
         Whether long loops run on several threads (see `numbagraph.threads`). Results do not depend on their number.
+    convert : bool, optional
+        Whether Python's loops and branches on traced values, and assignments to arrays that it makes, are captured:
+        then a function that is refused as it is is traced once more, with them as calls. Otherwise they are errors.
 
     Returns
     -------

@@ -22,6 +22,17 @@ class TraceError(TypeError):
     """Something that cannot be done with an array whose elements are not known yet."""
 
 
+class Unconvertible(TraceError):
+    """A function whose loops and branches cannot be captured, for lack of source."""
+
+
+class OnlyTraced:
+    """Something that has a meaning only while a function is traced."""
+
+    __slots__ = ()
+    advice = "return arrays and numbers"
+
+
 def user_source() -> Source | None:
     """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""
     frame = sys._getframe(1)

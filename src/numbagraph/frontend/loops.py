@@ -12,6 +12,7 @@ import optree
 from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
 from numbagraph.forking import new_lock
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.locating import TraceError
@@ -226,9 +227,9 @@ def scan(
         make = lambda: lambda init, xs, length: again(init, xs, length)  # noqa: E731
         return outside(f, ("scan", how, taps), make)(init, xs, length)
     if taps is not None:
-        return scan_with_lags(plain(f), init, xs, length, taps, how)
+        return scan_with_lags(as_traced(plain(f)), init, xs, length, taps, how)
     with at_source(user_source()):
-        return traced_scan(plain(f), init, xs, length, how)
+        return traced_scan(as_traced(plain(f)), init, xs, length, how)
 
 
 class Manner(Struct):
@@ -349,7 +350,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
     if current_trace() is None:
         make = lambda: lambda *args: fori_loop(args[0], args[1], body_fun, args[2])  # noqa: E731
         return outside(body_fun, "fori_loop", make)(lower, upper, init_val)
-    function = plain(body_fun)
+    function = as_traced(plain(body_fun))
     with at_source(user_source()):
         first, last = (whole_number(each, "a bound of fori_loop") for each in (lower, upper))
         for condition, _, error in check_difference(last, first, last):
@@ -389,7 +390,7 @@ def map(f: Function, xs: Any) -> Any:
     """
     if current_trace() is None:
         return outside(f, "map", lambda: lambda xs: map(f, xs))(xs)
-    function = plain(f)
+    function = as_traced(plain(f))
     return scan(lambda carry, x: (carry, function(x)), (), xs)[1]
 
 
@@ -428,7 +429,7 @@ def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int 
     others = optree.tree_unflatten(spec, [column[:-1] if reverse else column[1:] for column in columns])
 
     def step(carried: Any, x: Any) -> tuple[Any, Any]:
-        result = plain(fn)(carried, x)
+        result = as_traced(plain(fn))(carried, x)
         return result, result
 
     _, ys = scan(step, first, others, reverse=reverse)
@@ -472,7 +473,7 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         make = lambda: lambda init: while_loop(cond_fun, body_fun, init)  # noqa: E731
         return outside(body_fun, ("while_loop", cond_fun), make)(init_val)
     with at_source(user_source()):
-        return traced_while(plain(cond_fun), plain(body_fun), init_val)
+        return traced_while(as_traced(plain(cond_fun)), as_traced(plain(body_fun)), init_val)
 
 
 def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import optree
 
 from numbagraph.frontend.active import tracing
-from numbagraph.frontend.locating import require_own
+from numbagraph.frontend.locating import OnlyTraced, TraceError, require_own
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
@@ -94,11 +94,16 @@ class Traced(Struct, frozen=False):
 
 
 def trace(
-    call: Callable[[list[Tracer]], Any], layouts: Sequence[Leaf], names: Sequence[str], name: str, described: str
+    call: Callable[[list[Tracer]], Any],
+    layouts: Sequence[Leaf],
+    names: Sequence[str],
+    name: str,
+    described: str,
+    converts: bool = False,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
-    error speaks of the function."""
-    with tracing(described) as current:
+    error speaks of the function, ``converts`` whether its loops and branches are captured."""
+    with tracing(described, converts) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]), described)
         hidden = tuple(current.captured.snapshots)
@@ -122,6 +127,8 @@ def collect_outputs(returned: Any, described: str) -> tuple[tuple[Value, ...], O
     that tree from them."""
     leaves, spec = flatten(returned)
     for leaf in leaves:
+        if isinstance(leaf, OnlyTraced):
+            raise TraceError(f"{described} returns {leaf}: {leaf.advice}")
         if isinstance(leaf, (Iterator, Coroutine)):
             raise TypeError(
                 f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "

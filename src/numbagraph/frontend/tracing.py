@@ -134,13 +134,22 @@ def gives_view(key: Any) -> bool:
 
 
 class Stale:
-    """In place of the value of an array that NumPy may have made as a view of another, which has changed since."""
+    """In place of the value of an array that may share its memory with another one, which has changed since."""
 
-    def __init__(self, what: Value) -> None:
-        self._text = (
-            f"reshape and ravel give a view or a copy, as an array's memory order allows, so what the result holds is "
-            f"not known after an assignment to that array: copy it before, or make it afterwards\n  on {what.type}"
-        )
+    _RESHAPED = (
+        "reshape and ravel give a view or a copy, as an array's memory order allows, so what the result holds is not "
+        "known after an assignment to that array: copy it before, or make it afterwards"
+    )
+
+    SHARED = (
+        "a loop or a branch on traced values chose this array, and it may be one that has been assigned to since: copy "
+        "it before"
+    )
+
+    def __init__(self, what: Value | Stale, why: str = _RESHAPED) -> None:
+        self._text = f"{why}\n  assigned at {user_source()}"
+        if isinstance(what, Value):
+            self._text = f"{self._text}\n  on {what.type}"
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(f"{self._text}\n  at {user_source()}")
@@ -158,7 +167,7 @@ class Tracer(Unknown):
         self.value = value
         self._foreign = "an argument" if argument else ""
         """Whose memory it is, if it is not the traced function's."""
-        self._derive: Callable[[Value], Value] | None = None
+        self._derive: Callable[[Value], Value | Stale] | None = None
         """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
@@ -180,6 +189,7 @@ class Tracer(Unknown):
 
     def _refuse(self, message: str) -> TraceError:
         self.require_scope()
+        active.refusals += 1
         return super()._refuse(message)
 
     @property
@@ -259,9 +269,7 @@ class Tracer(Unknown):
                 f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
             )
         if self._scope is not active.scope:
-            raise self._refuse(
-                "assignment inside of a loop's body or a branch into an array from outside would be lost: carry it"
-            )
+            self._enter_region()
         if self._parent is None:
             self._renew(self._changed(function, *args))
         elif self._key is not None:
@@ -272,10 +280,32 @@ class Tracer(Unknown):
             )
         return self
 
+    def _enter_region(self) -> None:
+        """Before an assignment in a region into an array from outside."""
+        scope, root = active.scope, self
+        while root._parent is not None:
+            root = root._parent
+        if scope is None or scope.journal is None or root._scope is None or not scope.is_inside(root._scope):
+            raise self._refuse(
+                "assignment inside of a loop's body or a branch into an array from outside would be lost: carry it"
+            )
+        scope.journal.note(root)
+
+    def _live_views(self) -> list[Tracer]:
+        """The views that somebody still has, without those of regions that have ended."""
+        views = [view for each in self._views if (view := each()) is not None]
+        return [view for view in views if view._scope is None or not view._scope.ended]
+
+    def _share_with(self, other: Tracer) -> None:
+        """Another array may be this one: it is not written, nor read after this one has changed."""
+        other._foreign = "an array that may be another variable's too, as a loop or a branch on traced values chose it,"
+        other._derive = lambda value: Stale(other.value, Stale.SHARED)
+        self._views.append(ref(other))
+
     def _renew(self, value: Value | Stale) -> None:
         """Give this array its new value, and views of it theirs."""
         self.value = value  # type: ignore[assignment]
-        views = [view for each in self._views if (view := each()) is not None]
+        views = self._live_views()
         self._views = list(map(ref, views))
         for view in views:
             if isinstance(value, Stale):

@@ -1,0 +1,1 @@
+"""Functions as they are written, with Python's loops, branches and assignments, as functions that can be traced."""

@@ -1,0 +1,206 @@
+"""Branches on traced conditions, as `switch` ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.state import (
+    UNDEFINED,
+    Parts,
+    common_shape,
+    fitted,
+    is_number,
+    is_same,
+    joined,
+    kind,
+    kind_of,
+    parts_of,
+    placeholder,
+    shown,
+    value_of,
+    with_array,
+)
+from numbagraph.frontend.capture.storages import Traced, assign, in_region, root_of
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close_together
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Value, at_source
+from numbagraph.rewrite.engine import is_length
+
+Branch = Callable[[], Sequence[Any]]
+
+
+class Raised(Exception):
+    """A branch that always raises: not an error of the trace, but one that the program may raise."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Leaf(NamedTuple):
+    """A part of a variable at the end of a branch."""
+
+    object: Any
+    value: Value | None
+    """If it is a number or an array."""
+
+
+class Ending(NamedTuple):
+    """A variable at the end of a branch."""
+
+    defined: Leaf
+    leaves: list[Leaf]
+    parts: Parts
+
+
+def ending(variable: Any, name: str) -> Ending:
+    parts = parts_of(variable)
+    leaves = [Leaf(each, value_of(each, name) if is_number(each) else None) for each in parts.leaves]
+    return Ending(Leaf(parts.defined, value_of(parts.defined, name)), leaves, parts)
+
+
+def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
+    """The variables after one of two branches. One that always raises is a check before the other."""
+    with at_source(user_source()):
+        sides = []
+        for function, other, holds in ((yes, no, True), (no, yes, False)):
+            side = traced(function, names, "if" if holds else "else")
+            if isinstance(side.result, Raised):
+                require(registry["logical_not"](test) if holds else test, side.result.error)
+                return other()
+            sides.append(side)
+        return Joined(test, names, sides[1], sides[0]).variables()
+
+
+def require(condition: Value, error: BaseException) -> None:
+    """Raise an error of the user's where a condition does not hold."""
+    if not isinstance(error, Exception):
+        raise error
+    shapes.require(condition, str(error), type(error))
+
+
+def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
+    def run(_: Any) -> Any:
+        try:
+            found = function()
+        except Raised as raised:
+            return raised
+        return [ending(each, name) for each, name in zip(found, names, strict=True)]
+
+    return in_region(run, f"the branch of {what}")
+
+
+class Joined:
+    """Two branches, and what their variables become behind them."""
+
+    def __init__(self, test: Value, names: Sequence[str], no: Traced, yes: Traced) -> None:
+        self.test = test
+        self.names = names
+        self.no = no
+        self.yes = yes
+        self.outputs: list[list[Value]] = [[], []]
+        """Of each branch, what the op gives."""
+        self.places: list[Callable[[Value], None]] = []
+        """What is done with each result of the op."""
+
+    def variables(self) -> list[Any]:
+        ends = zip(self.names, self.no.result, self.yes.result, strict=True)
+        found = [self.meet(name, *both) for name, *both in ends]
+        self.meet_arrays()
+        for place, result in zip(self.places, self.results(), strict=True):
+            place(result)
+        return [each() for each in found]
+
+    def give(self, values: Sequence[Value], place: Callable[[Value], None]) -> None:
+        for outputs, value in zip(self.outputs, values, strict=True):
+            outputs.append(value)
+        self.places.append(place)
+
+    def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
+        """A variable behind both branches, once the op is there."""
+        defined = self.meet_leaf(name, no.defined, yes.defined)
+        if no.parts.spec is None or yes.parts.spec is None:
+            known = yes if no.parts.spec is None else no
+            if known.parts.spec is None:
+                return lambda: UNDEFINED
+            leaves = [self.meet_undefined(name, each, known is yes) for each in known.leaves]
+            return lambda: Parts(defined(), [each() for each in leaves], known.parts.spec).whole()
+        if no.parts.spec != yes.parts.spec:
+            raise CaptureError(
+                f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
+                f"elsewhere: give it one structure\n  at {user_source()}"
+            )
+        leaves = [self.meet_leaf(name, *both) for both in zip(no.leaves, yes.leaves, strict=True)]
+        return lambda: Parts(defined(), [each() for each in leaves], no.parts.spec).whole()
+
+    def meet_undefined(self, name: str, leaf: Leaf, in_yes: bool) -> Callable[[], Any]:
+        """A part of a variable that one of the branches leaves undefined: who reads it there gets an error first."""
+        if leaf.value is None:
+            return lambda: leaf.object
+        other = Leaf(None, placeholder(leaf.value.type))
+        return self.meet_leaf(name, other, leaf) if in_yes else self.meet_leaf(name, leaf, other)
+
+    def meet_leaf(self, name: str, no: Leaf, yes: Leaf) -> Callable[[], Any]:
+        if is_same(no.object, yes.object):
+            return lambda: no.object
+        if no.value is None or yes.value is None:
+            one, other = kind_of(yes.object), kind_of(no.object)
+            raise CaptureError(
+                f"{shown(name)} is {one} where the condition holds, and {other} elsewhere: a branch on traced values "
+                f"chooses between numbers, arrays, and trees of them\n  at {user_source()}"
+            )
+        target = joined(kind(no.value.type), kind(yes.value.type))
+        shape = common_shape(no.value, yes.value)
+        found: list[Tracer] = []
+        values = [fitted(each, target, shape, name) for each in (no.value, yes.value)]
+        self.give(values, lambda result: found.append(merged(result, (no.object, yes.object))))
+        return lambda: found[0]
+
+    def meet_arrays(self) -> None:
+        """The arrays from outside that either branch has assigned to."""
+        written = [{id(array): value for array, value in each.written} for each in (self.no, self.yes)]
+        arrays = {id(array): array for each in (self.no, self.yes) for array, _ in each.written}
+        for key, array in arrays.items():
+            values = [each.get(key, array.value) for each in written]
+            self.give(values, lambda result, array=array: assign(array, with_array(result, array)))
+
+    def results(self) -> list[Value]:
+        sides = (self.no, self.yes)
+        known = {array.value for each in sides for array, _ in each.written}.union(*(each.used for each in sides))
+        drafts = [
+            Draft(f"branch{number}", outputs, side.guards)
+            for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))
+        ]
+        regions, captures = close_together((), drafts, lambda node: node in known and not is_length(node))
+        index = convert(self.test, INT64)
+        bind = registry["switch"].bind
+        return [bind(index, *captures, branches=regions, result=number) for number in range(len(self.places))]
+
+
+def described(parts: Parts) -> str:
+    if parts.spec is not None and parts.spec.is_leaf():
+        return kind_of(parts.leaves[0])
+    return str(parts.spec).replace("PyTreeSpec", "") if parts.leaves else "None or empty"
+
+
+def merged(result: Value, sides: Sequence[Any]) -> Tracer:
+    """What a branch chose. Where it may be an array that others see, it is not written, nor read after that one is."""
+    found = Tracer(result)
+    for each in sides:
+        share(found, each)
+    return found
+
+
+def share(result: Tracer, source: Any) -> None:
+    """Note that an array may be the same as another one."""
+    if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
+        return
+    root = root_of(source)
+    if root._scope is not None and not root._scope.ended:
+        root._share_with(result)

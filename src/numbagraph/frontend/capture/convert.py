@@ -1,0 +1,68 @@
+"""Python functions with their control flow as calls of operators, made once for each code object."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from numbagraph.forking import new_lock
+from numbagraph.frontend.capture.rewrite import rewritten
+from numbagraph.frontend.capture.source import OPERATORS, compiled, definition_of, refusal
+from numbagraph.frontend.user_code import library_of
+
+Function = Callable[..., Any]
+_made: dict[CodeType, CodeType] = {}
+_lock = new_lock()
+
+GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def is_converted(function: Any) -> bool:
+    return OPERATORS in getattr(getattr(function, "__code__", None), "co_freevars", ())
+
+
+def code_of(code: CodeType) -> CodeType:
+    """The code of the converted function."""
+    with _lock:
+        if code not in _made:
+            if code.co_flags & GENERATOR:
+                raise refusal(f"{code.co_name} is a generator or a coroutine, which is not traced", code)
+            _made[code] = compiled(rewritten(definition_of(code), code), code)
+        return _made[code]
+
+
+def convert(function: FunctionType, operators: Any) -> FunctionType:
+    """A function of Python's with its control flow as calls of ``operators``; its globals and closure are its own."""
+    if is_converted(function):
+        return function
+    code = code_of(function.__code__)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[OPERATORS] = CellType(operators)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made
+
+
+def is_users(function: FunctionType) -> bool:
+    """Whether a function is the user's own, rather than a library's."""
+    return library_of(function.__code__.co_filename) is None and not is_converted(function)
+
+
+def traceable(function: Any, operators: Any) -> Any:
+    """The converted form of what a user calls, where Python code of theirs stands behind it; otherwise the same."""
+    function = getattr(function, "py_func", function)  # of a function that Numba compiles
+    if isinstance(function, functools.partial):
+        return functools.partial(traceable(function.func, operators), *function.args, **function.keywords)
+    if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
+        return MethodType(traceable(function.__func__, operators), function.__self__)
+    if isinstance(function, FunctionType):
+        return convert(function, operators) if is_users(function) else function
+    call = vars(type(function)).get("__call__")
+    if isinstance(call, FunctionType) and is_users(call):
+        return MethodType(convert(call, operators), function)
+    return function

@@ -1,0 +1,258 @@
+"""Expressions whose meaning depends on what is traced as calls of operators: truth, calls, elements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any
+
+from numbagraph.frontend.capture.names import appended_to
+from numbagraph.frontend.capture.source import OPERATORS, PREFIX, arguments, refusal
+
+_OPERATORS = {
+    ast.Add: "iadd",
+    ast.Sub: "isub",
+    ast.Mult: "imul",
+    ast.MatMult: "imatmul",
+    ast.Div: "itruediv",
+    ast.Mod: "imod",
+    ast.Pow: "ipow",
+    ast.LShift: "ilshift",
+    ast.RShift: "irshift",
+    ast.BitOr: "ior",
+    ast.BitXor: "ixor",
+    ast.BitAnd: "iand",
+    ast.FloorDiv: "ifloordiv",
+}
+
+
+def load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def constant(value: Any) -> ast.expr:
+    return ast.Constant(value)
+
+
+def call_of(operator: str, *args: ast.expr) -> ast.Call:
+    """A call of an operator."""
+    return ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(args), [])
+
+
+def thunk(value: ast.expr) -> ast.expr:
+    """An expression that is evaluated later."""
+    return ast.Lambda(arguments(()), value)
+
+
+def key_of(key: ast.expr) -> ast.expr:
+    """A subscript as a value."""
+    if isinstance(key, ast.Slice):
+        return call_of("slice_", *(each or constant(None) for each in (key.lower, key.upper, key.step)))
+    if isinstance(key, ast.Tuple):
+        return ast.Tuple([key_of(each) for each in key.elts], ast.Load())
+    return key
+
+
+class Expressions(ast.NodeTransformer):
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.local: set[str] = set()
+
+    # ---- statements without control flow ----
+
+    def statement(self, statement: ast.stmt) -> list[ast.stmt]:
+        match statement:
+            case ast.Expr(value=ast.Call(args=[element])) if (name := appended_to(statement)) in self.local:
+                assert name is not None
+                grown = call_of("append", load(name), self.visit(element))
+                return [ast.Assign([ast.Name(name, ast.Store())], grown)]
+            case ast.Assign(targets=targets):
+                return self.assignment(targets, self.visit(statement.value))
+            case ast.AnnAssign(value=None):
+                return []
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                return self.assignment([target], self.visit(value))
+            case ast.AugAssign():
+                return [self.augmented(statement)]
+        visited = self.visit(statement)
+        return [visited]
+
+    def of_items(self, statement: ast.stmt) -> ast.stmt:
+        """A statement whose blocks are done already."""
+        if isinstance(statement, ast.With):
+            statement.items = [self.visit(each) for each in statement.items]
+        return statement
+
+    def assignment(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        if len(targets) == 1 and isinstance(targets[0], (ast.Attribute, ast.Subscript)):
+            return [self.stored(targets[0], value)]
+        if all(isinstance(each, ast.Name) for each in targets):
+            return [ast.Assign(list(targets), value)]
+        if len(targets) > 1:
+            name = f"{PREFIX}value"
+            parts = [each for target in targets for each in self.assignment([target], load(name))]
+            return [ast.Assign([ast.Name(name, ast.Store())], value), *parts]
+        pattern = targets[0]
+        assert isinstance(pattern, (ast.Tuple, ast.List))
+        return self.unpacking(pattern, value)
+
+    def unpacking(self, pattern: ast.Tuple | ast.List, value: ast.expr) -> list[ast.stmt]:
+        """Names first, all at once; then what lies in objects, from temporary variables."""
+        later: list[tuple[ast.expr, str]] = []
+
+        def plain(target: ast.expr) -> ast.expr:
+            match target:
+                case ast.Tuple() | ast.List():
+                    return ast.Tuple([plain(each) for each in target.elts], ast.Store())
+                case ast.Starred(value=inner):
+                    return ast.Starred(plain(inner), ast.Store())
+                case ast.Attribute() | ast.Subscript():
+                    name = f"{PREFIX}part{len(later)}"
+                    later.append((target, name))
+                    return ast.Name(name, ast.Store())
+            return target
+
+        first = ast.Assign([plain(pattern)], call_of("unpack", value, shape_of(pattern)))
+        return [first, *(self.stored(target, load(name)) for target, name in later)]
+
+    def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        if isinstance(target, ast.Attribute):
+            return ast.Expr(call_of("set_attribute", self.visit(target.value), constant(target.attr), value))
+        assert isinstance(target, ast.Subscript)
+        return ast.Expr(call_of("set_item", self.visit(target.value), self.visit(key_of(target.slice)), value))
+
+    def augmented(self, statement: ast.AugAssign) -> ast.stmt:
+        value, operator = self.visit(statement.value), constant(_OPERATORS[type(statement.op)])
+        target = statement.target
+        if isinstance(target, ast.Name):
+            variable = ast.Name(target.id, ast.Load())
+            variable.unsure = getattr(target, "unsure", False)  # type: ignore[attr-defined]
+            changed = call_of("augmented", operator, self.visit(variable), value)
+            return ast.Assign([ast.Name(target.id, ast.Store())], changed)
+        if isinstance(target, ast.Subscript):
+            holder, key = self.visit(target.value), self.visit(key_of(target.slice))
+            return ast.Expr(call_of("augment_item", operator, holder, key, value))
+        holder = self.visit(target.value)
+        return ast.Expr(call_of("augment_attribute", operator, holder, constant(target.attr), value))
+
+    # ---- expressions ----
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not getattr(node, "unsure", False):
+            return node
+        return self.at(node, call_of("defined", load(node.id), constant(node.id)))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first, *others = [self.visit(each) for each in node.values]
+        return self.at(node, call_of("and_" if isinstance(node.op, ast.And) else "or_", first, *map(thunk, others)))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        node.operand = self.visit(node.operand)
+        return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        test, yes, no = (self.visit(each) for each in (node.test, node.body, node.orelse))
+        return self.at(node, call_of("if_expression", test, thunk(yes), thunk(no)))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        operands = [self.visit(each) for each in (node.left, *node.comparators)]
+        if len(node.ops) == 1:
+            return self.at(node, comparison(node.ops[0], *operands))
+        return self.at(node, self.chain(node.ops, operands))
+
+    def chain(self, ops: Sequence[ast.cmpop], operands: Sequence[ast.expr]) -> ast.expr:
+        """``a < b < c``, which evaluates ``b`` once: a function of ``a`` and ``b``."""
+        left, right, *rest = operands
+        if not rest:
+            return comparison(ops[0], left, right)
+        name = f"{PREFIX}between"
+        others = thunk(self.chain(ops[1:], [load(name), *rest]))
+        both = call_of("and_", comparison(ops[0], load(f"{PREFIX}left"), load(name)), others)
+        function = ast.Lambda(arguments((f"{PREFIX}left", name)), both)
+        return ast.Call(function, [left, right], [])
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        match node.func:
+            case (
+                ast.Name(id="super" | "locals" | "globals" | "vars")
+                | ast.Attribute(value=ast.Name(id="__numbagraph__"))
+            ):
+                self.generic_visit(node)
+                return node
+        self.generic_visit(node)
+        node.func = self.at(node.func, call_of("call", node.func))
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        holder, key = self.visit(node.value), self.visit(key_of(node.slice))
+        if isinstance(node.ctx, ast.Load):
+            return self.at(node, call_of("item", holder, key))
+        node.value, node.slice = holder, key  # of del
+        return node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        return self.at(node, call_of("made", node)) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        self.generic_visit(node)
+        return self.at(node, call_of("made", node))
+
+    visit_Set = visit_Dict  # type: ignore[assignment]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        node.body = self.visit(node.body)
+        return self.at(node, call_of("converted", node))
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        if len(node.generators) != 1:
+            self.generic_visit(node)
+            return node
+        (generator,) = node.generators
+        iterable = self.visit(generator.iter)
+        name = f"{PREFIX}element"
+        element, conditions = self.visit(node.elt), [self.visit(each) for each in generator.ifs]
+        tests: ast.expr = constant(None)
+        if conditions:
+            test = call_of("and_", conditions[0], *map(thunk, conditions[1:])) if len(conditions) > 1 else conditions[0]
+            tests = over_pattern(generator.target, test, name)
+        return self.at(node, call_of("list_of", iterable, over_pattern(generator.target, element, name), tests))
+
+    visit_GeneratorExp = visit_ListComp  # type: ignore[assignment]
+
+    def visit_Await(self, node: ast.expr) -> ast.expr:
+        raise refusal("await in a function with loops or branches on traced values", self.code, node.lineno)
+
+    @staticmethod
+    def at(old: ast.AST, new: ast.expr) -> ast.expr:
+        ast.copy_location(new, old)
+        for each in ast.walk(new):
+            if "lineno" in each._attributes and not hasattr(each, "lineno"):
+                ast.copy_location(each, old)
+        return new
+
+
+def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
+    if isinstance(operator, (ast.In, ast.NotIn)):
+        found = call_of("contains", right, left)
+        return call_of("not_", found) if isinstance(operator, ast.NotIn) else found
+    return ast.Compare(left, [operator], [right])
+
+
+def shape_of(pattern: ast.expr) -> ast.expr:
+    """How many elements each part of a pattern takes; None for one variable, and for what takes any number."""
+    if not isinstance(pattern, (ast.Tuple, ast.List)) or any(isinstance(each, ast.Starred) for each in pattern.elts):
+        return constant(None)
+    return ast.Tuple([shape_of(each) for each in pattern.elts], ast.Load())
+
+
+def over_pattern(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    """A function of one element, which is unpacked as a pattern says. It is a comprehension of its own, since a lambda
+    has no patterns."""
+    if isinstance(target, ast.Name):
+        return ast.Lambda(arguments((target.id,)), value)
+    element = call_of("unpack", load(name), shape_of(target))
+    generator = ast.comprehension(target, ast.List([element], ast.Load()), [], 0)
+    first = ast.Subscript(ast.ListComp(value, [generator]), ast.Constant(0), ast.Load())
+    return ast.Lambda(arguments((name,)), first)

@@ -1,0 +1,188 @@
+"""What a loop on traced values runs over: a number of elements, and the element of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import as_value, weak_constant
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.state import is_number
+from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Constant, Value
+
+
+def whole_number(number: Any) -> Value:
+    """An integer of Python's, from what `range` is given."""
+    value = as_value(to_value(number))
+    if value.ndim or value.dtype.kind not in "iub":
+        raise CaptureError(f"range takes integers, not {value.type}\n  at {user_source()}")
+    if isinstance(value, Constant):
+        return weak_constant(int(value.data))
+    if value.type.weak and value.dtype == INT64:
+        return value
+    return registry["cast"].bind(value, dtype=INT64, weak=True)
+
+
+def known(value: Value) -> int | None:
+    extent = shapes.resolve(value)
+    return extent if isinstance(extent, int) else None
+
+
+class Range(OnlyTraced):
+    """``range`` of traced numbers."""
+
+    def __init__(self, *bounds: Any) -> None:
+        values = [whole_number(each) for each in bounds]
+        zero, one = weak_constant(0), weak_constant(1)
+        self.start, self.stop, self.step = (
+            (zero, values[0], one) if len(values) == 1 else (*values, one) if len(values) == 2 else values
+        )
+        if known(self.step) == 0:
+            raise ValueError(f"range() arg 3 must not be zero\n  at {user_source()}")
+        if known(self.step) is None:
+            nonzero = registry["not_equal"](self.step, 0)
+            shapes.require(nonzero, f"range() arg 3 must not be zero\n  at {user_source()}", ValueError)
+
+    def count(self) -> Value:
+        step, distance = known(self.step), shapes.subtract(self.stop, self.start)
+        if step == 1:
+            return shapes.as_value(shapes.maximum(distance, 0))
+        away = registry["where"].bind(registry["greater"](self.step, 0), weak_constant(-1), weak_constant(1))
+        rounded = shapes.add(shapes.add(distance, self.step), away)
+        return shapes.as_value(shapes.maximum(shapes.floor_divide(rounded, self.step), 0))
+
+    def at(self, number: Tracer) -> Any:
+        scaled = number.value if known(self.step) == 1 else registry["multiply"].bind(number.value, self.step)
+        return Tracer(scaled if known(self.start) == 0 else registry["add"].bind(self.start, scaled))
+
+
+class Rows(OnlyTraced):
+    """An array, along its first dimension."""
+
+    def __init__(self, array: Tracer) -> None:
+        if not array.ndim:
+            raise TypeError(f"iteration over a 0-d array\n  at {user_source()}")
+        self.array = array
+
+    def count(self) -> Value:
+        return shapes.as_value(self.array.value.shape[0])
+
+    def at(self, number: Tracer) -> Any:
+        return self.array[number]
+
+
+class Enumerated(OnlyTraced):
+    def __init__(self, inner: Any, start: Any = 0) -> None:
+        self.inner = inner
+        self.start = start
+
+    def count(self) -> Value:
+        return self.inner.count()
+
+    def at(self, number: Tracer) -> Any:
+        first = whole_number(self.start)
+        place = number if known(first) == 0 else Tracer(registry["add"].bind(first, number.value))
+        return place, self.inner.at(number)
+
+
+class Zipped(OnlyTraced):
+    def __init__(self, inner: Sequence[Any]) -> None:
+        self.inner = inner
+
+    def count(self) -> Value:
+        found: Any = self.inner[0].count()
+        for each in self.inner[1:]:
+            found = shapes.minimum(found, each.count())
+        return shapes.as_value(found)
+
+    def at(self, number: Tracer) -> Any:
+        return tuple(each.at(number) for each in self.inner)
+
+
+class Reversed(OnlyTraced):
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def count(self) -> Value:
+        return self.inner.count()
+
+    def at(self, number: Tracer) -> Any:
+        last = shapes.as_value(shapes.subtract(self.inner.count(), 1))
+        return self.inner.at(Tracer(registry["subtract"].bind(last, number.value)))
+
+
+class Stacked(Rows):
+    """A list of as many elements as a traced length says, kept as an array."""
+
+    advice = "make an array of it, np.array(...)"
+
+    def __init__(self, array: Tracer, depth: int = 1) -> None:
+        super().__init__(array)
+        self.depth = depth
+        """How many of the array's first dimensions are those of lists in lists."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return Stacked(self.array[key].copy(), self.depth)
+        return self._element(self.array[key])
+
+    def at(self, number: Tracer) -> Any:
+        return self._element(self.array[number])
+
+    def _element(self, found: Tracer) -> Any:
+        if not found.ndim:
+            return found
+        return found.copy() if self.depth == 1 else Stacked(found.copy(), self.depth - 1)
+
+    def __repr__(self) -> str:
+        return f"a list of {self.array.value.type}"
+
+
+class Appended(list[Any], OnlyTraced):
+    """In the body of a loop: what one step appends to a list from outside."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CaptureError(
+            f"a list is read in the loop on traced values that appends to it: carry what is read in a variable"
+            f"\n  at {user_source()}"
+        )
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = __add__ = __bool__ = __reversed__ = _refuse
+
+    def elements(self) -> list[Any]:
+        return [list.__getitem__(self, number) for number in range(list.__len__(self))]
+
+
+KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
+
+
+def traced_iterable(thing: Any) -> Any:
+    """What a loop runs over, if its length or its elements are traced; otherwise None."""
+    if isinstance(thing, KINDS):
+        return thing
+    return Rows(thing) if isinstance(thing, Tracer) else None
+
+
+def as_iterable(thing: Any) -> Any:
+    """The same of anything that can be one, such as a range of known numbers or an array from outside."""
+    found = traced_iterable(thing)
+    if found is not None:
+        return found
+    if isinstance(thing, range):
+        return Range(thing.start, thing.stop, thing.step)
+    if isinstance(thing, np.ndarray) and thing.ndim:
+        return Rows(Tracer(as_value(to_value(thing))))
+    if isinstance(thing, (list, tuple)) and thing and all(is_number(each) for each in thing):
+        stacked = np.stack([each if isinstance(each, Tracer) else Tracer(as_value(to_value(each))) for each in thing])
+        return Rows(stacked)  # type: ignore[arg-type]
+    raise CaptureError(
+        f"a loop over {type(thing).__name__} together with traced values: its elements must be known, or lie in an "
+        f"array\n  at {user_source()}"
+    )

@@ -1,0 +1,449 @@
+"""Loops on traced values, as `scan` and `while_loop` ops.
+
+What a loop carries is found by tracing its body: first nothing is carried; whatever is another at the end of the body
+than at its start is carried the next time, and so are the arrays from outside that it writes, until nothing is added
+and the types stay.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.capture.branches import Ending, Raised, described, ending, share
+from numbagraph.frontend.capture.iterables import Appended, Stacked
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.state import (
+    UNDEFINED,
+    Kind,
+    Parts,
+    common_shape,
+    fitted,
+    is_number,
+    is_same,
+    joined,
+    kind,
+    kind_of,
+    parts_of,
+    placeholder,
+    shown,
+    value_of,
+    with_array,
+)
+from numbagraph.frontend.capture.storages import Journal, Traced, assign, forget, in_region, root_of
+from numbagraph.frontend.regions import Body, dependents, invariants
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close, close_together
+from numbagraph.ir.values import ArrayType, Input, Value, at_source
+from numbagraph.ops.control.scan import Loop
+from numbagraph.runtime.arguments import flatten
+
+PASSES = 12
+ONE = flatten(0)[1]
+DEFINED = -1
+"""In place of the number of a leaf: whether the variable is defined."""
+
+Key = tuple[int, int]
+
+
+class Step(NamedTuple):
+    """What a loop does: whether it goes on, and then the variables after one more step."""
+
+    body: Callable[[Any, Sequence[Any]], Sequence[Any]]
+    """Of the number of the step, and the variables."""
+    goes_on: Callable[[Any, Sequence[Any]], Any] | None = None
+    """Of the same. None where the number of steps is known."""
+    counts: bool = True
+    """Whether somebody asks for the number of the step."""
+
+
+class StaticLoop(Exception):
+    """The condition of a loop does not depend on what is traced: Python runs it."""
+
+
+class Found(NamedTuple):
+    """What one pass over the body has found."""
+
+    starts: list[Parts]
+    ends: list[Ending]
+    test: Value | None
+    test_guards: tuple[Guard, ...]
+    roots: dict[Key, Tracer]
+    """The arrays that stood for carried ones."""
+    written: set[Key]
+    """Those of them that the body has written."""
+    ending_roots: dict[Key, Tracer]
+    """The arrays that variables are, or are views of, after a step."""
+
+
+class Capture:
+    """One loop."""
+
+    def __init__(self, names: Sequence[str], state: Sequence[Any], step: Step, length: Value | None) -> None:
+        self.names = names
+        self.step = step
+        self.length = length
+        self.starts = [parts_of(each) for each in state]
+        self.carried: dict[Key, tuple[Kind, tuple[Any, ...]]] = {}
+        """The dtype and the shape of each part of a variable that changes."""
+        self.arrays: dict[int, Tracer] = {}
+        """The arrays from outside that are written."""
+        self.parameters: list[Input] = []
+        self.growing: dict[int, list[Any]] = {}
+        """The lists that each step appends to, as they are before the loop."""
+
+    def variables(self, site: Any) -> list[Any]:
+        """The variables after the loop."""
+        trace = current_trace()
+        assert trace is not None
+        self.recall(trace.loop_sites.get(site))
+        for _ in range(PASSES):
+            traced = in_region(self.run, "the body of a loop")
+            if isinstance(traced.result, Raised):
+                raise CaptureError(f"the body of a loop always raises {traced.result.error!r}\n  at {user_source()}")
+            if not self.grow(traced):
+                trace.loop_sites[site] = (dict(self.carried), dict(self.arrays))
+                return self.finish(traced)
+        raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
+
+    def recall(self, known: Any) -> None:
+        """Start with what was carried when the same loop was traced before, in an earlier pass of a loop around it."""
+        carried: dict[Key, tuple[Kind, Any]]
+        carried, arrays = known or ({}, {})
+        for (number, place), (dtype, _) in carried.items():
+            leaf = self.leaf(number, place)
+            if leaf is not None and is_number(leaf):
+                value = value_of(leaf, self.names[number])
+                self.carried[number, place] = (joined(kind(value.type), dtype), value.shape)
+        for key, array in arrays.items():
+            if array._scope is not None and active.scope is not None and active.scope.is_inside(array._scope):
+                self.arrays[key] = array
+
+    def leaf(self, number: int, place: int) -> Any:
+        """A part of a variable before the loop."""
+        parts = self.starts[number]
+        if place == DEFINED:
+            return parts.defined
+        return parts.leaves[place] if parts.spec is not None and place < len(parts.leaves) else None
+
+    # ---- one pass ----
+
+    def run(self, journal: Journal) -> Any:
+        """Trace the body once, with parameters for what is carried."""
+        counter = Input(weak_constant(0).type, "step")
+        self.parameters = [counter] if self.step.counts else []
+        for array in self.arrays.values():
+            journal.note(array)
+            assert isinstance(array.value, Value)
+            parameter = Input(array.value.type, "array")
+            self.parameters.append(parameter)
+            array._renew(with_array(parameter, array))
+        roots: dict[Key, Tracer] = {}
+        starts = [self.with_parameters(number, roots) for number in range(len(self.names))]
+        before = {key: root.value for key, root in roots.items()}
+        number = Tracer(counter)
+        test, guards = self.tested(number, [each.whole() for each in starts])
+        try:
+            state = self.step.body(number, [each.whole() for each in starts])
+        except Raised as raised:
+            return raised
+        ends = [
+            self.appended(each, name) if isinstance(each, Appended) else ending(each, name)
+            for each, name in zip(state, self.names, strict=True)
+        ]
+        written = {key for key, root in roots.items() if root.value is not before[key]}
+        return Found(starts, ends, test, guards, roots, written, ending_roots(ends))
+
+    def appended(self, elements: Appended, name: str) -> Ending:
+        """What a step has appended to a list."""
+        if self.length is None:
+            raise CaptureError(
+                f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
+                f"an array that is long enough\n  at {user_source()}"
+            )
+        return ending(elements.elements(), name)
+
+    def with_parameters(self, number: int, roots: dict[Key, Tracer]) -> Parts:
+        start = self.starts[number]
+        if number in self.growing:
+            scope = active.scope
+            assert scope is not None
+            appended = scope.journal.made.setdefault(("appended", number), Appended())
+            scope.journal.made[id(appended)] = appended
+            return Parts(True, [appended], ONE)
+
+        def part(place: int, leaf: Any) -> Any:
+            known = self.carried.get((number, place))
+            if known is None:
+                return leaf
+            (dtype, weak), shape = known
+            parameter = Input(ArrayType(dtype, shape, weak=weak), self.names[number])
+            self.parameters.append(parameter)
+            found = Tracer(parameter)
+            if shape:
+                roots[number, place] = found
+            return found
+
+        defined = part(DEFINED, start.defined)
+        return Parts(defined, [part(place, leaf) for place, leaf in enumerate(start.leaves)], start.spec)
+
+    def tested(self, number: Tracer, state: Sequence[Any]) -> tuple[Value | None, tuple[Guard, ...]]:
+        if self.step.goes_on is None:
+            return None, ()
+        trace = current_trace()
+        assert trace is not None
+        mark = len(trace.guards.guards)
+        test = self.step.goes_on(number, state)
+        if not isinstance(test, Tracer):
+            raise StaticLoop
+        guards = tuple(trace.guards.guards[mark:])
+        del trace.guards.guards[mark:]
+        return test.value, guards
+
+    # ---- between passes ----
+
+    def grow(self, traced: Traced) -> bool:
+        """Whether there is more to be carried, or in another type."""
+        found: Found = traced.result
+        before = dict(self.carried), len(self.arrays), len(self.growing)
+        for array, _ in traced.written:
+            self.arrays.setdefault(id(array), array)
+        for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
+            self.compare(number, start, end)
+        return (self.carried, len(self.arrays), len(self.growing)) != before
+
+    def compare(self, number: int, start: Parts, end: Ending) -> None:
+        name = self.names[number]
+        if number in self.growing:
+            if [type(each) for each in start.leaves] != [Appended] or end.parts.spec is None:
+                raise CaptureError(f"{shown(name)} is bound to another list in a loop\n  at {user_source()}")
+            return
+        if end.parts.spec is None:
+            if start.spec is not None:
+                raise CaptureError(f"{shown(name)} is deleted in a loop on traced values\n  at {user_source()}")
+            return
+        if start.spec is None:
+            self.start_undefined(number, end)
+            return
+        if start.spec != end.parts.spec:
+            if self.grows(number, start, end):
+                return
+            raise CaptureError(
+                f"{shown(name)} is {described(start)} before a step of a loop, and {described(end.parts)} after it: "
+                f"give it one structure\n  at {user_source()}"
+            )
+        pairs = [(DEFINED, start.defined, end.defined)]
+        pairs += [(place, *both) for place, both in enumerate(zip(start.leaves, end.leaves, strict=True))]
+        for place, one, other in pairs:
+            if not is_same(one, other.object):
+                self.carry(number, place, one, other.value)
+
+    def grows(self, number: int, start: Parts, end: Ending) -> bool:
+        """Whether a variable is a list to which a step has appended."""
+        before, after = start.whole(), end.parts.whole()
+        if type(before) is not list or type(after) is not list or len(after) <= len(before):
+            return False
+        if not all(map(is_same, before, after)):
+            return False
+        self.growing[number] = before
+        return True
+
+    def start_undefined(self, number: int, end: Ending) -> None:
+        """A variable that the body defines: where the loop takes no step, nobody reads what is carried."""
+        leaves: list[Any] = []
+        for leaf in end.leaves:
+            if leaf.value is None:
+                leaves.append(leaf.object)
+                continue
+            lengths = [each for each in leaf.value.shape if isinstance(each, Value)]
+            if not dependents(self.parameters, lengths).isdisjoint(lengths):
+                name = shown(self.names[number])
+                raise CaptureError(f"the shape of {name} changes from step to step of a loop\n  at {user_source()}")
+            leaves.append(Tracer(placeholder(leaf.value.type)))
+        self.starts[number] = Parts(False, leaves, end.parts.spec)
+        self.carried[number, DEFINED] = kind(weak_constant(False).type), ()
+
+    def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
+        name = self.names[number]
+        if end is None or not is_number(start):
+            raise CaptureError(
+                f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "
+                f"numbers, arrays, and trees of them may change\n  at {user_source()}"
+            )
+        first = value_of(self.leaf(number, place), name)
+        known = self.carried.get((number, place), (kind(first.type),))[0]
+        self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end))
+
+    # ---- the op ----
+
+    def finish(self, traced: Traced) -> list[Any]:
+        found: Found = traced.result
+        self.require_own(found)
+        keys = [key for number in range(len(self.names)) for key in self.keys(number)]
+        news = dict(
+            zip([id(array) for array, _ in traced.written], [value for _, value in traced.written], strict=True)
+        )
+        first = int(self.step.counts)
+        outputs: list[Value] = [registry["add"].bind(each, weak_constant(1)) for each in self.parameters[:first]]
+        initial: list[Value] = [weak_constant(0) for _ in outputs]
+        own = dict(zip(self.arrays, self.parameters[first:], strict=False))
+        for key, array in self.arrays.items():
+            outputs.append(news.get(key, own[key]))
+            initial.append(array.value)
+        for number, place in keys:
+            target = self.carried[number, place]
+            end = found.ends[number].defined if place == DEFINED else found.ends[number].leaves[place]
+            assert end.value is not None
+            start = value_of(self.leaf(number, place), self.names[number])
+            outputs.append(fitted(end.value, *target, self.names[number]))
+            initial.append(fitted(start, *target, self.names[number]))
+        grown = {number: self.rows(number, found.ends[number]) for number in self.growing}
+        outputs += [each for rows in grown.values() for each in rows]
+        results = self.bound(traced, found, initial, outputs)
+        stacked = iter(results[len(initial) :])
+        lists = {number: self.stacked(number, [next(stacked) for _ in rows]) for number, rows in grown.items()}
+        self.forget_rebound(found)
+        for array, result in zip(self.arrays.values(), results[first:], strict=False):
+            assign(array, with_array(result, array))
+        tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
+        self.note_shared(found, tracers)
+        after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
+        return [lists.get(number, each) for number, each in enumerate(after)]
+
+    def rows(self, number: int, end: Ending) -> list[Value]:
+        """What a step appends to a list, in one type."""
+        before = [value_of(each, self.names[number]) for each in self.growing[number]]
+        values = list(before)
+        for leaf in end.leaves:
+            if leaf.value is None:
+                raise CaptureError(
+                    f"{shown(self.names[number])} is a list to which a loop on traced values appends something that is "
+                    f"{kind_of(leaf.object)}: numbers and arrays can be\n  at {user_source()}"
+                )
+            values.append(leaf.value)
+        target = functools.reduce(joined, [kind(each.type) for each in values])
+        strong = Kind(target.dtype, False)
+        return [fitted(each, strong, values[0].shape, self.names[number]) for each in values[len(before) :]]
+
+    def stacked(self, number: int, columns: list[Value]) -> Stacked:
+        """A list after the loop: what it held before, and then what each step has appended."""
+        whole = np.stack([Tracer(each) for each in columns], axis=1)
+        whole = np.reshape(whole, (-1, *whole.shape[2:])) if len(columns) > 1 else whole[:, 0]
+        before = self.growing[number]
+        if before:
+            first = np.stack([Tracer(value_of(each, self.names[number])) for each in before])
+            whole = np.concatenate([first, whole])
+        return Stacked(whole)  # type: ignore[arg-type]
+
+    def keys(self, number: int) -> list[Key]:
+        places = [DEFINED, *range(len(self.starts[number].leaves))]
+        return [(number, place) for place in places if (number, place) in self.carried]
+
+    def bound(self, traced: Traced, found: Found, initial: Sequence[Value], outputs: Sequence[Value]) -> list[Value]:
+        nothing = flatten(())[1]
+        body = Body(tuple(outputs), nothing, traced.guards, traced.used)
+        parameters = self.parameters
+        if found.test is None:
+            assert self.length is not None
+            hoisted = invariants(body, parameters)
+            known = lambda node: body.is_used(node) or node in hoisted  # noqa: E731
+            closed = close(parameters, outputs, name="step", known=known, guards=traced.guards)
+            operands = (*initial, *closed.captures)
+            loop = Loop(self.length, operands, closed.region, len(initial), 0, False, 1)
+            return [loop.result(number) for number in range(len(outputs))]
+        condition = Body((found.test,), nothing, found.test_guards, traced.used)
+        hoisted = invariants(body, parameters) | invariants(condition, parameters)
+        drafts = Draft("goes_on", [found.test], found.test_guards), Draft("step", outputs, traced.guards)
+        regions, captures = close_together(parameters, drafts, lambda node: body.is_used(node) or node in hoisted)
+        attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
+        bind = registry["while_loop"].bind
+        return [bind(*initial, *captures, **attrs, result=number) for number in range(len(outputs))]
+
+    def after(self, number: int, tracers: dict[Key, Tracer], end: Ending) -> Any:
+        start = self.starts[number]
+        if end.parts.spec is None:
+            return UNDEFINED
+        defined = tracers.get((number, DEFINED), start.defined)
+        leaves = [tracers.get((number, place), leaf) for place, leaf in enumerate(start.leaves)]
+        return Parts(defined, leaves, start.spec).whole()
+
+    # ---- arrays that several variables share ----
+
+    def reachable(self, found: Found) -> set[Key]:
+        """The variables whose arrays before the loop are written: a step may bind them to each other's."""
+        own = {id(root): key for key, root in found.roots.items()}
+        pending, done = list(found.written), set(found.written)
+        while pending:
+            root = found.ending_roots.get(pending.pop())
+            key = own.get(id(root))
+            if key is not None and key not in done:
+                done.add(key)
+                pending.append(key)
+        return done
+
+    def require_own(self, found: Found) -> None:
+        """A carried array that is written in place must be one that no other variable has."""
+        if not found.written:
+            return
+        scope_roots = list(found.ending_roots.items())
+        own = {id(root) for root in found.roots.values()}
+        for position, (key, root) in enumerate(scope_roots):
+            others = [other for other, each in scope_roots[:position] if each is root]
+            outside = id(root) not in own and root._scope is not None and not root._scope.ended
+            if others or outside:
+                one = shown(self.names[key[0]])
+                raise CaptureError(
+                    f"{one} and another variable are one array after a step of a loop that also assigns to its "
+                    f"elements: copy it (x.copy())\n  at {user_source()}"
+                )
+
+    def forget_rebound(self, found: Found) -> None:
+        """Arrays before a loop that its variables have been bound to and written through are known no more."""
+        for key in self.reachable(found):
+            start = self.leaf(*key)
+            if not isinstance(start, Tracer) or not start._is_array:
+                continue
+            name = shown(self.names[key[0]])
+            if root_of(start)._foreign:
+                raise CaptureError(
+                    f"{name} begins as {root_of(start)._foreign}, is bound to other arrays in a loop on traced values, "
+                    f"and assigned to: begin with a copy (x.copy())\n  at {user_source()}"
+                )
+            forget(root_of(start), f"{name} was bound to other arrays in a loop, and assigned to: copy it before")
+
+    def note_shared(self, found: Found, tracers: dict[Key, Tracer]) -> None:
+        """Variables after the loop that may be one array are not written."""
+        ends = list(found.ending_roots.items())
+        for position, (key, root) in enumerate(ends):
+            if key not in tracers:
+                continue
+            share(tracers[key], root)
+            for other, each in ends[:position]:
+                if each is root and other in tracers:
+                    tracers[key]._share_with(tracers[other])
+                    tracers[other]._share_with(tracers[key])
+
+
+def ending_roots(ends: Sequence[Ending]) -> dict[Key, Tracer]:
+    """The arrays that variables are, or are views of, after a step."""
+    return {
+        (number, place): root_of(leaf.object)
+        for number, end in enumerate(ends)
+        for place, leaf in enumerate(end.leaves)
+        if isinstance(leaf.object, Tracer) and leaf.object._is_array
+    }
+
+
+def captured(
+    names: Sequence[str], state: Sequence[Any], step: Step, site: Any, length: Value | None = None
+) -> list[Any]:
+    """The variables after a loop."""
+    with at_source(user_source()):
+        return Capture(names, state, step, length).variables(site)

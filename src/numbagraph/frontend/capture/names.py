@@ -1,0 +1,162 @@
+"""Which names statements read and bind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+Nodes = ast.AST | Sequence[ast.AST] | None
+
+
+def walk(nodes: Nodes, *, inner: bool = True) -> Iterator[ast.AST]:
+    """All nodes; without ``inner``, those of nested functions and comprehensions are left out."""
+    pending = [] if nodes is None else [nodes] if isinstance(nodes, ast.AST) else list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        if inner or not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def loads(nodes: Nodes) -> set[str]:
+    """The names that are read, in nested functions too."""
+    return {each.id for each in walk(nodes) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
+def appended_to(statement: ast.Expr) -> str | None:
+    """The variable in ``x.append(y)``, which is bound to the longer list."""
+    match statement.value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[_], keywords=[]):
+            return name
+    return None
+
+
+def stores(nodes: Nodes) -> set[str]:
+    """The names that are bound or deleted."""
+    found = set()
+    for each in walk(nodes, inner=False):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+            found.add(each.id)
+        elif isinstance(each, (ast.FunctionDef, ast.ClassDef)) or (isinstance(each, ast.ExceptHandler) and each.name):
+            found.add(each.name)
+        elif isinstance(each, (ast.Import, ast.ImportFrom)):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in each.names}
+    return found
+
+
+def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
+    """The names that are bound, and those local ones whose elements are assigned: a list or a dict may be changed."""
+    holders = set()
+    for each in walk(nodes, inner=False):
+        if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):
+            holder: ast.AST = each
+            while isinstance(holder, (ast.Subscript, ast.Attribute)):
+                holder = holder.value
+            if isinstance(holder, ast.Name):
+                holders.add(holder.id)
+        elif isinstance(each, ast.Expr) and (grown := appended_to(each)):
+            holders.add(grown)
+    return stores(nodes) | holders & set(local)
+
+
+def parameters(function: ast.FunctionDef | ast.Lambda) -> set[str]:
+    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+
+
+def free_names(function: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names that a nested function reads and does not bind."""
+    return loads(function) - parameters(function) - stores(function.body)
+
+
+class Liveness:
+    """Which names may be read later (backwards over structured statements)."""
+
+    def before(self, statements: Sequence[ast.stmt], live: set[str]) -> set[str]:
+        for statement in reversed(statements):
+            live = self.before_one(statement, live)
+        return live
+
+    def before_one(self, statement: ast.stmt, live: set[str]) -> set[str]:
+        match statement:
+            case ast.If():
+                return loads(statement.test) | self.before(statement.body, live) | self.before(statement.orelse, live)
+            case ast.While():
+                return self.at_head(statement, live)
+            case ast.For():
+                return loads(statement.iter) | self.at_head(statement, live)
+            case ast.With():
+                return loads([each.context_expr for each in statement.items]) | self.before(statement.body, live)
+            case ast.Assign():
+                bound = {each.id for each in walk(statement.targets) if isinstance(each, ast.Name)
+                         and isinstance(each.ctx, ast.Store)}  # fmt: skip
+                return live - bound | loads(statement)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return live | loads(statement) | {name}
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                return live - {name} | loads(value)
+            case ast.Return():
+                return loads(statement)
+            case _:
+                return live | loads(statement)
+
+    def at_head(self, loop: ast.For | ast.While, live: set[str]) -> set[str]:
+        """The names that may be read from where an iteration begins."""
+        bound = stores(loop.target) if isinstance(loop, ast.For) else set()
+        found = live | (loads(loop.test) if isinstance(loop, ast.While) else set())
+        while True:
+            more = found | self.before(loop.body, found) - bound
+            if more == found:
+                return found
+            found = more
+
+
+class Assignedness:
+    """Marks what is read although some path leads there on which nothing was assigned to it: ``node.unsure``."""
+
+    def __init__(self, local: set[str]) -> None:
+        self.local = local
+
+    def block(self, statements: Sequence[ast.stmt], sure: set[str]) -> set[str]:
+        for each in statements:
+            sure = self.one(each, sure)
+        return sure
+
+    def one(self, statement: ast.stmt, sure: set[str]) -> set[str]:
+        match statement:
+            case ast.If():
+                self.mark(statement.test, sure)
+                return self.block(statement.body, sure) & self.block(statement.orelse, sure)
+            case ast.For():
+                self.mark(statement.iter, sure)
+                self.block(statement.body, sure | stores(statement.target))
+                return sure
+            case ast.While():
+                self.mark(statement.test, sure)
+                self.block(statement.body, sure)
+                return sure
+            case ast.With():
+                self.mark(statement.items, sure)
+                return self.block(statement.body, sure | stores(statement.items))
+            case ast.Try():
+                for handler in statement.handlers:
+                    self.block(handler.body, sure | stores(handler))
+                inside = self.block(statement.body, sure)
+                self.block(statement.orelse, inside)
+                return self.block(statement.finalbody, sure)
+            case ast.AugAssign(target=ast.Name()):
+                self.mark(statement.value, sure)
+                statement.target.unsure = statement.target.id not in sure  # type: ignore[attr-defined]
+                return sure
+            case ast.Delete():
+                self.mark(statement, sure)
+                return sure - stores(statement)
+            case _:
+                self.mark(statement, sure)
+                return sure | stores(statement)
+
+    def mark(self, nodes: Nodes, sure: set[str]) -> None:
+        for each in walk(nodes):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+                each.unsure = each.id in self.local and each.id not in sure  # type: ignore[attr-defined]

@@ -1,0 +1,158 @@
+"""The variables that a loop or a branch changes: which parts of them are traced, and in which types they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import optree
+
+from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
+from numbagraph.frontend.capture.source import PREFIX, CaptureError
+from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, WEAK_TYPES
+from numbagraph.ir.values import ArrayType, Value
+from numbagraph.ops.shape import broadcast_value
+from numbagraph.runtime.arguments import flatten
+
+NUMBERS = (bool, int, float, complex)
+
+
+class _Undefined:
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED = _Undefined()
+"""In place of a variable that nothing has been assigned to."""
+
+
+class Possibly(OnlyTraced):
+    """A variable that is undefined on some paths, where the traced number ``defined`` is false."""
+
+    __slots__ = ("defined", "value")
+
+    def __init__(self, value: Any, defined: Any) -> None:
+        self.value = value
+        self.defined = defined
+
+
+class Parts(NamedTuple):
+    """A variable, taken apart."""
+
+    defined: Any
+    """A bool, or a traced one."""
+    leaves: list[Any]
+    spec: optree.PyTreeSpec | None
+
+    def whole(self) -> Any:
+        """The variable, of the same parts."""
+        if self.spec is None or self.defined is False:
+            return UNDEFINED
+        tree = optree.tree_unflatten(self.spec, self.leaves)
+        return tree if self.defined is True else Possibly(tree, self.defined)
+
+
+def parts_of(variable: Any) -> Parts:
+    if variable is UNDEFINED:
+        return Parts(False, [], None)
+    if isinstance(variable, Possibly):
+        return Parts(variable.defined, *flatten(variable.value))
+    return Parts(True, *flatten(variable))
+
+
+def is_number(leaf: Any) -> bool:
+    """Whether a leaf can become a value of the graph."""
+    return isinstance(leaf, (Tracer, *NUMBERS, np.generic)) or (
+        isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufc"
+    )
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two leaves are one thing: the same array, number or object."""
+    if one is other:
+        return True
+    if isinstance(one, Tracer) and isinstance(other, Tracer):
+        return one.value is other.value and not one._is_array and not other._is_array
+    if isinstance(one, NUMBERS) and type(one) is type(other):
+        return repr(one) == repr(other)
+    return not is_number(one) and not is_number(other) and type(one) is type(other) and bool(one == other)
+
+
+def value_of(leaf: Any, name: str) -> Value:
+    if not is_number(leaf):
+        raise CaptureError(
+            f"{shown(name)} is {kind_of(leaf)}, which a loop or a branch on traced values cannot change: numbers, "
+            f"arrays, and trees of them can\n  at {user_source()}"
+        )
+    return as_value(to_value(leaf))
+
+
+def shown(name: str) -> str:
+    return "what is returned" if name.startswith(PREFIX) else repr(name)
+
+
+def kind_of(leaf: Any) -> str:
+    return "None" if leaf is None else f"of type {type(leaf).__name__}"
+
+
+class Kind(NamedTuple):
+    """The dtype in which values meet."""
+
+    dtype: np.dtype
+    weak: bool
+
+
+def joined(one: Kind, other: Kind) -> Kind:
+    """The dtype of a variable that has either: as NumPy would promote them."""
+    if one.weak and other.weak:
+        return Kind(np.result_type(one.dtype, other.dtype), True)
+    strong = [each.dtype for each in (one, other) if not each.weak]
+    weak: list[Any] = [WEAK_TYPES[each.dtype](0) for each in (one, other) if each.weak and each.dtype != BOOL]
+    if len(strong) == 1 and not weak:  # a truth value beside a number
+        weak = [np.bool_(False)]
+    return Kind(np.result_type(*strong, *weak), False)
+
+
+def kind(type: ArrayType) -> Kind:
+    return Kind(type.dtype, type.weak)
+
+
+def fitted(value: Value, target: Kind, shape: Sequence[Any], name: str) -> Value:
+    """A value in a common dtype and shape; a number becomes an array of the same number."""
+    value = weak_convert(value, target.dtype) if target.weak else convert(value, target.dtype)
+    if value.ndim < len(shape) and not value.ndim:
+        return broadcast_value(value, tuple(shape))
+    require_shape(value, shape, name)
+    return value
+
+
+def require_shape(value: Value, shape: Sequence[Any], name: str) -> None:
+    text = (
+        f"{shown(name)} has the shape {shapes.shape_text(value.shape)} on one path and {shapes.shape_text(shape)} on "
+        f"another: a loop or a branch on traced values must leave it as it is\n  at {user_source()}"
+    )
+    if value.ndim != len(shape):
+        raise CaptureError(text)
+    for one, other in zip(value.shape, shape, strict=True):
+        shapes.require_same(one, other, text)
+
+
+def common_shape(one: Value, other: Value) -> tuple[Any, ...]:
+    """The shape of two values that meet: that of the array, where one is a number."""
+    return one.shape if one.ndim >= other.ndim else other.shape
+
+
+def placeholder(like: ArrayType) -> Value:
+    """A value of a type, for a variable that is undefined."""
+    zero = weak_constant(WEAK_TYPES[like.dtype](0)) if like.weak else convert(weak_constant(0), like.dtype)
+    return broadcast_value(zero, like.shape) if like.shape else zero
+
+
+def with_array(value: Value, was: Tracer) -> Value:
+    """A value in the place of an array's, which may have no dimension."""
+    return value if value.ndim or not was._is_array else registry["asarray"](value)

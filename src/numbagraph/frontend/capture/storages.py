@@ -1,0 +1,114 @@
+"""Arrays from outside that a region writes: what they were, and what the region makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from numbagraph.frontend.active import Scope, active, current_trace, region
+from numbagraph.frontend.tracing import Stale, Tracer
+from numbagraph.ir.graph import Guard
+from numbagraph.ir.values import Value
+
+
+class Saved(NamedTuple):
+    """An array, or a view of one, as it was outside of a region."""
+
+    array: Tracer
+    value: Value
+    scope: Scope | None
+    views: list[Any]
+
+    def restore(self) -> None:
+        self.array.value, self.array._scope, self.array._views = self.value, self.scope, self.views
+
+
+class Journal:
+    """The arrays of a region's surroundings that it writes."""
+
+    def __init__(self) -> None:
+        self.saved: list[Saved] = []
+        self.roots: dict[int, tuple[Tracer, Value]] = {}
+        """The arrays that are no views, and their values outside."""
+        self.made: dict[int, Any] = {}
+        """The lists, dicts and sets that were made in the region."""
+
+    def note(self, root: Tracer) -> None:
+        """From now on an array and its views belong to the region that is active, until `close`."""
+        if id(root) in self.roots:
+            return
+        self.roots[id(root)] = (root, root.value)
+        self._save(root)
+
+    def _save(self, array: Tracer) -> None:
+        scope = active.scope
+        assert scope is not None
+        views = array._live_views()
+        self.saved.append(Saved(array, array.value, array._scope, list(array._views)))
+        if array._scope is not None and array._scope is not scope and isinstance(array.value, Value):
+            scope.admits(array._scope, array.value)
+        array._scope = scope
+        for view in views:
+            if view._scope is not scope:
+                self._save(view)
+
+    def close(self) -> list[tuple[Tracer, Value]]:
+        """The arrays whose values have changed, with the new ones; all are again what they were outside."""
+        found = [(root, root.value) for root, old in self.roots.values() if root.value is not old]
+        for each in reversed(self.saved):
+            each.restore()
+        return found
+
+
+class Traced(NamedTuple):
+    """What a function did in a region."""
+
+    result: Any
+    used: frozenset[Value]
+    guards: tuple[Guard, ...]
+    written: list[tuple[Tracer, Value]]
+
+
+@contextmanager
+def guards_inside(found: list[Guard]) -> Iterator[None]:
+    """The guards that arise inside are those of a region, not of the trace."""
+    trace = current_trace()
+    assert trace is not None
+    mark = len(trace.guards.guards)
+    try:
+        yield
+    finally:
+        found += trace.guards.guards[mark:]
+        del trace.guards.guards[mark:]
+
+
+def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
+    """Call a function, which returns no traced array, in a region that may write arrays from outside."""
+    guards: list[Guard] = []
+    with guards_inside(guards), region(what) as scope:
+        scope.journal = journal = Journal()
+        written: list[tuple[Tracer, Value]] = []
+        try:
+            result = function(journal)
+        finally:
+            written = journal.close()
+    return Traced(result, frozenset(scope.used), tuple(guards), written)
+
+
+def assign(root: Tracer, value: Value) -> None:
+    """Give an array the value that a loop or a branch has made of it."""
+    if root._scope is not active.scope:
+        root._enter_region()
+    root._renew(value)
+
+
+def root_of(array: Tracer) -> Tracer:
+    while array._parent is not None:
+        array = array._parent
+    return array
+
+
+def forget(array: Tracer, why: str) -> None:
+    """Let nobody read an array whose elements are not known any more."""
+    array._renew(Stale(array.value, why))

@@ -1,0 +1,47 @@
+"""When functions are traced in their converted form, with loops and branches on traced values as calls of operators.
+
+A function is traced as it is first. Where that asks a traced array for what nobody knows yet, such as its truth, all
+functions of the trace are converted, and it is traced again; so straight-line code pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.locating import TraceError, Unconvertible, user_source
+
+T = TypeVar("T")
+
+
+def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as it is traced now."""
+    trace = current_trace()
+    if trace is None or not trace.converts:
+        return function
+    from numbagraph.frontend.capture import operators  # noqa: PLC0415  few functions need it
+
+    converted: Callable[..., Any] = operators.call(function)
+    return converted
+
+
+def converted_if_refused(make: Callable[[bool], T], converts: bool) -> tuple[T, bool]:
+    """What ``make`` gives, with functions as they are or, where that is refused, converted; and which of the two."""
+    if converts:
+        return make(True), True
+    refusals = active.refusals
+    try:
+        return make(False), False
+    except Exception as error:
+        compiled_by_numba = type(error).__module__.startswith("numba.")
+        if active.refusals == refusals and not compiled_by_numba:
+            raise
+        try:
+            return make(True), True
+        except Unconvertible:
+            raise error from None
+        except RecursionError:
+            raise TraceError(
+                f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"
+            ) from None

@@ -1,0 +1,53 @@
+"""Functions with Python's loops, branches and assignments give what Python gives."""
+
+import copy
+
+import numpy as np
+import optree
+import pytest
+
+import numbagraph as ng
+from tests.support.programs import PROGRAMS, REFUSED
+
+CASES = [(function, arguments) for function, sets in PROGRAMS for arguments in sets]
+
+
+def outcome(function, arguments):
+    try:
+        return function(*copy.deepcopy(arguments))
+    except Exception as error:  # noqa: BLE001  whatever it is, it is compared
+        return error
+
+
+def require_same(result, expected):
+    """Equal values, shapes and dtypes, or errors of one type."""
+    if isinstance(expected, Exception):
+        assert type(result) is type(expected), result
+        return
+    if isinstance(result, Exception):
+        raise result
+    leaves, spec = optree.tree_flatten(result)
+    known, structure = optree.tree_flatten(expected)
+    assert spec == structure
+    for one, other in zip(leaves, known, strict=True):
+        assert type(one) is type(other)
+        np.testing.assert_allclose(one, other, rtol=1e-12, strict=True)
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+@pytest.mark.parametrize(("function", "arguments"), CASES, ids=lambda each: getattr(each, "__name__", ""))
+def test_programs(function, arguments, backend):
+    compiled = ng.graph_jit(function, backend=backend)
+    before = copy.deepcopy(arguments)
+    expected = outcome(function, arguments)
+    require_same(outcome(compiled, arguments), expected)
+    require_same(outcome(compiled, arguments), expected)
+    np.testing.assert_equal(arguments, before)
+
+
+@pytest.mark.parametrize(("function", "message", "sets"), REFUSED, ids=lambda each: getattr(each, "__name__", ""))
+def test_what_nobody_knows_is_refused(function, message, sets):
+    for arguments in sets:
+        with pytest.raises((ng.TraceError, OverflowError), match=message) as caught:
+            ng.graph_jit(function)(*copy.deepcopy(arguments))
+        assert "programs.py" in str(caught.value)
