@@ -253,10 +253,7 @@ def multiple_outputs(x):
 
 
 IN_PLACE = {
-    "copyto": lambda x: np.copyto(x, 1),
     "put": lambda x: np.put(x, [0], 1),
-    "place": lambda x: np.place(x, x > 1, [1]),
-    "putmask": lambda x: np.putmask(x, x > 1, [1]),
     "fill_diagonal": lambda x: np.fill_diagonal(x, 1),
     "put_along_axis": lambda x: np.put_along_axis(x, np.zeros((1, 4), dtype=int), 1, 0),
     "add.at": lambda x: np.add.at(x, [0], 1),

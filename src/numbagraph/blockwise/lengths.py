@@ -64,6 +64,8 @@ def is_nonnegative(extent: Extent) -> bool:
                 operands = [operand for operand in operands if isinstance(operand, int)]
                 if not any(number >= 0 for number in operands):
                     return False
+            elif each.op.name == "count_true":
+                continue
             elif each.op.name in ("minimum", "add", "multiply", "floor_divide"):
                 stack.extend(operands)
             else:

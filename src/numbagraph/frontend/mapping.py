@@ -21,6 +21,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
+from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, spread
 
@@ -41,7 +42,7 @@ class Requirements:
         self.found = self.guards.guards[self.mark :]
         del self.guards.guards[self.mark :]
         self.batched = [False] * len(self.found)
-        return [each.condition for each in self.found]
+        return under_masks([each.condition for each in self.found])
 
     def give(self, conditions: Sequence[Value]) -> None:
         """Require the same of whole batches."""
@@ -122,7 +123,7 @@ class Batch:
 
     def results(self, values: Sequence[Value], axes: Sequence[int | Unmapped]) -> list[Value]:
         """The results for all elements, each with its batch along an axis."""
-        found = batch(values, self.arrays, self.known_size)
+        found = batch(under_masks(values), self.arrays, self.known_size)
         return [self.placed(*each, axis) for each, axis in zip(found, axes, strict=True)]
 
     def placed(self, value: Value, batched: bool, axis: int | Unmapped) -> Value:
@@ -206,7 +207,7 @@ def over_batches(
     loops = shapes.broadcast_shapes(leading, name)
     chains = [Chain(operand, rank, loops) for operand, rank in zip(operands, ranks, strict=True)]
     required = Requirements()
-    outputs = list(function([chain.stages[0] for chain in chains]))
+    outputs = under_masks(list(function([chain.stages[0] for chain in chains])))
     conditions = required.take()
     for axis, size in zip(range(-1, -len(loops) - 1, -1), reversed(loops), strict=True):
         if shapes.resolve(size) == 1:

@@ -16,6 +16,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input, Node, Value, toposort
 from numbagraph.ops.control.common import may_fail
 from numbagraph.rewrite.engine import is_length
+from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 
 
@@ -59,9 +60,10 @@ def trace_region(
         own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
         leaves, spec = flatten(function(*own))
         outputs = tuple(as_value(leaf_value(leaf, what)) for leaf in leaves)
-    guards = tuple(trace.guards.guards[mark:])
+    used = frozenset([*scope.used, *given])
+    outputs, guards = guards_without_masks(outputs, trace.guards.guards[mark:], used)
     del trace.guards.guards[mark:]
-    return Body(outputs, spec, guards, frozenset([*scope.used, *given]))
+    return Body(outputs, spec, guards, used)
 
 
 def leaf_value(leaf: Any, what: str) -> Any:

@@ -18,6 +18,7 @@ from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.rewrite.capture import fold_captured
+from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
 from numbagraph.runtime.specialise import Specialisation
 
@@ -109,7 +110,8 @@ def trace(
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
-        graph = Graph((*inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
+        values, conditions = guards_without_masks(values, tuple(guards.guards))
+        graph = Graph((*inputs, *hidden), values, conditions, tuple(guards.equalities), name)
         require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]

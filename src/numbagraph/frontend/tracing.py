@@ -13,9 +13,11 @@ import numpy as np
 
 from numbagraph import ops
 from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import TraceError, located, user_source
 from numbagraph.frontend.python_numbers import checked
 from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
+from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
 from numbagraph.ir import shapes
 from numbagraph.ir.op import is_elementwise, registry
 from numbagraph.ir.types import canonical_dtype
@@ -113,10 +115,8 @@ def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None)
 
 def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tracer:
     """What ``out=`` asks for: the result of a call becomes what another array holds."""
-    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     name = getattr(function, "name", getattr(function, "__name__", str(function)))
-    if not isinstance(target, Tracer):
-        raise TraceError(f"out= of {name} must be one traced array\n  at {user_source()}")
+    target = target_of(out, name)
     options = {name: to_value(each) for name, each in kwargs.items()}
     broadcasts = is_elementwise(getattr(function, "stands_for", function))
 
@@ -124,7 +124,7 @@ def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kw
         result = function(*values, **options)
         return broadcast_value(result, own.shape) if broadcasts else result
 
-    return target._rebind(_Named(name, written), *args)
+    return target._rebind(Named(name, written), *args)
 
 
 def gives_view(key: Any) -> bool:
@@ -249,6 +249,7 @@ class Tracer(Unknown):
         return call_function(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Tracer:
+        key = with_known_masks(key, to_value)
         found = apply(ops.indexing.index, self, key)
         if not self._is_array or not gives_view(key) or not (found.ndim or ops.indexing.has_ellipsis(key)):
             return found
@@ -259,7 +260,7 @@ class Tracer(Unknown):
         return view
 
     def __setitem__(self, key: Any, update: Any) -> None:
-        self._rebind(ops.indexing.set_index, key, update)
+        self._rebind(ops.indexing.set_index, assigned_key(key, update, to_value), update)
 
     def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
         """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a
@@ -449,21 +450,13 @@ _install_operators()
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy or SciPy ufunc on tracers."""
     out = kwargs.pop("out", None)
+    if out is not None and kwargs.get("where", True) is not True:
+        where = kwargs.pop("where")
+        function = Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs))
+        return write_under_mask(out, function, where, inputs)
     stands_for = ufunc if method == "__call__" else None
-    function = _Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs), stands_for)
+    function = Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs), stands_for)
     return apply(function, *inputs, out=out)
-
-
-class _Named:
-    """A function with the name under which an error should speak of it, and what it stands for."""
-
-    def __init__(self, name: str, function: Callable[..., Any], stands_for: Any = None) -> None:
-        self.name = name
-        self.function = function
-        self.stands_for = stands_for
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
 
 
 def registry_call(ufunc: np.ufunc, method: str, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -489,6 +482,8 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """A NumPy function on tracers."""
     if function in _QUERIES:
         return _QUERIES[function](*args, **kwargs)
+    if function in WRITERS:
+        return WRITERS[function](*args, **kwargs)
     op = registry.find(function)
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))

@@ -16,6 +16,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Node, Value, toposort
+from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.transforms.interpret import (
     Calls,
     Environment,
@@ -53,6 +54,8 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     arrays, unless one of the arguments is an array of JAX. 64-bit types are enabled for these calls alone.
     """
 
+    require_known_lengths(graph)
+
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
         translation = Translation(graph, bind(graph, arrays))
         return translation.results(), translation.out_of_bounds
@@ -71,6 +74,16 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         return [boxed(output, np.array(result)) for output, result in zip(graph.outputs, results, strict=True)]
 
     return call
+
+
+def require_known_lengths(graph: Graph) -> None:
+    """Refuse what JAX cannot compile."""
+    array = array_of_computed_length(graph)
+    if array is not None:
+        raise NotImplementedError(
+            f"{refusal(array)}\nJAX's arrays have no lengths that depend on elements: reduce what a mask selects "
+            "(x[mask].sum()), or keep all elements (np.where(mask, x, 0))"
+        )
 
 
 def length_arguments(graph: Graph) -> tuple[int, ...]:

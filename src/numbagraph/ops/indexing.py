@@ -1,4 +1,4 @@
-"""NumPy's indexing: ``x[key]`` for every key whose result's length does not depend on elements, and ``x[key] = v``."""
+"""NumPy's indexing: ``x[key]``, and ``x[key] = v``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Extent, Node, Value
 from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
+from numbagraph.ops.masks import put_selected, require_mask_length, selected
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 from numbagraph.ops.slicing import put_slice, set_slice, take_slice
 
@@ -34,17 +35,22 @@ class Item(Struct):
     content: Any = None
 
 
-def is_mask(part: Any) -> bool:
-    if isinstance(part, (list, tuple)):
-        return not any(isinstance(each, Value) for each in part) and np.asarray(part).dtype.kind == "b"
-    if isinstance(part, (Value, np.ndarray)):
-        return part.dtype.kind == "b"
-    return isinstance(part, (bool, np.bool_))
+class KnownMask(Struct):
+    """A mask whose elements are known while a function is traced."""
+
+    shape: tuple[int, ...]
+    positions: tuple[Value, ...]
+    """Where it is true, for each of its dimensions."""
+
+
+def is_late_mask(part: Any) -> bool:
+    """Whether part of a key is a mask that is known only when the function runs."""
+    return isinstance(part, Value) and part.ndim > 0 and part.dtype.kind == "b"
 
 
 def simplify(part: Any) -> Any:
-    """A part of a key as None, Ellipsis, a slice, an int, or a value of integers."""
-    if part is None or part is Ellipsis or isinstance(part, slice):
+    """A part of a key as None, Ellipsis, a slice, an int, a mask, or a value of integers."""
+    if part is None or part is Ellipsis or isinstance(part, (slice, KnownMask)):
         return part
     if isinstance(part, (bool, np.bool_, Value, np.ndarray, list, tuple)):
         value = as_positions(part)
@@ -58,14 +64,14 @@ def simplify(part: Any) -> Any:
 def is_basic(key: Any) -> bool:
     """Whether NumPy gives a view for a key: it has no arrays."""
     parts = key if isinstance(key, tuple) else (key,)
-    copying = (bool, np.bool_, list, tuple, np.ndarray)
+    copying = (bool, np.bool_, list, tuple, np.ndarray, KnownMask)
     return not any(isinstance(part, copying) or getattr(part, "ndim", 0) for part in parts)
 
 
 def parse(value: Value, key: Any) -> list[Item]:
     """A key, part by part, with what it leaves out."""
     parts = [simplify(part) for part in (key if isinstance(key, tuple) else (key,))]
-    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    taken = sum(map(dimensions_of, parts))
     if sum(part is Ellipsis for part in parts) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     if taken > value.ndim:
@@ -85,10 +91,24 @@ def parse(value: Value, key: Any) -> list[Item]:
             items.extend(Item("slice", axis + step, slice(None)) for step in range(rest))
             axis += rest
             continue
+        if isinstance(part, KnownMask):
+            for number, position in enumerate(part.positions):
+                if 0 not in part.shape:  # NumPy takes a mask without elements for any length
+                    require_mask_length(value.shape[axis], part.shape[number], axis)
+                items.append(Item("array", axis, position))
+                axis += 1
+            continue
         kind = "slice" if isinstance(part, slice) else "array" if isinstance(part, Value) and part.ndim else "number"
         items.append(Item(kind, axis, part))
         axis += 1
     return items
+
+
+def dimensions_of(part: Any) -> int:
+    """How many dimensions of an array a part of a key is about."""
+    if isinstance(part, KnownMask):
+        return len(part.shape)
+    return int(part is not None and part is not Ellipsis)
 
 
 def has_ellipsis(key: Any) -> bool:
@@ -131,9 +151,13 @@ def index(value: Any, key: Any) -> Value:
         An array.
     key
         Integers (static or not), slices, ``None``, ``...`` and arrays of integers. The bounds of what is only known at
-        run time are checked when it is. A boolean mask is refused, since the length of its result depends on elements.
+        run time are checked when it is. One part may be a boolean mask.
     """
     value = as_value(value)
+    found = with_late_mask(value, key)
+    if found is not None:
+        value, mask, first = found
+        return selected(value, mask, first)
     items = parse(value, key)
     layout = layout_of(items)
     ndim = value.ndim
@@ -159,6 +183,32 @@ def index(value: Any, key: Any) -> Value:
     return expand_at(result, [number if number < layout.first else number + rank for number in layout.new])
 
 
+def with_late_mask(value: Value, key: Any) -> tuple[Value, Value, int] | None:
+    """If a key has a mask: the array after the rest of the key, the mask, and the first of its dimensions in that."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if not any(map(is_late_mask, parts)):
+        return None
+    rest: list[Any] = []
+    place, mask = 0, None
+    for part in parts:
+        if is_late_mask(part) and mask is None:
+            place, mask = len(rest), part
+            rest += [slice(None)] * mask.ndim
+        elif part is None or part is Ellipsis or isinstance(part, slice):
+            rest.append(part)
+        else:
+            raise NotImplementedError(
+                "a boolean mask beside numbers or other arrays in an index: take those first or afterwards, as in "
+                "x[mask][:, 0] or x[:, 0][mask]"
+            )
+    assert mask is not None
+    first = place
+    if any(part is Ellipsis for part in rest[:place]):
+        first += value.ndim - sum(map(dimensions_of, rest)) - 1
+    trivial = all(part is Ellipsis or part == slice(None) for part in rest)
+    return value if trivial else index(value, tuple(rest)), mask, first
+
+
 def is_static(item: Item) -> bool:
     return item.kind == "number" and not isinstance(item.content, Value)
 
@@ -177,13 +227,14 @@ Combine = Callable[[Value, Value, list[Value], int], Value]
 
 
 def set_index(value: Any, key: Any, update: Any) -> Value:
-    """A copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays.
-
-    A boolean mask may be the whole key where the update does not depend on how many elements it selects.
-    """
+    """A copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays."""
     value = as_value(value)
-    if not isinstance(key, tuple) and is_mask(key):
-        return set_mask(value, as_value(key), convert(as_value(update), value.dtype))
+    found = with_late_mask(value, key)
+    if found is not None:
+        part, mask, first = found
+        if part is not value:
+            return set_index(value, around_mask(key), put_selected(part, mask, as_value(update), first))
+        return put_selected(value, mask, as_value(update), first)
     return update_index(value, key, update, replace)
 
 
@@ -250,18 +301,9 @@ def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
     return squeeze_at(broadcast_value(update, wanted), new)
 
 
-def set_mask(value: Value, mask: Value, update: Value) -> Value:
-    """``value[mask] = update`` where the update is one number, or one row for each element of the mask."""
-    if update.ndim > value.ndim - mask.ndim:
-        raise NotImplementedError(
-            "assignment of an array to the elements that a boolean mask selects is not supported: how many there are "
-            "depends on the mask. Use np.where(mask, x, y)"
-        )
-    text = f"boolean index of shape {shapes.shape_text(mask.shape)} does not match {shapes.shape_text(value.shape)}"
-    for extent, length in zip(mask.shape, value.shape, strict=False):
-        shapes.require_same(length, extent, text)
-    mask = expand_at(mask, range(mask.ndim, value.ndim))
-    return registry["where"](mask, broadcast_value(update, value.shape), value)
+def around_mask(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A key with a mask, without the mask."""
+    return tuple(each for part in key for each in ([slice(None)] * part.ndim if is_late_mask(part) else [part]))
 
 
 def key_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -145,7 +145,7 @@ def bind(graph: Graph, arrays: Sequence[Any]) -> Environment:
 def weak_data(value: Value, data: object) -> Any:
     """A weak value as the Python scalar that it is; the data of others as they are."""
     kind = python_type(value.type)
-    known = isinstance(data, (np.ndarray, np.generic, int, float, complex))
+    known = isinstance(data, (np.ndarray, np.generic, int, float, complex)) and not np.ndim(data)  # of a batch: many
     return kind(data) if kind is not None and known else data
 
 

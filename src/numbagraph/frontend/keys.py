@@ -1,0 +1,36 @@
+"""Keys of ``x[key]`` whose masks are known while a function is traced: positions take their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ops.indexing import KnownMask
+
+InputOf = Callable[[np.ndarray], Any]
+"""What makes an array part of the graph."""
+
+
+def with_known_masks(key: Any, input_of: InputOf) -> Any:
+    """A key with the positions that its masks select, where their elements are known."""
+    if isinstance(key, tuple):
+        return tuple(with_known_masks(part, input_of) for part in key)
+    mask = known_mask(key)
+    return key if mask is None else KnownMask(mask.shape, tuple(map(input_of, mask.nonzero())))
+
+
+def assigned_key(key: Any, update: Any, input_of: InputOf) -> Any:
+    """The key of ``x[key] = update``. What is assigned to all selected elements alike need not know where they are: a
+    mask then stays an array, as one does that is known only when the function runs."""
+    is_array = bool(getattr(update, "ndim", 0)) or isinstance(update, (list, tuple))
+    mask = known_mask(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
+    return with_known_masks(key, input_of) if is_array or mask is None or not mask.size else mask
+
+
+def known_mask(part: Any) -> np.ndarray | None:
+    """A mask whose elements are known."""
+    if isinstance(part, list) and part and all(isinstance(each, (bool, np.bool_, list)) for each in part):
+        part = np.asarray(part)
+    return part if isinstance(part, np.ndarray) and part.ndim and part.dtype == np.bool_ else None

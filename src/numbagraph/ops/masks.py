@@ -1,0 +1,278 @@
+"""Arrays under a mask: the elements that a boolean mask selects, side by side (Fortran's PACK), and back (UNPACK).
+
+How many there are is known only when the mask is: the length is a value, `count_true` of the mask. These nodes live
+while a function is traced and differentiated; `numbagraph.rewrite.masks` then takes them apart. So the derivative of
+what is done to selected elements is a function of selected elements, too, and zero for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.lengths import both
+from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import ArrayType, Extent, Node, Op, Unsupported, Value
+from numbagraph.ops.creation import number_as
+from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value, squeeze_at
+
+INTERNAL = Unsupported("it stands for an index by a boolean mask while a function is traced")
+ADVICE = (
+    "how many elements a mask selects differs along the batch: reduce them inside of the mapped function "
+    "(x[mask].sum()), or keep all of them (np.where(mask, x, 0))"
+)
+
+
+def mask_key(ndim: int, axis: int, rank: int, mask: Any) -> tuple[Any, ...]:
+    """A mask as NumPy's key for an array: it stands for ``rank`` dimensions, the first of which is ``axis``."""
+    return (slice(None),) * (ndim + axis) + (mask,) + (slice(None),) * (-axis - rank)
+
+
+def mask_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+    """One mask for all elements of a batch."""
+    if not batched[0] or any(batched[1:]):
+        raise NotImplementedError(ADVICE)
+    return op.bind(*inputs, **attrs)
+
+
+def mask_op(name: str, **properties: Any) -> Op:
+    return registry.register(
+        Op(
+            name=name,
+            kind="mask",
+            frontend=INTERNAL,
+            lower=INTERNAL,
+            jnp=INTERNAL,
+            samples=lambda rng, dtype: [],
+            zero_dim="array",
+            **properties,
+        )
+    )
+
+
+count_true = mask_op(
+    "count_true",
+    reference=lambda mask: int(np.count_nonzero(mask)),
+    infer=lambda mask: ArrayType(INT64, (), weak=True),
+    vjp=lambda g, y, mask: (None,),
+    batch=Unsupported(ADVICE),
+)
+"""How many elements of a mask are true, as a length."""
+
+
+def pack_type(value: Value, mask: Value, count: Value, *, axis: int) -> ArrayType:
+    first = value.ndim + axis
+    return value.type.with_shape((*value.shape[:first], count, *value.shape[first + mask.ndim :]))
+
+
+def unpack_type(value: Value, mask: Value, *, axis: int) -> ArrayType:
+    place = value.ndim + axis
+    return value.type.with_shape((*value.shape[:place], *mask.shape, *value.shape[place + 1 :]))
+
+
+def pack_array(value: Any, mask: Any, count: int, *, axis: int) -> Any:
+    return value[mask_key(value.ndim, axis, mask.ndim, mask)]
+
+
+def unpack_array(value: Any, mask: Any, *, axis: int) -> Any:
+    place = value.ndim + axis
+    result = np.zeros((*value.shape[:place], *mask.shape, *value.shape[place + 1 :]), value.dtype)
+    result[mask_key(result.ndim, axis - mask.ndim + 1, mask.ndim, mask)] = value
+    return result
+
+
+def unpack_vjp(g: Value, y: Value, x: Value, mask: Value, *, axis: int) -> tuple[Value, None]:
+    """A length that may turn out to be 1 is then repeated."""
+    extent = shapes.resolve(x.shape[axis])
+    is_count_of_mask = is_late(extent) or shapes.not_one(extent)
+    count = shapes.as_value(extent) if is_count_of_mask else count_true.bind(mask)
+    found = pack.bind(g, mask, count, axis=axis - mask.ndim + 1)
+    return found if is_count_of_mask else registry["sum_to_extent"](found, axis, extent), None
+
+
+pack = mask_op(
+    "pack",
+    batch=mask_batch,
+    reference=pack_array,
+    infer=pack_type,
+    vjp=lambda g, y, x, mask, count, *, axis: (unpack.bind(g, mask, axis=axis + mask.ndim - 1), None, None),
+)
+"""The elements that a mask selects, of the dimensions from ``axis`` on: they become one."""
+
+unpack = mask_op(
+    "unpack",
+    batch=mask_batch,
+    reference=unpack_array,
+    infer=unpack_type,
+    vjp=unpack_vjp,
+)
+"""The elements along ``axis`` where a mask is true, and zeros elsewhere: ``pack`` transposed."""
+
+
+def require_mask(value: Value, mask: Value, first: int) -> None:
+    """Require that a mask fits the dimensions from ``first`` on."""
+    if first + mask.ndim > value.ndim:
+        text = f"too many indices for array: array is {value.ndim}-dimensional, but {first + mask.ndim} were indexed"
+        raise IndexError(text)
+    for number, extent in enumerate(mask.shape):
+        length = value.shape[first + number]
+        require_mask_length(length, extent, first + number)
+
+
+def require_mask_length(length: Extent, extent: Extent, axis: int) -> None:
+    text = (
+        f"boolean index did not match indexed array along axis {axis}; size of axis is {shapes.resolve(length)} but "
+        f"size of corresponding boolean axis is {shapes.resolve(extent)}"
+    )
+    shapes.require_same(length, extent, text, IndexError)
+
+
+def selected(value: Value, mask: Value, first: int) -> Value:
+    """The elements that a mask of the dimensions from ``first`` on selects."""
+    require_mask(value, mask, first)
+    return pack.bind(value, mask, count_true.bind(mask), axis=first - value.ndim)
+
+
+def put_selected(value: Value, mask: Value, update: Value, first: int) -> Value:
+    """A copy of ``value`` after ``value[mask] = update``, where the mask is of the dimensions from ``first`` on."""
+    require_mask(value, mask, first)
+    below = value.ndim - first - mask.ndim
+    update = without_surplus(convert(update, value.dtype), first + 1 + below)
+    selecting = expand_at(mask, range(mask.ndim, mask.ndim + below))
+    if update.ndim > below:
+        update = spread(update, mask, value, first)
+    elif update.ndim:
+        update = broadcast_value(update, value.shape[value.ndim - below :])
+    return registry["where"](selecting, update, value)
+
+
+def without_surplus(update: Value, most: int) -> Value:
+    """An update without leading dimensions of length 1 that its target does not have."""
+    surplus = update.ndim - most
+    return squeeze_at(update, range(surplus)) if surplus > 0 and set(update.shape[:surplus]) == {1} else update
+
+
+def spread(update: Value, mask: Value, value: Value, first: int) -> Value:
+    """The update of each selected element where that element is."""
+    count = count_true.bind(mask)
+    shape = (*value.shape[:first], count, *value.shape[first + mask.ndim :])
+    axis = first - len(shape)
+    if update.ndim > len(shape):
+        text = f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {update.ndim}"
+        raise TypeError(f"{text} dimensions")
+    given = update.shape[axis]
+    if shapes.resolve(given) == 1:
+        place = update.ndim + axis
+        rest = expand_at(squeeze_at(update, [place]), range(place, place + mask.ndim))
+        return broadcast_value(rest, value.shape)
+    require_count(update, given, count, value, mask)
+    target = (*value.shape[:first], given, *value.shape[first + mask.ndim :])
+    return unpack.bind(broadcast_value(update, target), mask, axis=axis)
+
+
+def require_count(update: Value, given: Extent, count: Value, value: Value, mask: Value) -> None:
+    """Require as many elements as a mask selects, or one."""
+    if shapes.same(given, count):
+        return
+    if value.ndim == mask.ndim:
+        text = (
+            f"NumPy boolean array indexing assignment cannot assign {shapes.resolve(given)} input values to the output "
+            "values where the mask is true: there are not as many"
+        )
+    else:
+        text = (
+            f"shape mismatch: value array of shape {shapes.shape_text(update.shape)} could not be broadcast to "
+            "indexing result, whose length is the number of elements that the mask selects"
+        )
+    fits: Any = shapes.compare("equal", given, count)
+    if not shapes.not_one(given):
+        fits = both(fits, shapes.compare("equal", given, 1), "logical_or")
+    shapes.require(fits, text, ValueError)
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is the number of elements that a mask selects."""
+    return isinstance(value, Node) and value.op is count_true
+
+
+def is_late(extent: Extent) -> bool:
+    """Whether a length is such a number."""
+    return is_count(shapes.resolve(extent))
+
+
+def casted(value: Any, dtype: np.dtype, casting: str, what: str) -> Value:
+    """A value that is written into an array of a dtype, where NumPy's rule for it allows that."""
+    value = as_value(value)
+    if not value.type.weak and not np.can_cast(value.dtype, dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"{what}: cannot cast from {value.dtype} to {dtype} according to the rule {casting!r}")
+    return convert(value, dtype)
+
+
+def copied(own: Value, src: Any, casting: str, where: Any) -> Value:
+    """What ``np.copyto(own, src, casting, where)`` makes of ``own``."""
+    given = broadcast_value(casted(src, own.dtype, casting, "copyto"), own.shape)
+    return registry["where"](broadcast_value(mask_of(where), own.shape), given, own)
+
+
+def mask_of(where: Any) -> Value:
+    mask = as_value(where)
+    if mask.dtype != BOOL:
+        raise TypeError(f"where= must be boolean, not {mask.dtype}")
+    return mask
+
+
+def computed_under(own: Value, where: Any, function: Callable[..., Value], operands: Sequence[Value]) -> Value:
+    """What a ufunc with ``out=own`` and ``where=`` makes of ``own``: it computes what the mask selects, and no more."""
+    mask = broadcast_value(mask_of(where), own.shape)
+    if not own.ndim:
+        return registry["where"](mask, casted(function(*operands), own.dtype, "same_kind", "out="), own)
+    chosen = [selected(broadcast_value(each, own.shape), mask, 0) if each.ndim else each for each in operands]
+    return put_selected(own, mask, casted(function(*chosen), own.dtype, "same_kind", "out="), 0)
+
+
+def put_mask(own: Value, mask: Any, values: Any) -> Value:
+    """What ``np.putmask(own, mask, values)`` makes of ``own``: values stand where they are, and are repeated."""
+    values = casted(values, own.dtype, "safe", "putmask")
+    mask = fitting(mask, own, "putmask: mask and data must be the same size")
+    alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
+    if values.ndim and not alike:
+        numbers = registry["iota"](shapes.product(own.shape))
+        values = cycled(values, reshape_value(numbers, own.shape), mask, "putmask")
+    return registry["where"](mask, values, own)
+
+
+def place_mask(own: Value, mask: Any, values: Any) -> Value:
+    """What ``np.place(own, mask, values)`` makes of ``own``: the first values, as many as are true."""
+    values = casted(values, own.dtype, "unsafe", "place")
+    mask = fitting(mask, own, "place: mask and data must be the same size")
+    flags = convert(reshape_value(mask, [shapes.product(mask.shape)]), INT64)
+    numbers = registry["cumsum"](flags) - 1
+    values = cycled(values, reshape_value(numbers, own.shape), mask, "place") if values.ndim else values
+    return registry["where"](mask, values, own)
+
+
+def fitting(mask: Any, own: Value, subject: str) -> Value:
+    """A mask of any shape that has as many elements as an array."""
+    mask = registry["not_equal"](as_value(mask), 0) if as_value(mask).dtype != BOOL else as_value(mask)
+    if mask.ndim == own.ndim and all(map(shapes.same, mask.shape, own.shape)):
+        return mask
+    shapes.require_same(shapes.product(mask.shape), shapes.product(own.shape), subject)
+    return reshape_value(mask, own.shape)
+
+
+def cycled(values: Value, numbers: Value, mask: Value, name: str) -> Value:
+    """Values by their numbers, from the first again after the last."""
+    count = shapes.product(values.shape)
+    some = shapes.compare("not_equal", count, 0)
+    none = registry["logical_not"](registry["any"](mask))
+    shapes.require(both(some, none, "logical_or"), f"{name}: cannot insert from an empty array")
+    # without any value there is a zero to be read, since nothing is written
+    flat = registry["concatenate"]([reshape_value(values, [count]), number_as(0, values.dtype)[None]])
+    size = shapes.as_value(shapes.maximum(count, 1))
+    return gather_value(flat, [registry["remainder"](registry["maximum"](numbers, 0), size)], -1, checked=False)

@@ -1,0 +1,420 @@
+"""Selected elements (``x[mask]``) as all elements under the mask, wherever what becomes of them allows it.
+
+``sum(f(x[mask]))`` is ``sum(where(mask, f(x), 0))``, and ``x[mask] = f(y[mask])`` is ``x = where(mask, f(y), x)``: no
+array whose length depends on elements is needed. What is computed of the other elements is never used. Where such an
+array is needed, it is put together of the positions that the mask selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise import lowering
+from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.promotion import convert
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard, substitute
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Extent, Node, Value, at_source, constant, toposort
+from numbagraph.ops.gathering import gather_value, put_at
+from numbagraph.ops.masks import count_true, is_count, is_late, pack, unpack
+from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
+from numbagraph.ops.slicing import narrow
+
+
+class Form(Struct, eq=False):
+    """An array of selected elements, as the elements of ``full`` at which a mask is true."""
+
+    full: Value
+    mask: Value
+    axis: int
+    """The dimension of the selected elements, counted from the right. In ``full`` it is those of the mask."""
+    count: Value
+    """How many there are."""
+
+    @property
+    def ndim(self) -> int:
+        return self.full.ndim - self.mask.ndim + 1
+
+    def alike(self, other: Form) -> bool:
+        return self.mask is other.mask and self.axis == other.axis
+
+    def filled(self, filler: Any) -> Value:
+        """All elements, with a filler in place of those that are not selected."""
+        number = constant(filler, dtype=self.full.dtype)
+        return registry["where"].bind(self.selecting(), self.full, number)
+
+    def selecting(self) -> Value:
+        """The mask, to be broadcast against ``full``."""
+        return expand_at(self.mask, range(self.mask.ndim, self.mask.ndim - self.axis - 1))
+
+    def axes(self, axes: Iterable[int]) -> tuple[int, ...]:
+        """Dimensions (counted from the right) as those of ``full``."""
+        more, found = self.mask.ndim - 1, list[int]()
+        for each in axes:
+            found += [each] if each > self.axis else [each - more]
+            if each == self.axis:
+                found += range(each - more + 1, each + 1)
+        return tuple(sorted(found))
+
+    def widened(self, value: Value) -> Value | None:
+        """A value that is broadcast against the selected elements, to be broadcast against ``full``."""
+        if value.ndim < -self.axis:
+            return value
+        if shapes.resolve(value.shape[self.axis]) != 1:
+            return None
+        place = value.ndim + self.axis
+        return expand_at(value, range(place, place + self.mask.ndim - 1))
+
+    def shape(self, shape: Sequence[Extent]) -> tuple[Extent, ...]:
+        """The shape of ``full`` for one of selected elements."""
+        place = len(shape) + self.axis
+        return (*shape[:place], *self.mask.shape, *shape[place + 1 :])
+
+    def with_full(self, full: Value, axis: int | None = None) -> Form:
+        return Form(full, self.mask, self.axis if axis is None else axis, self.count)
+
+
+Rewriter = Callable[["Unpacking", Node], "Form | Value | None"]
+
+
+class Unpacking:
+    """One pass over some values: what is of selected elements becomes a `Form`, all else stays or is computed anew."""
+
+    def __init__(self) -> None:
+        self.values: dict[Value, Value] = {}
+        self.forms: dict[Value, Form] = {}
+
+    def visit(self, value: Value) -> None:
+        if not isinstance(value, Node):
+            self.values[value] = value
+            return
+        with at_source(value.source):
+            rewriter = rewriter_of(value)
+            found = rewriter(self, value) if rewriter is not None else None
+            if isinstance(found, Form):
+                self.forms[value] = found
+                return
+            if found is None:
+                inputs = tuple(map(self.real, value.inputs))
+                found = value if inputs == value.inputs else value.op.bind(*inputs, **value.attrs)
+            self.values[value] = found
+
+    def real(self, value: Value) -> Value:
+        """What stands for a value, as an array of selected elements where it is one."""
+        if value not in self.values:
+            form = self.forms[value]
+            self.values[value] = pack.bind(form.full, form.mask, form.count, axis=form.axis - form.mask.ndim + 1)
+        return self.values[value]
+
+    def form_of(self, values: Iterable[Value]) -> Form | None:
+        """The common mask of those values that are of selected elements, if there is one."""
+        found = [self.forms[each] for each in values if each in self.forms]
+        return found[0] if found and all(map(found[0].alike, found)) else None
+
+    def full(self, value: Value, form: Form) -> Value | None:
+        """An operand beside others of selected elements, as all elements."""
+        return self.forms[value].full if value in self.forms else form.widened(self.values[value])
+
+
+def rewriter_of(node: Node) -> Rewriter | None:
+    if node.op in REWRITERS:
+        return REWRITERS[node.op]
+    lower = node.op.lower
+    if isinstance(lower, (lowering.Map, lowering.Cast)) or node.op.kind == "identity":
+        return elementwise
+    if isinstance(lower, lowering.Reduce) and not lower.reducer.positional:
+        return reduction
+    return running if isinstance(lower, lowering.Running) and len(node.inputs) == 1 else None
+
+
+def elementwise(code: Unpacking, node: Node) -> Form | None:
+    form = code.form_of(node.inputs)
+    if form is None or node.op.multi_result or refuses(node):
+        return None
+    operands = [code.full(each, form) for each in node.inputs]
+    if any(each is None for each in operands):
+        return None
+    return form.with_full(node.op.bind(*operands, **node.attrs))  # type: ignore[arg-type]
+
+
+def refuses(node: Node) -> bool:
+    """Whether an op may raise an error for an element: then only those may be computed that are selected."""
+    lower = node.op.lower
+    return isinstance(lower, lowering.Map) and lower.refuse(node) is not None
+
+
+def reduction(code: Unpacking, node: Node) -> Form | Value | None:
+    form = code.form_of(node.inputs)
+    if form is None:
+        return None
+    axes = node.attrs["axes"]
+    if form.axis not in axes:
+        below = sum(each > form.axis for each in axes)
+        return form.with_full(node.op.bind(form.full, axes=form.axes(axes)), form.axis + below)
+    lower = node.op.lower
+    assert isinstance(lower, lowering.Reduce)
+    filled = form.filled(lower.reducer.identity_of(form.full.dtype))
+    return node.op.bind(filled, axes=form.axes(axes))
+
+
+def running(code: Unpacking, node: Node) -> Form | None:
+    """Elements that are not selected leave the accumulator as it is."""
+    form = code.form_of(node.inputs)
+    if form is None or form.mask.ndim > 1:
+        return None
+    if node.attrs["axis"] != form.axis:
+        return form.with_full(node.op.bind(form.full, **node.attrs))
+    lower = node.op.lower
+    assert isinstance(lower, lowering.Running)
+    return form.with_full(node.op.bind(form.filled(lower.reducer.identity_of(form.full.dtype)), **node.attrs))
+
+
+def counted(code: Unpacking, node: Node) -> Value | None:
+    """The length of what a mask of selected elements selects."""
+    form = code.form_of(node.inputs)
+    return None if form is None or form.ndim > 1 else count_true.bind(both_masks(form))
+
+
+def both_masks(form: Form) -> Value:
+    return registry["logical_and"].bind(form.mask, form.full)
+
+
+def packing(code: Unpacking, node: Node) -> Form | None:
+    value, mask, count = node.inputs
+    axis = node.attrs["axis"] + mask.ndim - 1
+    if mask in code.forms:
+        form, inner = code.forms[mask], code.forms.get(value)
+        if inner is None or form.ndim > 1 or inner.mask is not form.mask or inner.axis != axis:
+            return None
+        return Form(inner.full, both_masks(form), axis, code.real(count))
+    return None if value in code.forms else Form(code.values[value], code.values[mask], axis, code.real(count))
+
+
+def unpacking(code: Unpacking, node: Node) -> Form | Value | None:
+    value, mask = node.inputs
+    form = code.forms.get(value)
+    axis = node.attrs["axis"]
+    if mask in code.forms:
+        outer = code.forms[mask]
+        if form is None or outer.ndim > 1 or form.axis != axis or form.mask is not both_masks(outer):
+            return None
+        return Form(form.filled(0), outer.mask, axis, outer.count)
+    if form is not None and form.axis == axis and form.mask is code.values[mask]:
+        return form.filled(0)
+    return None if is_late(value.shape[axis]) else unpacked(code.real(value), code.real(mask), axis)
+
+
+def repeated(code: Unpacking, node: Node) -> Form | None:
+    """What is broadcast to the length of selected elements."""
+    value, *sizes = node.inputs
+    target = shapes.join_extents(node.attrs["shape"], [code.real(each) for each in sizes])
+    late = [axis for axis in range(-len(target), 0) if is_late(target[axis])]
+    form = code.forms.get(value)
+    if len(late) != 1 or value.ndim > len(target):
+        return None
+    count = shapes.resolve(target[late[0]])
+    assert isinstance(count, Node)
+    if form is None:
+        own = Form(code.values[value], count.inputs[0], late[0], count)
+        source = own.widened(code.values[value])
+    else:
+        own, source = form, form.full
+        if form.axis != late[0] or form.mask is not count.inputs[0]:
+            return None
+    if source is None:
+        return None
+    shape = own.shape(target)
+    return own.with_full(
+        broadcast_value(source, shape) if node.op is registry["broadcast_to"] else again(node, source, shape)
+    )
+
+
+def again(node: Node, fill: Value, shape: Sequence[Extent]) -> Value:
+    template, sizes = shapes.split_extents(shape)
+    return node.op.bind(fill, *sizes, shape=template)
+
+
+def numbered(code: Unpacking, node: Node) -> Form | None:
+    """0, 1, 2, ... for the selected elements: how many are selected before."""
+    sizes = [code.real(each) for each in node.inputs]
+    if not sizes or not is_late(sizes[0]):
+        return None
+    count = shapes.resolve(sizes[0])
+    assert isinstance(count, Node)
+    mask = count.inputs[0]
+    return Form(reshape_value(places(mask) - 1, mask.shape), mask, -1, count)
+
+
+def expanded(code: Unpacking, node: Node) -> Form | None:
+    form = code.form_of(node.inputs)
+    if form is None:
+        return None
+    kept = [axis for axis in range(-1, -node.ndim - 1, -1) if axis not in node.attrs["axes"]]
+    own = form.with_full(form.full, kept[-form.axis - 1])
+    return own.with_full(node.op.bind(form.full, axes=own.axes(node.attrs["axes"])))
+
+
+def squeezed(code: Unpacking, node: Node) -> Form | None:
+    form = code.form_of(node.inputs)
+    if form is None or form.axis in node.attrs["axes"]:
+        return None
+    axes = node.attrs["axes"]
+    return form.with_full(
+        node.op.bind(form.full, axes=form.axes(axes)), form.axis + sum(axis > form.axis for axis in axes)
+    )
+
+
+def transposed(code: Unpacking, node: Node) -> Form | None:
+    form = code.form_of(node.inputs)
+    if form is None or form.mask.ndim > 1:
+        return None
+    axes = node.attrs["axes"]
+    moved = axes.index(form.axis) - len(axes) if form.axis >= -len(axes) else form.axis
+    return form.with_full(node.op.bind(form.full, axes=axes), moved)
+
+
+def product(code: Unpacking, node: Node) -> Form | Value | None:
+    """A product of matrices, of which selected elements are rows, columns, or what is summed over."""
+    found = [code.forms.get(each) for each in node.inputs]
+    if any(form is not None and form.mask.ndim > 1 for form in found) or not any(found):
+        return None
+    flags = node.attrs["transposed"]
+    rows_and_inner = (-1, -2) if flags[0] else (-2, -1)
+    inner_and_columns = (-1, -2) if flags[1] else (-2, -1)
+    left, right = (code.forms.get(each) for each in node.inputs)
+    left_part = None if left is None else part_of(left.axis, rows_and_inner)
+    right_part = None if right is None else part_of(right.axis, inner_and_columns)
+    if left is not None and right is not None:
+        if (left_part, right_part) != (1, 0) or left.mask is not right.mask:
+            return None
+        return node.op.bind(left.filled(0), right.filled(0), **node.attrs)
+    if left is not None and left_part == 0:
+        return left.with_full(node.op.bind(left.full, code.values[node.inputs[1]], **node.attrs), -2)
+    if right is not None and right_part == 1:
+        return right.with_full(node.op.bind(code.values[node.inputs[0]], right.full, **node.attrs), -1)
+    return None
+
+
+def part_of(axis: int, axes: tuple[int, int]) -> int | None:
+    return axes.index(axis) if axis in axes else None
+
+
+REWRITERS: dict[Any, Rewriter] = {
+    count_true: counted,
+    pack: packing,
+    unpack: unpacking,
+    registry["broadcast_to"]: repeated,
+    registry["full"]: repeated,
+    registry["iota"]: numbered,
+    registry["expand_dims"]: expanded,
+    registry["squeeze"]: squeezed,
+    registry["transpose"]: transposed,
+    registry["matmul"]: product,
+}
+
+
+def places(mask: Value) -> Value:
+    """For each element of a mask, in one dimension, how many are true up to there."""
+    flat = reshape_value(mask, [shapes.product(mask.shape)])
+    return registry["cumsum"].bind(convert(flat, INT64), axis=-1, reverse=False, exclusive=False)
+
+
+def packed(node: Node) -> Value:
+    """The selected elements side by side: of the positions of all true elements, which stand at the front of an array,
+    as many as there are."""
+    value, mask, count = node.inputs
+    size = shapes.product(mask.shape)
+    flat = reshape_value(mask, [size])
+    # what is not selected goes to one more place at the end
+    target = registry["where"](flat, places(mask) - 1, shapes.as_value(size))
+    room = registry["zeros"](shapes.add(size, 1), np.int64)
+    positions = put_at.bind(room, registry["iota"](size), target, axis=-1, checked=(False,))
+    chosen = narrow(positions, -1, 0, shapes.resolve(count))
+    first = value.ndim + node.attrs["axis"]
+    rows = reshape_value(value, [*value.shape[:first], size, *value.shape[first + mask.ndim :]])
+    return gather_value(rows, [chosen], first - rows.ndim, checked=False)
+
+
+def in_memory(value: Value) -> Value:
+    """What stands for selected elements side by side, written in other ops; other values as they are."""
+    if not isinstance(value, Node) or value.op not in (pack, unpack):
+        return value
+    if value.op is pack:
+        return packed(value)
+    selected, mask = value.inputs
+    return unpacked(selected, mask, value.attrs["axis"])
+
+
+def unpacked(value: Value, mask: Value, axis: int) -> Value:
+    """Elements side by side, where a mask is true; zeros elsewhere. Without any, there still is a zero to be read."""
+    place = value.ndim + axis
+    none = registry["zeros"]((*value.shape[:place], 1, *value.shape[place + 1 :]), value.dtype)
+    whole = registry["concatenate"]([none, value], place)
+    flat = registry["where"](reshape_value(mask, [shapes.product(mask.shape)]), places(mask), 0)
+    last = shapes.as_value(value.shape[axis])
+    positions = reshape_value(registry["minimum"](flat, last), mask.shape)
+    return gather_value(whole, [positions], axis, checked=False)
+
+
+def under_masks(values: Sequence[Value], known: Iterable[Value] = ()) -> list[Value]:
+    """Values with as few arrays of selected elements as there can be; what is ``known`` stays as it is."""
+    known = set(known)
+    order = toposort(values, known)
+    if not any(map(is_count, order)):
+        return list(values)
+    code = Unpacking()
+    code.values.update(zip(known, known, strict=True))
+    for each in order:
+        code.visit(each)
+    found = [code.real(each) for each in values]
+    return found if any(map(is_packed, toposort(found, known))) else with_numbers(found, known)
+
+
+def is_packed(value: Value) -> bool:
+    return isinstance(value, Node) and value.op in (pack, unpack)
+
+
+def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]:
+    """Values with sums in the place of the lengths of selected elements."""
+    return substitute(values, {each: total(each) for each in toposort(values, known) if is_count(each)})
+
+
+def without_masks(values: Sequence[Value], known: Iterable[Value] = ()) -> list[Value]:
+    """Values without nodes that stand for selected elements."""
+    known = set(known)
+    if not any(map(is_count, toposort(values, known))):
+        return list(values)
+    found = under_masks(values, known)
+    mapped: dict[Value, Value] = dict(zip(known, known, strict=True))
+    for each in toposort(found, known):
+        if not isinstance(each, Node):
+            mapped[each] = each
+            continue
+        with at_source(each.source):
+            inputs = tuple(mapped[source] for source in each.inputs)
+            mapped[each] = in_memory(each if inputs == each.inputs else each.op.bind(*inputs, **each.attrs))
+    return with_numbers([mapped[each] for each in found], known)
+
+
+def guards_without_masks(
+    values: Sequence[Value], guards: Sequence[Guard], known: Iterable[Value] = ()
+) -> tuple[tuple[Value, ...], tuple[Guard, ...]]:
+    """The same of values, and of what they require."""
+    found = without_masks([*values, *(guard.condition for guard in guards)], known)
+    conditions = found[len(values) :]
+    own = [replace(guard, condition=each) for guard, each in zip(guards, conditions, strict=True)]
+    return tuple(found[: len(values)]), tuple(own)
+
+
+def total(count: Value) -> Value:
+    """How many elements of a mask are true, as a sum."""
+    assert isinstance(count, Node)
+    (mask,) = count.inputs
+    flags = convert(mask, INT64)
+    return shapes.as_value(as_extent(registry["sum"].bind(flags, axes=tuple(range(-mask.ndim, 0)))))
