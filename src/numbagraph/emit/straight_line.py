@@ -32,6 +32,8 @@ class StraightLine:
         """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
+        self.when_used: dict[object, Scalar] = {}
+        """What is computed only if it is used."""
         self.positions: dict[Dim, tuple[int, int]] = {}
         self.rank0 = {leaf: position for position, leaf in enumerate(leaves) if leaf.ndim == 0}
         for position, leaf in enumerate(leaves):
@@ -88,7 +90,8 @@ class StraightLine:
         assert isinstance(scalar, Register)
         value = scalar.value
         if value not in self.registers:
-            self.registers[value] = self._argument(value)
+            known = self.when_used.get(value)
+            self.registers[value] = self._argument(value) if known is None else self.scalar(known)
         return self.registers[value]
 
     def _argument(self, value: object) -> ir.Value:
