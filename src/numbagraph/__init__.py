@@ -3,6 +3,7 @@
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
+from numbagraph.frontend.checks import CheckError, check
 from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
@@ -28,12 +29,14 @@ from numbagraph.version import __version__
 
 __all__ = [
     "Abstract",
+    "CheckError",
     "GUFunc",
     "GraphFunction",
     "ShapeError",
     "TraceError",
     "__version__",
     "associative_scan",
+    "check",
     "checkpoint",
     "cond",
     "custom_vjp",

@@ -13,7 +13,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph import numpy as xp
-from numbagraph.frontend import loops as front_end
+from numbagraph.frontend import kept_loops
 
 RNG = np.random.default_rng(20)
 X = RNG.normal(size=(6, 3))
@@ -453,12 +453,12 @@ def test_any_callable_is_run_outside_of_a_traced_function() -> None:
 
 
 def test_few_loops_outside_of_traced_functions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front_end, "MOST_KEPT", 2)
-    monkeypatch.setattr(front_end, "_compiled", {})
+    monkeypatch.setattr(kept_loops, "MOST_KEPT", 2)
+    monkeypatch.setattr(kept_loops, "_compiled", {})
     functions = [lambda x, k=k: x + k for k in range(4)]
     for number, each in enumerate(functions):
         assert ng.map(each, np.zeros(2)).tolist() == [number] * 2
-    assert [key[0] for key in front_end._compiled] == functions[2:]
+    assert [key[0] for key in kept_loops._compiled] == functions[2:]
 
 
 def test_equal_bodies_are_one() -> None:

@@ -13,6 +13,8 @@ from numbagraph.frontend import loops as front_end
 from numbagraph.frontend import regions
 from numbagraph.loops import copies
 from numbagraph.ops.control import scan as scan_op
+from numbagraph.transforms.interpret import Evaluation
+from tests.frontend import test_checks
 from tests.frontend.test_loops import (
     PROGRAMS,
     assert_close,
@@ -45,9 +47,30 @@ def check_gradient(name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
 
 
+def check_checks(program: Any) -> None:
+    f = ng.graph_jit(lambda x: program(ng, x))
+    for x in test_checks.ARGUMENTS:
+        test_checks.assert_same(test_checks.outcome(f, x), test_checks.outcome(program, test_checks.Plain, x))
+
+
 def check_assignments(compiled: Any, plain: Any) -> None:
     x, b = np.arange(5.0) + 1, np.arange(5.0) / 3 + 1
     assert_close(ng.graph_jit(compiled)(x, b), plain(x, b))
+
+
+def test_a_loop_for_its_checks_alone_that_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_checks(test_checks.dead_loop)
+    monkeypatch.setattr(regions.Body, "is_checked", False)
+    with pytest.raises(AssertionError):
+        check_checks(test_checks.dead_loop)
+
+
+def test_checks_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_checks(test_checks.in_order)
+    run = Evaluation.run
+    monkeypatch.setattr(Evaluation, "run", lambda self, values: run(self, list(values)[::-1])[::-1])
+    with pytest.raises(AssertionError):
+        check_checks(test_checks.in_order)
 
 
 def test_without_a_fault_the_checks_pass() -> None:

@@ -108,7 +108,8 @@ class ProgramEmitter:
         memory = ir.Function(self.module, ir.FunctionType(I64, [table, I64.as_pointer()]), f"{name}.memory")
         memory.linkage = "internal"
         line = StraightLine(memory, region.signature, leaves)
-        line.deferred = {step.value: step.scalar for step in region.program.entry.prologue}  # not those of checks
+        # what guards alone need may follow from elements, which no table has before the first step
+        line.when_used = {step.value: step.scalar for step in region.program.entry.prologue}
         size, failed = ProgramEmitter(line, region.program).temporaries(), too_big(line, region.program)
         if failed is not None:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)

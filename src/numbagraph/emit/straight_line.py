@@ -32,8 +32,8 @@ class StraightLine:
         """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
-        self.deferred: dict[object, Scalar] = {}
-        """Registers that are computed where they are first read."""
+        self.when_used: dict[object, Scalar] = {}
+        """What is computed only if it is used."""
         self.positions: dict[Dim, tuple[int, int]] = {}
         self.rank0 = {leaf: position for position, leaf in enumerate(leaves) if leaf.ndim == 0}
         for position, leaf in enumerate(leaves):
@@ -90,7 +90,7 @@ class StraightLine:
         assert isinstance(scalar, Register)
         value = scalar.value
         if value not in self.registers:
-            known = self.deferred.get(value)
+            known = self.when_used.get(value)
             self.registers[value] = self._argument(value) if known is None else self.scalar(known)
         return self.registers[value]
 

@@ -15,7 +15,7 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
-from numbagraph.frontend.regions import Body, trace_region
+from numbagraph.frontend.regions import TRUE, Body, require_to_run, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -155,6 +155,9 @@ def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) 
         for each, name in zip(functions, names, strict=True)
     ]
     outputs = alike(bodies, names)
+    is_checked = any(body.is_checked for body in bodies)
+    if is_checked:
+        outputs = [[*values, TRUE] for values in outputs]
     drafts = [
         Draft(f"branch{number}", values, body.guards)
         for number, (body, values) in enumerate(zip(bodies, outputs, strict=True))
@@ -162,6 +165,8 @@ def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) 
     regions, captures = close_together((), drafts, lambda node: any(each.is_used(node) for each in bodies))
     bind = registry["switch"].bind
     results = [bind(index, *captures, branches=regions, result=number) for number in range(len(outputs[0]))]
+    if is_checked:
+        require_to_run(results.pop())
     return optree.tree_unflatten(bodies[0].spec, [Tracer(each) for each in results])
 
 

@@ -10,14 +10,13 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
-from numbagraph.forking import new_lock
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
-from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.kept_loops import outside
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.python_numbers import check_difference
-from numbagraph.frontend.regions import Body, invariants, trace_region
+from numbagraph.frontend.regions import TRUE, Body, invariants, require_to_run, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -34,27 +33,6 @@ Function = Callable[..., Any]
 ORDER = "buifc"
 ATTEMPTS = 4
 """How often a body is traced until its carries keep their types: a weak number takes the dtype of what it becomes."""
-
-MOST_KEPT = 128
-"""Loops outside of traced functions that are kept compiled: they hold the functions that they were made of."""
-
-_compiled: dict[Any, GraphFunction] = {}
-_lock = new_lock()
-
-
-def outside(function: Function, key: Any, make: Callable[[], Function]) -> GraphFunction:
-    """What runs a loop outside of traced functions: it is compiled once for each function that it is given, as long
-    as not too many others are used after it."""
-    try:
-        hash((function, key))
-    except TypeError:
-        return GraphFunction(make())
-    with _lock:
-        found = _compiled.pop((function, key), None) or GraphFunction(make())
-        _compiled[function, key] = found
-        if len(_compiled) > MOST_KEPT:
-            del _compiled[next(iter(_compiled))]
-    return found
 
 
 def described(what: str, function: Function) -> str:
@@ -280,6 +258,11 @@ def settled(step: Function, carry: Carry, sequences: Sequences, what: str) -> tu
 def loop_results(
     body: Body, parameters: Sequence[Input], carry: Carry, sequences: Sequences, how: Manner
 ) -> list[Value]:
+    count, initial, parameters = len(carry.values), [*carry.values], [*parameters]
+    if body.is_checked:
+        initial.append(TRUE)
+        parameters.insert(count, Input(TRUE.type, "checked"))
+        body = replace(body, outputs=(*body.outputs[:count], TRUE, *body.outputs[count:]))
     hoisted = invariants(body, parameters)
     closed = close(
         parameters,
@@ -288,10 +271,13 @@ def loop_results(
         known=lambda node: body.is_used(node) or node in hoisted,
         guards=body.guards,
     )
-    operands = (*carry.values, *sequences.values, *closed.captures)
-    counts = len(carry.values), len(sequences.values)
+    operands = (*initial, *sequences.values, *closed.captures)
+    counts = len(initial), len(sequences.values)
     loop = Loop(sequences.length, operands, closed.region, *counts, how.reverse, how.unroll)
-    return [loop.result(number) for number in range(len(body.outputs))]
+    results = [loop.result(number) for number in range(len(body.outputs))]
+    if body.is_checked:
+        require_to_run(results.pop(count))
+    return results
 
 
 def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int, ...], how: Manner) -> tuple[Any, Any]:
@@ -483,14 +469,22 @@ def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     tree = optree.tree_unflatten(carry.spec, parameters)
     condition = trace_region(cond_fun, (tree,), described("the condition", cond_fun))
     goes_on = truth(condition.outputs, described("the condition", cond_fun))
+    initial, after = [*carry.values], carry.fitted(body.outputs)
+    is_checked = body.is_checked or condition.is_checked
+    if is_checked:
+        initial.append(TRUE)
+        parameters.append(Input(TRUE.type, "checked"))
+        after.append(TRUE)
     hoisted = invariants(body, parameters) | invariants(condition, parameters)
-    drafts = Draft("goes_on", [goes_on], condition.guards), Draft("step", carry.fitted(body.outputs), body.guards)
+    drafts = Draft("goes_on", [goes_on], condition.guards), Draft("step", after, body.guards)
     regions, captures = close_together(
         parameters, drafts, lambda node: body.is_used(node) or condition.is_used(node) or node in hoisted
     )
     attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
     bind = registry["while_loop"].bind
-    results = [bind(*carry.values, *captures, **attrs, result=number) for number in range(len(parameters))]
+    results = [bind(*initial, *captures, **attrs, result=number) for number in range(len(parameters))]
+    if is_checked:
+        require_to_run(results.pop())
     return optree.tree_unflatten(carry.spec, [Tracer(each) for each in results])
 
 

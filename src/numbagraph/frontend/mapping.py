@@ -23,7 +23,7 @@ from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
-from numbagraph.transforms.batching import batch, spread
+from numbagraph.transforms.batching import batch, batch_guards, spread
 
 Axis = int | None
 
@@ -35,25 +35,22 @@ class Requirements:
         self.guards = shapes.current_collector()
         self.mark = len(self.guards.guards)
         self.found: list[Guard] = []
-        self.batched: list[bool] = []
 
-    def take(self) -> list[Value]:
-        """The conditions that have arisen so far, which no longer belong to the trace."""
+    def take(self) -> None:
+        """What has been required so far no longer belongs to the trace."""
         self.found = self.guards.guards[self.mark :]
         del self.guards.guards[self.mark :]
-        self.batched = [False] * len(self.found)
-        return under_masks([each.condition for each in self.found])
+        conditions = under_masks([each.condition for each in self.found])
+        self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
 
-    def give(self, conditions: Sequence[Value]) -> None:
-        """Require the same of whole batches."""
-        for guard, value, flag in zip(self.found, conditions, self.batched, strict=True):
-            self.guards.add(replace(guard, condition=registry["all"](value) if flag else value))
+    def along(self, arrays: Mapping[Value, Value], size: Extent) -> None:
+        """Require the same of a batch with one more dimension."""
+        self.found = batch_guards(self.found, dict(arrays), size)
 
-    def along(self, conditions: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Value]:
-        """The conditions with one more dimension, if they differ along it."""
-        found = batch(conditions, dict(arrays), size)
-        self.batched = [was or flag for was, (_, flag) in zip(self.batched, found, strict=True)]
-        return [value for value, _ in found]
+    def give(self) -> None:
+        """Let it belong to the trace."""
+        for guard in self.found:
+            self.guards.add(guard)
 
 
 class Unmapped:
@@ -190,9 +187,10 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         result = as_traced(inner)(*own_args, **own_kwargs)
         outputs, output_spec = flatten(result)
         values = [as_value(to_value(each)) for each in outputs]
-        conditions = required.take()
+        required.take()
         mapped = elements.results(values, axes_of(out_axes, result, "out_axes"))
-        required.give(required.along(conditions, elements.arrays, elements.known_size))
+        required.along(elements.arrays, elements.known_size)
+        required.give()
         return optree.tree_unflatten(output_spec, [Tracer(each) for each in mapped])
 
     return in_trace(transformed, inner)
@@ -208,15 +206,15 @@ def over_batches(
     chains = [Chain(operand, rank, loops) for operand, rank in zip(operands, ranks, strict=True)]
     required = Requirements()
     outputs = under_masks(list(function([chain.stages[0] for chain in chains])))
-    conditions = required.take()
+    required.take()
     for axis, size in zip(range(-1, -len(loops) - 1, -1), reversed(loops), strict=True):
         if shapes.resolve(size) == 1:
             outputs = [registry["expand_dims"](each, 0) for each in outputs]
             continue
         steps = dict(filter(None, (chain.step(axis) for chain in chains)))
         outputs = [spread(each, size) for each in batch(outputs, steps, size)]
-        conditions = required.along(conditions, steps, size)
-    required.give(conditions)
+        required.along(steps, size)
+    required.give()
     return outputs
 
 

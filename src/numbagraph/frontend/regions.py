@@ -11,13 +11,18 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace, region
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Input, Node, Value, toposort
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Input, Node, Value, constant, current_source, toposort
 from numbagraph.ops.control.common import may_fail
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
+
+TRUE = constant(True, dtype=BOOL)
+"""What a region gives whose checks have held, if it is run for them."""
 
 
 class Body(Struct):
@@ -29,6 +34,11 @@ class Body(Struct):
     """What it requires where it is run."""
     used: frozenset[Value]
     """The values around it that it uses."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether it has to be run though nobody asks for its outputs, since it may raise an error on purpose."""
+        return any(guard.ordered for guard in self.guards)
 
     def is_used(self, node: Node) -> bool:
         """Whether a value is one of those around the region. Lengths are computed again, since types refer to them."""
@@ -64,6 +74,12 @@ def trace_region(
     outputs, guards = guards_without_masks(outputs, trace.guards.guards[mark:], used)
     del trace.guards.guards[mark:]
     return Body(outputs, spec, guards, used)
+
+
+def require_to_run(result: Value) -> None:
+    """Let a loop or a branch be run in its place, whoever asks for its results: it checks something. ``result`` is one
+    of these, and true."""
+    shapes.current_collector().add(Guard(result, "a loop or a branch has run", current_source(), ordered=True))
 
 
 def leaf_value(leaf: Any, what: str) -> Any:

@@ -6,21 +6,39 @@ Dead code is what no output depends on, and a pass is a function from graph to g
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Source, Value, at_source, toposort
 
 
 class Guard(Struct):
-    """A condition (boolean scalar) that must hold at entry; ``subject`` says what it protects, for people."""
+    """A condition (boolean scalar) that must hold; ``subject`` says what it protects, for people."""
 
     condition: Value
     subject: str
     source: Source | None
     error: type[Exception] = ValueError
+    failure: Callable[..., Exception] | None = None
+    """What makes the error of the values of ``arguments``; without it, the error is ``error(subject)``."""
+    arguments: tuple[Value, ...] = ()
+    ordered: bool = False
+    """Whether it is a statement of the function: it is checked where it stands, whether or not results follow."""
+
+
+def guard_values(guards: Iterable[Guard]) -> list[Value]:
+    """The conditions of guards, and what their errors speak of."""
+    return [value for guard in guards for value in (guard.condition, *guard.arguments)]
+
+
+def with_guard_values(guards: Iterable[Guard], values: Iterable[Value]) -> tuple[Guard, ...]:
+    """Guards with other values in the place of those that `guard_values` gives."""
+    rest = iter(values)
+    return tuple(
+        replace(guard, condition=next(rest), arguments=tuple(next(rest) for _ in guard.arguments)) for guard in guards
+    )
 
 
 class DimEquality(Struct):
@@ -46,6 +64,18 @@ class Graph(Struct):
     def order(self) -> tuple[Value, ...]:
         """Every value in dependency order."""
         return tuple(toposort(self.outputs))
+
+    @cached_property
+    def late(self) -> frozenset[Value]:
+        """The conditions of guards that do not follow from lengths and numbers alone: they are known when elements of
+        arrays are, or loops have run."""
+        conditions = [guard.condition for guard in self.guards]
+        late: set[Value] = set()
+        for value in toposort(conditions):
+            inputs = value.inputs if isinstance(value, Node) else ()
+            if value.ndim or not late.isdisjoint(inputs) or (isinstance(value, Node) and value.op.kind == "control"):
+                late.add(value)
+        return frozenset(late.intersection(conditions))
 
     def with_outputs(self, outputs: Iterable[Value], guards: Iterable[Guard] | None = None) -> Graph:
         kept = self.guards if guards is None else tuple(guards)
@@ -96,7 +126,7 @@ def content_hash(graph: Graph, *salt: str) -> str:
     for equality in graph.equalities:
         digest.update(f"equal {id_of(equality.dim, graph)} {extent_key(equality.dim)}\n".encode())
     for guard in graph.guards:
-        digest.update(f"guard {number(guard.condition)}\n".encode())
+        digest.update(f"guard {' '.join(map(number, guard_values([guard])))}\n".encode())
     return digest.hexdigest()
 
 

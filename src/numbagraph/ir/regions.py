@@ -8,17 +8,18 @@ graph, so that what they require of lengths is required there; `close` takes the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 from weakref import WeakValueDictionary
 
 from numbagraph.forking import new_lock
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, Guard, content_hash, substitute
+from numbagraph.ir.graph import Graph, Guard, content_hash, guard_values, substitute, with_guard_values
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, extent_values, toposort
 
 _lock = new_lock()
-_regions: WeakValueDictionary[str, Graph] = WeakValueDictionary()
+_regions: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
 
 class Closed(Struct):
@@ -31,8 +32,8 @@ class Closed(Struct):
 def interned(graph: Graph) -> Graph:
     """The one region of this content: nodes that hold equal regions are then equal themselves."""
     unknown = [shapes.not_one(extent) for each in graph.inputs for extent in each.shape]
-    checks = [f"{each.error.__name__} {each.subject}" for each in graph.guards]
-    key = content_hash(graph, graph.name, repr(unknown), *checks)
+    checks = [(each.error, each.subject, each.failure, each.ordered and each.source) for each in graph.guards]
+    key = (content_hash(graph, graph.name, repr(unknown)), *checks)
     with _lock:
         return _regions.setdefault(key, graph)
 
@@ -60,7 +61,7 @@ def close(
     guards
         What it requires: the program fails where the region is run and a condition does not hold.
     """
-    roots = [*outputs, *(guard.condition for guard in guards)]
+    roots = [*outputs, *guard_values(guards)]
     found = reached([*parameters, *roots], known)
     own = set(parameters)
     captures = [each for each in found if isinstance(each, Input) or (isinstance(each, Node) and known(each))]
@@ -70,8 +71,7 @@ def close(
         mapped[value] = Input(in_terms_of(value.type, mapped), value.name if isinstance(value, Input) else "captured")
     with shapes.collect_guards():  # the enclosing graph requires the same
         results = substitute(roots, mapped)
-    conditions = results[len(outputs) :]
-    checks = tuple(replace(guard, condition=each) for guard, each in zip(guards, conditions, strict=True))
+    checks = with_guard_values(guards, results[len(outputs) :])
     operands = (*leaves, *lengths)
     inputs = tuple(mapped[each] for each in operands)
     graph = Graph(inputs, tuple(results[: len(outputs)]), checks, (), name)  # type: ignore[arg-type]
@@ -175,11 +175,11 @@ def opened(region: Graph, operands: Sequence[Value]) -> list[Value]:
         return substitute(region.outputs, mapped)
 
 
-def opened_guards(region: Graph, operands: Sequence[Value]) -> list[Value]:
-    """The conditions of a region's guards, in the same terms."""
+def opened_guards(region: Graph, operands: Sequence[Value]) -> tuple[Guard, ...]:
+    """A region's guards, in the same terms."""
     mapped = operand_lengths(region, operands)
     with shapes.collect_guards():
-        return substitute([guard.condition for guard in region.guards], mapped)
+        return with_guard_values(region.guards, substitute(guard_values(region.guards), mapped))
 
 
 def output_type(region: Graph, number: int, operands: Sequence[Value | ArrayType]) -> ArrayType:
@@ -207,7 +207,7 @@ def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Gra
     """Regions with the same inputs, without those that none of them reads, and the numbers of the others. The first
     ``needed`` ones stay."""
     inputs = regions[0].inputs
-    roots = [each for region in regions for each in (*region.outputs, *(guard.condition for guard in region.guards))]
+    roots = [each for region in regions for each in (*region.outputs, *guard_values(region.guards))]
     found = set(toposort(roots))
     used = {number for number, each in enumerate(inputs) if number < needed or each in found}
     kept = with_lengths(inputs, used)

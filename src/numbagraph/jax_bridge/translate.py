@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,7 +36,7 @@ def to_jax(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """The graph as a function of JAX arrays, for use inside JAX code: it can be jitted, differentiated and mapped.
 
     Dtypes follow JAX's configuration: without x64, what is 64 bits wide in NumPy is 32 bits wide. An index out of
-    bounds is not noticed, as is JAX's custom.
+    bounds is not noticed, as is JAX's custom, nor that a check of elements fails.
     """
 
     def run(*arrays: Any) -> tuple[Any, ...]:
@@ -58,16 +58,20 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
         translation = Translation(graph, bind(graph, arrays))
-        return translation.results(), translation.out_of_bounds
+        results = translation.results()
+        translation.note_conditions(graph.late)
+        return results, translation.failed
 
     compiled = jax.jit(run, static_argnums=length_arguments(graph))
 
     def call(arrays: Sequence[Any]) -> list[Any]:
         check_entry(graph, bind(graph, arrays))
         with x64():
-            results, out_of_bounds = compiled(*arrays)
-            if out_of_bounds is not None and out_of_bounds:
-                evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
+            results, failed = compiled(*arrays)
+            if failed is not None and failed:
+                again = evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
+                if graph.late:  # whether a condition holds may be a matter of rounding
+                    return again
                 raise RuntimeError(f"{graph.name}: JAX found an index out of bounds that NumPy does not")
         if any(isinstance(array, jax.Array) for array in arrays):
             return list(results)
@@ -106,8 +110,8 @@ class Translation:
         self.environment = environment
         self.lengths = dict(environment)
         self.calls = Calls(graph)
-        self.out_of_bounds: Any = None
-        """Whether any index is out of bounds; None where there is no index to check."""
+        self.failed: Any = None
+        """Whether any index is out of bounds, or a condition does not hold; None where there is none to check."""
 
     def results(self) -> tuple[Any, ...]:
         def leaf(value: Value) -> Any:
@@ -115,11 +119,11 @@ class Translation:
 
         return tuple(interpret(self.graph.outputs, self.environment, leaf, self.apply))
 
-    def conditions(self) -> list[Any]:
-        """What a region requires."""
-        inner = dict(self.lengths)
-        conditions = [guard.condition for guard in self.graph.guards]
-        return interpret(conditions, inner, lambda value: leaf_data(value, self.lengths), self.apply)
+    def note_conditions(self, conditions: Iterable[Value]) -> None:
+        """Take note of conditions that do not hold."""
+        found = interpret(conditions, dict(self.lengths), lambda value: leaf_data(value, self.lengths), self.apply)
+        for each in found:
+            self.note(jnp.logical_not(each))
 
     def apply(self, node: Node, operands: list[Any]) -> Any:
         if node.type.weak and all(isinstance(operand, tuple(PYTHON_SCALARS)) for operand in operands):
@@ -147,8 +151,8 @@ class Translation:
             length, position = length_of(extent, self.lengths), jnp.asarray(operands[number]).astype(int)
             self.note(jnp.any((position < -length) | (position >= length)))
 
-    def note(self, outside: Any) -> None:
-        self.out_of_bounds = outside if self.out_of_bounds is None else self.out_of_bounds | outside
+    def note(self, failed: Any) -> None:
+        self.failed = failed if self.failed is None else self.failed | failed
 
 
 def translated(item: Any) -> Any:
@@ -162,9 +166,8 @@ def translated(item: Any) -> Any:
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
         translation = Translation(item, bind(item, arrays))
         results = translation.results()
-        for condition in translation.conditions():
-            translation.note(jnp.logical_not(condition))
-        return results, jnp.bool_(False) if translation.out_of_bounds is None else translation.out_of_bounds
+        translation.note_conditions(guard.condition for guard in item.guards)
+        return results, jnp.bool_(False) if translation.failed is None else translation.failed
 
     return run
 

@@ -8,7 +8,7 @@ from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
-from numbagraph.ir.graph import Graph
+from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
 from numbagraph.loops.ir import Branch, Carried, Loop, Operand, Program, Region, ReverseLoop, Step
@@ -59,7 +59,7 @@ class ControlBuilder:
         stacked = [number for number in range(carries, outputs) if number in self.wanted]
         shown = [number % outputs for number in self.wanted]
         kept = needed_carries(body, carries, shown)
-        roots = [body.outputs[number] for number in (*kept, *stacked)] + [guard.condition for guard in body.guards]
+        roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
         reached, end = set(toposort(roots)), carries + sequences
         xs = {number for number in range(carries, end) if body.inputs[number] in reached}
         inputs = with_lengths(body.inputs, kept | xs | set(range(end, len(operands))))
@@ -184,7 +184,7 @@ def needed_carries(body: Graph, carries: int, wanted: Iterable[int]) -> set[int]
     numbers = set(wanted)
     needed = {number for number in numbers if number < carries}
     while True:
-        roots = [body.outputs[number] for number in numbers | needed] + [guard.condition for guard in body.guards]
+        roots = [body.outputs[number] for number in numbers | needed] + guard_values(body.guards)
         reached = set(toposort(roots))
         more = needed | {number for number in range(carries) if body.inputs[number] in reached}
         if more == needed:

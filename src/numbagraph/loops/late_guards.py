@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from graphlib import TopologicalSorter
+from itertools import pairwise
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Node, Value
@@ -22,13 +23,14 @@ def late_conditions(graph: Graph) -> dict[Value, None]:
 
 
 def after_checks(
-    needed: Mapping[int, set[int]], checks: Sequence[int], barriers: AbstractSet[int]
+    needed: Mapping[int, set[int]], checks: Sequence[int], barriers: AbstractSet[int], failing: AbstractSet[int]
 ) -> dict[int, set[int]]:
     """What each action needs, its checks among that: what was required of a position is not looked at again where an
     element is read.
 
     An action follows a check if both follow from the same loop nest or call, unless that check, or an earlier one,
-    follows from the action. So no two of them wait for each other.
+    follows from the action. So no two of them wait for each other. Checks follow each other in their order, and what is
+    ``failing``, a loop or a branch that may raise errors itself, follows all checks that it may.
     """
     result = {number: set(each) for number, each in needed.items()}
     if not checks:
@@ -45,5 +47,8 @@ def after_checks(
     for number in TopologicalSorter(needed).static_order():
         sources[number] = {source for each in needed[number] for source in sources[each] | ({each} & barriers)}
     for number, found in result.items():
-        found.update(each for each in checks[: first.get(number, len(checks))] if sources[number] & sources[each])
+        earlier = checks[: first.get(number, len(checks))]
+        found.update(each for each in earlier if number in failing or sources[number] & sources[each])
+    for one, following in pairwise(checks):
+        result[following].add(one)
     return result

@@ -96,8 +96,10 @@ def scheduled(
     checks = range(len(actions), len(actions) + len(late))
     actions += [(Check(builder.rank0(condition)),) for condition in late]
     needed = {number: dependencies(action, producer) - {number} for number, action in enumerate(actions)}
-    keys = (memory.buffers.get(value) if value.ndim else value for value in plan.order if is_barrier(value))
-    needed = after_checks(needed, checks, {producer[key] for key in keys if key in producer})
+    keys = {value: memory.buffers.get(value) if value.ndim else value for value in plan.order if is_barrier(value)}
+    barriers = {value: producer[key] for value, key in keys.items() if key in producer}
+    failing = {barriers[value] for value in barriers if isinstance(value, Node) and value.op.kind == "control"}
+    needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
     steps, donations = without_copies(ordered, [each for each in memory.leaves.values() if each.leaf in given])
     if parallel:

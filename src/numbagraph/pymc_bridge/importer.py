@@ -23,9 +23,9 @@ from pytensor.scalar.basic import ScalarType
 
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, substitute
+from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Node, Value, at_source, constant
 from numbagraph.ir.values import Constant as GraphConstant
@@ -460,9 +460,9 @@ def numbers_as_constants(graph: Graph, captured: Sequence[np.ndarray]) -> tuple[
     numbers: dict[Value, Value] = {value: number_of(data) for value, data in known.items() if is_one_number(data)}
     if not numbers:
         return graph, tuple(captured)
-    replaced = substitute([*graph.outputs, *(guard.condition for guard in graph.guards)], numbers)
+    replaced = substitute([*graph.outputs, *guard_values(graph.guards)], numbers)
     count = len(graph.outputs)
-    guards = tuple(map(lambda guard, value: replace(guard, condition=value), graph.guards, replaced[count:]))
+    guards = with_guard_values(graph.guards, replaced[count:])
     kept = {value: data for value, data in known.items() if value not in numbers}
     rest = Graph((*graph.inputs[:first], *kept), tuple(replaced[:count]), guards, graph.equalities, graph.name)
     return rest, tuple(kept.values())

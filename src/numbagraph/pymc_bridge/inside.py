@@ -47,9 +47,9 @@ def body_of_loop(
     body = body_of(inside, variables, used)
     varying = dependents(parameters, [guard.condition for guard in body.guards])
     before = shapes.GuardCollector()
-    before.guards = [each for each in body.guards if each.condition not in varying]
+    before.guards = [each for each in body.guards if each.condition not in varying and not each.ordered]
     shapes.require_all(before)
-    return replace(body, guards=tuple(each for each in body.guards if each.condition in varying))
+    return replace(body, guards=tuple(each for each in body.guards if each not in before.guards))
 
 
 def with_checks(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, substitute
+from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, toposort
 from numbagraph.ops.product import is_thin, matmul
@@ -84,15 +84,13 @@ def _is_thin_product(node: Node) -> bool:
 
 
 def _results(graph: Graph) -> list[Value]:
-    return [*graph.outputs, *(guard.condition for guard in graph.guards)]
+    return [*graph.outputs, *guard_values(graph.guards)]
 
 
 def _replaced(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     """The graph with other values in the place of some; its inputs stay what they are."""
     results, count = substitute(_results(graph), dict(values)), len(graph.outputs)
-    guards = tuple(
-        replace(guard, condition=condition) for guard, condition in zip(graph.guards, results[count:], strict=True)
-    )
+    guards = with_guard_values(graph.guards, results[count:])
     return Graph(graph.inputs, tuple(results[:count]), guards, graph.equalities, graph.name)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
 
 from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard, guard_values
 from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import Extent, Node, Value, at_source
-from numbagraph.transforms.interpret import interpret
+from numbagraph.transforms.interpret import extended, interpret
 
 Batched = tuple[Value, bool]
 """A value, and whether its first dimension is the batch."""
@@ -53,6 +59,41 @@ def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
             return node.op.batch(node.op, values, flags, **node.attrs), True
         except NotImplementedError as error:
             raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  at {node.source}") from error
+
+
+def batch_guards(guards: Sequence[Guard], batched_inputs: Mapping[Value, Value], size: Extent) -> list[Guard]:
+    """What guards of one element are for a whole batch: each must hold for all elements."""
+    found = iter(batch(guard_values(guards), batched_inputs, size))
+    return [for_all(guard, list(islice(found, 1 + len(guard.arguments)))) for guard in guards]
+
+
+def for_all(guard: Guard, values: Sequence[Batched]) -> Guard:
+    """A guard whose condition and arguments have become ``values``."""
+    conditions, *arguments = (value for value, _ in values)
+    is_batched = tuple(flag for _, flag in values)
+    condition = registry["all"](conditions) if is_batched[0] else conditions
+    if guard.failure is None or not any(is_batched):
+        return replace(guard, condition=condition)
+    return replace(
+        guard,
+        condition=condition,
+        failure=FailureOfElement(guard.failure, is_batched),
+        arguments=(conditions, *arguments),
+    )
+
+
+class FailureOfElement(Struct):
+    """Makes the error of the first element of a batch for which a condition does not hold."""
+
+    failure: Callable[..., Exception]
+    is_batched: tuple[bool, ...]
+    """Of the condition and of each argument."""
+
+    def __call__(self, condition: Any, *arguments: Any) -> Exception:
+        number = int(np.argmin(condition)) if self.is_batched[0] else 0
+        pairs = zip(arguments, self.is_batched[1:], strict=True)
+        error = self.failure(*(each[number] if flag else each for each, flag in pairs))
+        return extended(error, f"in element {number} of the batch") if self.is_batched[0] else error
 
 
 def spread(result: Batched, size: Extent) -> Value:

@@ -12,7 +12,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph
+from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import boxing
 from numbagraph.ir.values import Constant, Dim, Extent, Node, Source, Value, python_type, toposort
 
@@ -75,17 +75,7 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
     Exception
         What NumPy raises, or what a guard says, with the user's line, the operation and the operands' shapes.
     """
-    environment = bind(graph, arrays)
-    check_entry(graph, environment)
-    lengths, calls = dict(environment), Calls(graph)
-
-    def apply(node: Node, operands: list[Any]) -> Any:
-        result = calls.result(node, operands)
-        if check:
-            check_result(node, result, lengths)
-        return result
-
-    results = interpret(graph.outputs, environment, lambda value: leaf_data(value, lengths), apply)
+    results = Evaluation(graph, bind(graph, arrays), check=check).results()
     owned = {id(array) for array in arrays}
     return [boxed(output, own(result, owned)) for output, result in zip(graph.outputs, results, strict=True)]
 
@@ -93,12 +83,13 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
 def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
     """Where native code failed a check: NumPy's interpreter runs into the same trouble, and says where.
 
-    Whether a matrix is singular may be a matter of rounding, and lengths may be too long for BLAS. So where NumPy finds
-    no fault its results count.
+    Whether a matrix is singular or a condition holds may be a matter of rounding, and lengths may be too long for BLAS.
+    So where NumPy finds no fault its results count.
     """
     check_sizes(graph, arrays)
     results = evaluate(graph, arrays)
-    if any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order):
+    opaque = any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order)
+    if opaque or any(guard.ordered and guard.condition in graph.late for guard in graph.guards):
         return results
     raise RuntimeError(f"{described}: compiled code failed a check that the NumPy interpreter passes; this is a bug")
 
@@ -175,6 +166,57 @@ def evaluate_scalar(value: Value, environment: Environment) -> Any:
     return result
 
 
+class Evaluation:
+    """One run of a graph with NumPy. Its guards are checked in their order; those that follow from lengths and numbers
+    alone before anything is computed, unless one of the others stands before the one that fails."""
+
+    def __init__(self, graph: Graph, environment: Environment, *, check: bool = False) -> None:
+        self.graph = graph
+        self.environment = environment
+        self.check = check
+        self.calls = Calls(graph)
+        self.pending: dict[Value, Guard] = {}
+        """Those that are checked as soon as their conditions are known."""
+
+    def results(self) -> list[Any]:
+        """The outputs."""
+        self.check_entry()
+        return self.run([*self.pending, *self.graph.outputs])[len(self.pending) :]
+
+    def check_entry(self) -> None:
+        """Raise unless the arguments fulfil what lengths and numbers alone say."""
+        for equality in self.graph.equalities:
+            if length_of(equality.dim, self.environment) != length_of(equality.other, self.environment):
+                raise equality.error(requirement(equality.subject, equality.source, self.environment))
+        for guard in self.graph.guards:
+            if guard.condition in self.graph.late:
+                self.pending.setdefault(guard.condition, guard)
+            elif not evaluate_scalar(guard.condition, self.environment):
+                self.run([*self.pending])
+                raise self.failure(guard)
+
+    def run(self, values: Sequence[Value]) -> list[Any]:
+        return interpret(values, dict(self.environment), self.leaf, self.apply)
+
+    def leaf(self, value: Value) -> Any:
+        return leaf_data(value, self.environment)
+
+    def apply(self, node: Node, operands: list[Any]) -> Any:
+        result = self.calls.result(node, operands)
+        if self.check:
+            check_result(node, result, self.environment)
+        if node in self.pending and not result:
+            raise self.failure(self.pending.pop(node))
+        return result
+
+    def failure(self, guard: Guard) -> Exception:
+        """The error of a condition that does not hold."""
+        if guard.failure is None:
+            return guard.error(requirement(guard.subject, guard.source, self.environment))
+        found = self.run(guard.arguments)
+        return guard.failure(*map(boxed, guard.arguments, found))
+
+
 class Calls:
     """The results of loops and branches: all that are wanted of one are computed together."""
 
@@ -196,12 +238,10 @@ class Calls:
         """One of the results of a call; the others are kept for when they are asked for."""
         call, attrs = call_of(node), node.attrs
         result = attrs.pop("result")
-        if call not in self.found:
-            numbers = self.wanted[call]
-            try:
+        if result not in self.found.get(call, ()):
+            numbers = [*dict.fromkeys([*self.wanted.get(call, ()), result])]
+            with saying(lambda: place_of(node, operands)):
                 self.found[call] = dict(zip(numbers, compute(*operands, results=numbers, **attrs), strict=True))
-            except Exception as error:
-                raise located(error, node, operands) from error
         return self.found[call][result]
 
 
@@ -212,17 +252,46 @@ def call_of(node: Node) -> Any:
 
 def apply_reference(node: Node, operands: list[Any]) -> Any:
     """The result of one op, by NumPy."""
-    try:
+    with saying(lambda: place_of(node, operands)):
         result = node.op.reference(*operands, **node.attrs)
-    except Exception as error:
-        raise located(error, node, operands) from error
     return weak_data(node, result)
 
 
 def located(error: Exception, node: Node, operands: Sequence[Any]) -> Exception:
     """The same kind of error, with the operation, its operands and the user's line in the message."""
+    return extended(error, place_of(node, operands))
+
+
+def place_of(node: Node, operands: Sequence[Any]) -> str:
     types = ", ".join(map(describe, operands))
-    message = f"{error}\n  in {node.op.name}({types})\n  at {node.source}"
+    return f"in {node.op.name}({types})\n  at {node.source}"
+
+
+class saying:
+    """A context: errors that leave it say more in their messages, such as where they arose."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self.text = text
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Exception):
+            more = extended(error, self.text())
+            if more is not error:
+                raise more from error
+
+
+def extended(error: Exception, text: str) -> Exception:
+    """The same kind of error, with more in its message. Of one that a function raises itself, whose arguments are the
+    user's, the very error, with a note."""
+    if getattr(error, "__notes__", ()):
+        error.add_note(f"  {text}")
+        return error
+    message = f"{error}\n  {text}"
     try:
         return type(error)(message)
     except Exception:  # noqa: BLE001  a class with a constructor of its own
@@ -236,13 +305,8 @@ def describe(operand: object) -> str:
 
 
 def check_entry(graph: Graph, environment: Environment) -> None:
-    """Raise unless the arguments fulfil what the graph requires of them."""
-    for equality in graph.equalities:
-        if length_of(equality.dim, environment) != length_of(equality.other, environment):
-            raise equality.error(requirement(equality.subject, equality.source, environment))
-    for guard in graph.guards:
-        if not evaluate_scalar(guard.condition, environment):
-            raise guard.error(requirement(guard.subject, guard.source, environment))
+    """Raise unless the arguments fulfil what the graph requires of lengths and numbers."""
+    Evaluation(graph, environment).check_entry()
 
 
 def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:

@@ -14,11 +14,10 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import opened_guards
-from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Batch, Extent, Input, Node, Op, Unsupported, Value, Vjp
 from numbagraph.transforms.autodiff import is_differentiable
-from numbagraph.transforms.batching import batch
-from numbagraph.transforms.interpret import bind, length_of
+from numbagraph.transforms.batching import batch_guards
+from numbagraph.transforms.interpret import bind, length_of, saying
 
 
 def control_op(
@@ -127,9 +126,7 @@ def batches_of(points: Sequence[Input], flags: Sequence[bool], size: Extent) -> 
 
 def batched_guards(region: Graph, points: Sequence[Input], wholes: Mapping[Value, Value], size: Extent) -> list[Guard]:
     """The guards of a region for a whole batch: each must hold for all elements."""
-    found = batch(opened_guards(region, points), dict(wholes), size)
-    conditions = [registry["all"](value) if flag else value for value, flag in found]
-    return [replace(guard, condition=each) for guard, each in zip(region.guards, conditions, strict=True)]
+    return batch_guards(opened_guards(region, points), dict(wholes), size)
 
 
 def given_or_zero(given: Mapping[int, Value], number: int, value: Value) -> Value:
@@ -144,10 +141,6 @@ def empty_output(region: Graph, number: int, arrays: Sequence[Any], leading: int
     return np.empty((leading, *lengths), value.dtype)
 
 
-def in_step(error: Exception, number: int) -> Exception:
-    """The same error, which says in which step of a loop it was raised."""
-    message = f"{error}\n  in step {number}"
-    try:
-        return type(error)(message)
-    except Exception:  # noqa: BLE001  a class with a constructor of its own
-        return ValueError(message)
+def in_step(number: Callable[[], int]) -> saying:
+    """A context: errors that leave it say in which step of a loop they arose."""
+    return saying(lambda: f"in step {number()}")

@@ -135,10 +135,8 @@ def reference(
     }
     for number in range(count):
         place = count - 1 - number if reverse else number
-        try:
+        with in_step(lambda: number):  # noqa: B023  it is asked within the step
             found = evaluate(body, [*carry, *(each[place] for each in xs), *rest])
-        except Exception as error:
-            raise in_step(error, number) from error
         for result, rows in stacked.items():
             rows[place] = carry[result - outputs] if result >= outputs else found[result]
         carry = found[:carries]

@@ -109,8 +109,8 @@ def batched_switch(
         return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
     if any(map(region_may_fail, branches)):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
-        own = op.bind(*numbers, *points, branches=branches, result=result)
-        return over_elements(inputs, batched, [*numbers, *points], [own])[0]
+        own = [op.bind(*numbers, *points, branches=branches, result=k) for k in range(len(branches[0].outputs))]
+        return over_elements(inputs, batched, [*numbers, *points], own)[result]
     given = dict(zip(points, inputs[1:], strict=True))
     stacks: dict[Value, Value] = {point: given[point] for point, flag in zip(points, batched[1:], strict=True) if flag}
     found = [batch([opened(each, points)[result]], stacks, size)[0] for each in branches]

@@ -33,14 +33,11 @@ def infer(*operands: Value, condition: Graph, body: Graph, carries: int, result:
 def reference(*arrays: Any, condition: Graph, body: Graph, carries: int, results: Sequence[int]) -> list[Any]:
     """The loop as Python runs it."""
     carry, rest, number = list(arrays[:carries]), arrays[carries:], 0
-    while True:
-        try:
-            if not evaluate(condition, [*carry, *rest])[0]:
-                return [carry[each] for each in results]
+    with in_step(lambda: number):
+        while evaluate(condition, [*carry, *rest])[0]:
             carry = evaluate(body, [*carry, *rest])
-        except Exception as error:
-            raise in_step(error, number) from error
-        number += 1
+            number += 1
+    return [carry[each] for each in results]
 
 
 def vjp(
@@ -103,14 +100,18 @@ def translate(*arrays: Any, condition: Any, body: Any, carries: int, results: Se
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries:]
 
+    def goes_on(state: Any) -> Any:
+        (more,), fails = condition(*state[0], *rest)
+        return more & ~fails & ~state[1]
+
     def step(state: Any) -> Any:
         found, fails = body(*state[0], *rest)
         return found, state[1] | fails
 
     init = tuple(map(asarray, arrays[:carries])), asarray(False)
     # a step that failed is the last: what it stored may go on for ever
-    found, failed = lax.while_loop(lambda state: condition(*state[0], *rest)[0][0] & ~state[1], step, init)
-    return [found[each] for each in results], failed
+    found, failed = lax.while_loop(goes_on, step, init)
+    return [found[each] for each in results], failed | condition(*found, *rest)[1]
 
 
 while_loop = control_op(

@@ -63,12 +63,10 @@ def reference(*arrays: Any, results: Sequence[int], **attrs: Any) -> list[Any]:
     pullback = Pullback(**attrs)
     carry, captures, carried, others = pullback.split(arrays)
     before: list[list[Any]] = []
-    try:
+    with in_step(lambda: len(before)):
         while evaluate(pullback.condition, [*carry, *captures])[0]:
             carry, last = evaluate(pullback.body, [*carry, *captures]), carry
             before.append(last)
-    except Exception as error:
-        raise in_step(error, len(before)) from error
     for each in reversed(before):
         carried = evaluate(pullback.pullback, [*carried, *each, *captures, *others])
     return [carried[each] for each in results]
