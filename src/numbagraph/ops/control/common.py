@@ -18,7 +18,7 @@ from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Batch, Extent, Input, Node, Op, Unsupported, Value, Vjp
 from numbagraph.transforms.autodiff import is_differentiable
 from numbagraph.transforms.batching import batch
-from numbagraph.transforms.interpret import bind, length_of
+from numbagraph.transforms.interpret import bind, length_of, reraise_called_back
 
 
 def control_op(
@@ -145,7 +145,9 @@ def empty_output(region: Graph, number: int, arrays: Sequence[Any], leading: int
 
 
 def in_step(error: Exception, number: int) -> Exception:
-    """The same error, which says in which step of a loop it was raised."""
+    """The same error, which says in which step of a loop it was raised. That of a function which was called back stays
+    what it is."""
+    reraise_called_back(error)
     message = f"{error}\n  in step {number}"
     try:
         return type(error)(message)
