@@ -28,6 +28,9 @@ from numbagraph.transforms.interpret import describe, note_callback
 CALLBACKS = "numbagraph.callbacks."
 """The prefix of external symbols that call users' functions."""
 
+REPORT = "numbagraph.callers.report"
+"""The external symbol of what prints an exception that is set."""
+
 METHODS = ("sequential", "expand_dims", "broadcast_all")
 """How a batch is computed, as `jax.pure_callback` has it."""
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from numbagraph.intrinsics.external import FINDERS, external_symbols, one_by_one
 from numbagraph.ir.abi import INTERRUPTED
-from numbagraph.ops.callback import CALLBACKS, Callback, owner_of
+from numbagraph.ops.callback import CALLBACKS, REPORT, Callback, owner_of
 
 from .handwritten import OnePerProcess, Part, load_part
 from .objects import ArrayFields, canonical, object_symbols, python_symbols
 
 _PYTHON_FUNCTIONS = (
+    "PyErr_Occurred",
     "PyErr_WriteUnraisable",
     "PyGILState_Ensure",
     "PyGILState_GetThisThreadState",
@@ -90,3 +91,4 @@ def callbacks_in(names: Iterable[str]) -> list[str]:
 
 
 FINDERS[CALLBACKS] = one_by_one(address_of)
+FINDERS[REPORT.removesuffix("report")] = one_by_one(lambda name: callers.get().part.address(name))

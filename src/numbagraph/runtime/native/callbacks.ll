@@ -9,6 +9,7 @@
 
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
 declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
+declare ptr @PyErr_Occurred() nounwind
 declare void @PyErr_WriteUnraisable(ptr) nounwind
 declare i32 @PyGILState_Ensure() nounwind
 declare ptr @PyGILState_GetThisThreadState() nounwind
@@ -180,4 +181,18 @@ report:
 leave:
   call void @PyGILState_Release(i32 %state)
   ret i32 INTERRUPTED
+}
+
+; Prints the exception that is set, if there is one: for callers who cannot raise it.
+define void @report() nounwind {
+  %state = call i32 @PyGILState_Ensure()
+  %exception = call ptr @PyErr_Occurred()
+  %is_set = icmp ne ptr %exception, null
+  br i1 %is_set, label %print, label %done
+print:
+  call void @PyErr_WriteUnraisable(ptr null)
+  br label %done
+done:
+  call void @PyGILState_Release(i32 %state)
+  ret void
 }
