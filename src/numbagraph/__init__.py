@@ -3,6 +3,7 @@
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
+from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.checks import CheckError, check
 from numbagraph.frontend.differentiation import (
     custom_vjp,
@@ -53,6 +54,7 @@ __all__ = [
     "numpy",
     "on_linalg_error",
     "ops",
+    "pure_callback",
     "release_memory",
     "scan",
     "special",

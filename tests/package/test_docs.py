@@ -39,6 +39,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.differentiation,
         numbagraph.frontend.loops,
         numbagraph.frontend.branches,
+        numbagraph.frontend.callbacks,
         numbagraph.frontend.checks,
         numbagraph.runtime.threads,
     ],

@@ -8,6 +8,7 @@ the depth of a graph is no limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -387,6 +388,17 @@ class Core(Routine):
     @property
     def results(self) -> int:
         return len(self.ranks)
+
+
+class PythonCall(Core):
+    """A call of a Python function; ``evaluate`` and ``translate`` are as those of `Control`."""
+
+    evaluate: Callable[..., Sequence[Any]] = field(kw_only=True)
+    translate: Callable[..., tuple[Sequence[Any], Any]] = field(kw_only=True)
+
+
+Together = Control | PythonCall
+"""What gives all its results at once, with NumPy and with JAX, too."""
 
 
 class ComputedAtUse(Protocol):

@@ -13,9 +13,10 @@ from math import prod
 from llvmlite import ir
 
 from numbagraph.emit.call import LinkedVersion, ProgramCall
-from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER
-from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
+from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER, Emitter
+from numbagraph.ir.abi import INTERRUPTED, NativeSignature
 from numbagraph.ir.structs import Struct
+from numbagraph.ops.callback import CALLBACKS, REPORT
 
 VECTOR = F64.as_pointer()
 TABLE = POINTER.as_pointer()
@@ -170,6 +171,7 @@ def density(name: str, run: ir.Function, layout: PointLayout) -> Body:
         leave_unless(builder, size, layout.size)
         vectors = [value, gradient][: len(layout.sizes)]
         code = builder.call(run, [x, *vectors, record_or_default(builder, name, record)])
+        report(builder, code)
         status = error_of(builder, code)
         if len(vectors) > 1:
             with builder.if_then(builder.icmp_signed("!=", status, ir.Constant(I64, GOOD)), likely=False):
@@ -189,6 +191,7 @@ def expander(name: str, run: ir.Function, layout: PointLayout) -> Body:
         leave_unless(builder, size, layout.size)
         leave_unless(builder, count, layout.sizes[0])
         code = builder.call(run, [x, out, record_or_default(builder, name, record)])
+        report(builder, code)
         failed = builder.icmp_signed("!=", code, ir.Constant(I32, 0))
         return builder.select(failed, ir.Constant(I64, FATAL), ir.Constant(I64, GOOD))
 
@@ -197,10 +200,18 @@ def expander(name: str, run: ir.Function, layout: PointLayout) -> Body:
 
 def error_of(builder: ir.IRBuilder, code: ir.Value) -> ir.Value:
     """What a program's return code is to a sampler."""
-    memory = builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
+    fatal = builder.icmp_signed("<", code, ir.Constant(I32, 0))
     good = builder.icmp_signed("==", code, ir.Constant(I32, 0))
-    failed = builder.select(memory, ir.Constant(I64, FATAL), ir.Constant(I64, FAILED))
+    failed = builder.select(fatal, ir.Constant(I64, FATAL), ir.Constant(I64, FAILED))
     return builder.select(good, ir.Constant(I64, GOOD), failed)
+
+
+def report(builder: ir.IRBuilder, code: ir.Value) -> None:
+    """Let an exception be printed that a Python function has raised: a sampler cannot raise it."""
+    if any(name.startswith(CALLBACKS) for name in builder.module.globals):
+        raised = builder.icmp_signed("==", code, ir.Constant(I32, INTERRUPTED))
+        with builder.if_then(raised, likely=False):
+            builder.call(Emitter(builder).function(REPORT, ir.VoidType(), [], pure=False), [])
 
 
 def is_finite(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:

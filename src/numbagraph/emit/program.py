@@ -293,7 +293,11 @@ class ProgramEmitter:
         addresses = [self.line.base(buffer) for buffer in call.arguments]
         dtypes = [buffer.dtype for buffer in call.arguments]
         failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
-        if failed is not None:
+        if failed is None:
+            return
+        if failed.type == I32:  # a code of its own
+            self.line.leave_if(self.code.builder.icmp_signed("!=", failed, ir.Constant(I32, 0)), failed)
+        else:
             self.line.leave_if(failed, ir.Constant(I32, NO_SOLUTION))
 
 

@@ -63,11 +63,11 @@ def _values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -
     return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, TypeError(text))]
 
 
-def _tree(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
+def tree_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     return optree.tree_unflatten(spec, [Tracer(value) for value in values])
 
 
-def _arguments(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
+def arguments_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     """A tree of values as arguments of a function, which must not write into them."""
     return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
 
@@ -189,13 +189,13 @@ def value_and_grad(
         values, spec = _values(positions.take(args, kwargs))
         _require_differentiable(values, "grad")
         points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
+        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, _ = _values(value)
         _require_scalar(outputs, "grad")
         one = constant(1, dtype=outputs[0].dtype)
-        gradient = _tree(spec, _cotangents(outputs, [one], points))
+        gradient = tree_of(spec, _cotangents(outputs, [one], points))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
     return in_trace(transformed, inner)
@@ -240,14 +240,14 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
         return _vjp_of_arrays(inner, primals, has_aux)
     values, spec = _values(primals)
     points = _independent(values)
-    result = as_traced(inner)(*_arguments(spec, points))
+    result = as_traced(inner)(*arguments_of(spec, points))
     value, auxiliary = result if has_aux else (result, None)
     outputs, output_spec = _values(value)
 
     def pullback(cotangent: Any) -> Any:
         given = _values_like(output_spec, cotangent, "the cotangent", "the function's value")
         given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
-        return _tree(spec, _cotangents(outputs, given, points))
+        return tree_of(spec, _cotangents(outputs, given, points))
 
     return (value, pullback, auxiliary) if has_aux else (value, pullback)
 
@@ -296,10 +296,10 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         _require_differentiable(values, "jvp")
         points = _independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
-        result = as_traced(inner)(*_arguments(spec, points))
+        result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
-        tangent = _tree(output_spec, autodiff.tangents(prepare(outputs), points, given))
+        tangent = tree_of(output_spec, autodiff.tangents(prepare(outputs), points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
     return in_trace(transformed, transformed)(tuple(primals), tuple(tangents))
@@ -320,12 +320,12 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
         values, spec = _values(positions.take(args, kwargs))
         _require_differentiable(values, "a Jacobian")
         points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, _arguments(spec, points))
+        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
         rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
-        blocks = [positions.arrange(_tree(spec, row)) for row in rows]
+        blocks = [positions.arrange(tree_of(spec, row)) for row in rows]
         jacobian = optree.tree_unflatten(output_spec, blocks)
         return (jacobian, auxiliary) if has_aux else jacobian
 
@@ -415,7 +415,7 @@ def stop_gradient(x: Any) -> Any:
     return optree.tree_unflatten(spec, [apply(registry["stop_gradient"], leaf) for leaf in leaves])
 
 
-def _given(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value | None]:
+def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value | None]:
     """The leaves of one argument's cotangent; None stands for zero, for the whole argument or for a leaf."""
     if cotangent is None:
         return [None] * argument.num_leaves
@@ -464,17 +464,17 @@ class custom_vjp:
         if current_trace() is None:
             return self._eager(*args)
         values, spec = _values(args)
-        outputs, output_spec = _values(as_traced(self.function)(*_arguments(spec, values)))
+        outputs, output_spec = _values(as_traced(self.function)(*arguments_of(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
                 raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
-            _, residuals = as_traced(self.forward)(*_arguments(spec, arguments))
-            found = as_traced(self.backward)(residuals, _arguments(output_spec, cotangents))
+            _, residuals = as_traced(self.forward)(*arguments_of(spec, arguments))
+            found = as_traced(self.backward)(residuals, arguments_of(output_spec, cotangents))
             if len(found) != len(args):
                 name = self.function.__name__
                 raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")
             pairs = zip(found, spec.children(), strict=True)
-            return [each for one, argument in pairs for each in _given(one, argument)]
+            return [each for one, argument in pairs for each in cotangent_leaves(one, argument)]
 
-        return _tree(output_spec, with_rule(outputs, values, backward))
+        return tree_of(output_spec, with_rule(outputs, values, backward))

@@ -66,7 +66,10 @@ class Writers:
     def write(self, arguments: Arguments, targets: Targets) -> bool:
         """Write the results, if one of the writers can."""
         writers = arguments.find(self._by_tree.get(targets.spec, {}))
-        return any(each(*arguments.leaves, *targets.leaves) is not NotImplemented for each in writers)
+        for each in writers:  # noqa: SIM110  a generator would not let StopIteration of a callback through
+            if each(*arguments.leaves, *targets.leaves) is not NotImplemented:
+                return True
+        return False
 
     def extend(self, traced: Traced, arguments: Arguments, targets: Targets, *, is_flat: bool) -> None:
         """Compile what a version lacks for such arguments and targets."""

@@ -38,7 +38,8 @@ class EmitCall(Protocol):
 
     ``addresses`` point to the first byte of each buffer, ``extents`` are the lengths of all its dimensions (which
     include those of a batch), ``dtypes`` what its elements are. ``attributes`` are those of the node. Writes the
-    results, and gives one bit, whether that has failed; or None where it cannot fail.
+    results, and gives one bit, whether that has failed; or None where it cannot fail; or what the program returns then,
+    a number of 32 bits, 0 where it has not failed.
     """
 
     def __call__(

@@ -8,8 +8,9 @@ A compiled graph is three C functions in one LLVM module:
     (loop iterations of the whole program), by which a caller decides whether to release the GIL.
 ``i32 program(i8** data, i64* meta, i8** results)``
     Runs. Returns 0, or a non-zero code when a check inside a loop failed (an index out of bounds), memory ran out
-    (``OUT_OF_MEMORY``), a system has no solution (``NO_SOLUTION``), or a signal handler has raised an exception
-    (``INTERRUPTED``), for which long loops ask. Nothing else in it touches Python, so it may run without the GIL.
+    (``OUT_OF_MEMORY``), a system has no solution (``NO_SOLUTION``), or a signal handler, for which long loops ask, or a
+    function that was called back has raised an exception (``INTERRUPTED``). These take the GIL; nothing else in it
+    touches Python, so it may run without it.
 ``PyObject* entry(PyObject* bound, PyObject** args, Py_ssize_t nargs)``
     The native Python entry (``METH_FASTCALL``), which knows nothing of the graph but its `NativeSignature`.
 
@@ -27,7 +28,7 @@ from numbagraph.ir.structs import Struct, cached_property
 
 OUT_OF_MEMORY = -1
 INTERRUPTED = -2
-"""A signal handler of Python's has raised an exception, which is set."""
+"""A signal handler of Python's, or a function that was called back, has raised an exception, which is set."""
 NO_SOLUTION = 2
 """A matrix is singular, or not positive definite."""
 

@@ -50,6 +50,10 @@ class Registry:
     def __contains__(self, name: str) -> bool:
         return name in self._ops
 
+    def holds(self, op: Op) -> bool:
+        """Whether an op is one of them, and so lives as long as the process."""
+        return self._ops.get(op.name) is op
+
     def __iter__(self) -> Iterator[Op]:
         return iter(self._ops.values())
 

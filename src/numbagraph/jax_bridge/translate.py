@@ -131,7 +131,7 @@ class Translation:
         self.check_bounds(node, operands)
         try:
             lower = node.op.lower
-            if isinstance(lower, lowering.Control):
+            if isinstance(lower, lowering.Together):
                 result = self.calls.of_call(node, operands, partial(self.control, lower))
             else:
                 result = node.op.jnp(*operands, **node.attrs)
@@ -139,8 +139,8 @@ class Translation:
             raise located(error, node, operands) from error
         return in_dtype(result, node.dtype)
 
-    def control(self, lower: lowering.Control, *operands: Any, **attrs: Any) -> Sequence[Any]:
-        """Results of a loop or a branch."""
+    def control(self, lower: lowering.Together, *operands: Any, **attrs: Any) -> Sequence[Any]:
+        """Results of a loop, a branch, or a call of Python."""
         results, failed = lower.translate(*operands, **{name: translated(item) for name, item in attrs.items()})
         self.note(failed)
         return results

@@ -100,6 +100,20 @@ def as_in_pytensor_3(kind: Any) -> Any:
     return kind
 
 
+def pullback_of(op: Any) -> Callable[..., Any]:
+    """The derivative of an op, of its inputs, its outputs and their cotangents."""
+    return op.pullback if hasattr(op, "pullback") else op.L_op
+
+
+def inferred_shapes(node: Any) -> Any:
+    """The shapes of what an op gives, in terms of those of its inputs; None if the op does not say."""
+    infer = getattr(node.op, "infer_shape", None)
+    lengths = [tuple(each.shape[axis] for axis in range(each.type.ndim)) for each in node.inputs]
+    if infer is None:
+        return None
+    return infer(node, lengths) if hasattr(node.op, "pullback") else infer(None, node, lengths)
+
+
 def _filled(entry: Any, indices: Sequence[Any]) -> Any:
     if isinstance(entry, slice):
         return slice(*(_filled(each, indices) for each in (entry.start, entry.stop, entry.step)))

@@ -129,6 +129,8 @@ class Importer:
         self.entered: list[Value] = []
         """What the branch uses and does not compute itself."""
         self.branches: Branches | None = None
+        self.python_calls: Callable[[Importer, Apply], list[Value] | None] = lambda importer, node: None
+        """What makes values of an op that is Python alone; None where it must not, or cannot."""
         for variable in inputs:
             self.values[variable] = input_of(variable)
 
@@ -177,7 +179,7 @@ class Importer:
         """An importer that has nothing yet, for a part of the same graph."""
         inside = Importer(check_parameters=self.check_parameters)
         inside.arrays, inside.constancy = self.arrays, self.constancy
-        inside.requirements = self.requirements
+        inside.requirements, inside.python_calls = self.requirements, self.python_calls
         return inside
 
     def require(self, condition: Value, message: str, error: type[Exception], variable: Variable) -> None:
@@ -289,10 +291,13 @@ class Importer:
         return self.constancy[value]
 
     def computed_now(self, node: Apply) -> list[Any]:
-        """The results of an op without a translation, where they follow from constants alone."""
+        """The results of an op without a translation, where they follow from constants alone, or are Python's."""
         values = [self.values[each] for each in node.inputs]
         data = [self.data_of(each) for each in values]
         if any(each is None for each in data) or not data or not hasattr(node.op, "perform"):
+            called = self.python_calls(self, node)
+            if called is not None:
+                return called
             where = f"{type(node.op).__module__}.{type(node.op).__name__}"
             computed = describe(node.outputs[0])
             raise UnsupportedOp(f"PyTensor's op {node.op} ({where}) has no translation. It computes {computed}")

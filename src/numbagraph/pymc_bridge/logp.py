@@ -26,10 +26,11 @@ from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
-from numbagraph.pymc_bridge.initial_point import InitialPoint
+from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
 from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
+from numbagraph.pymc_bridge.python_calls import PythonCalls
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.pymc_bridge.switches import SWITCHES
 from numbagraph.rewrite.engine import rewrite_values
@@ -143,7 +144,10 @@ def density_of(model: Any) -> Variable:
 
 def gradient_of(value: Value, inputs: Sequence[Input]) -> list[Value]:
     """The derivatives of a value, which are zero where it does not depend on an input."""
-    found = cotangents([value], [constant(1, dtype=value.dtype)], inputs)
+    try:
+        found = cotangents([value], [constant(1, dtype=value.dtype)], inputs)
+    except NotImplementedError as error:
+        raise (error.__cause__ if isinstance(error.__cause__, UnsupportedOp) else error) from None
     return [registry["zeros_like"](each) if given is None else given for each, given in zip(inputs, found, strict=True)]
 
 
@@ -175,6 +179,7 @@ class Parts:
         self.point = Point(original, self.model)
         self.shared: dict[Any, str] = {}
         """Variables that may change, and what their values are called; some have no names."""
+        self.python_calls = PythonCalls(self.shapes_at_initial_point)
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
         """The shared variables that some variables depend on and that may change."""
@@ -182,6 +187,15 @@ class Parts:
         for each in found:
             self.shared.setdefault(each, each.name or f"shared variable {len(self.shared)}")
         return found
+
+    def shapes_at_initial_point(self, node: Any) -> list[tuple[int, ...]] | None:
+        """The shapes of what an op gives, once: data that are constant leave no other ones."""
+        if not self.freeze:
+            return None
+        given = self.model.initial_point()
+        inputs = [each for each in ancestors(node.outputs) if each in self.point.variables]
+        function = pytensor.function(inputs, node.outputs, mode=PYTHON_CODE, on_unused_input="ignore")
+        return [np.shape(each) for each in function(*(given[each.name] for each in inputs))]
 
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
@@ -192,6 +206,7 @@ class Parts:
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
             importer = Importer(check_parameters=self.check_parameters)
+            importer.python_calls = self.python_calls
             importer.values.update({each: checked_input(each, self.shared[each]) for each in shared})
             self.point.bind(importer, inputs)
             values = build([as_double(importer(each), each) for each in variables], inputs)

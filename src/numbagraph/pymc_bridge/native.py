@@ -158,7 +158,7 @@ class VectorFunction:
             NativeSignature((ArrayLeaf(FLOAT64, ones),), (), results, single=not vectors),
             shapes=self.library.address(f"{self.special.name}.vector.shapes"),
             program=self.library.address(f"{self.special.name}.vector.program"),
-            keepalive=(self.library, self.record),
+            keepalive=(self.library, self.record, self.graph),  # which has the functions that are called back
         )
         return make_callable([plan], self.special.name)
 

@@ -101,7 +101,7 @@ def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
     for value in graph.order:
         if isinstance(value, Node):
             below[value] = frozenset().union(*(below[source] for source in value.inputs))
-            if any(source in mixed for source in value.inputs) or not below[value]:
+            if any(source in mixed for source in value.inputs) or not below[value] or value.op.kind == "callback":
                 mixed.add(value)
         elif isinstance(value, Input) and value in arrays:
             below[value] = frozenset((value,))

@@ -161,11 +161,11 @@ def all_constant(heads: Sequence[Head]) -> bool:
     return bool(heads) and all(head is Constant for head in heads)
 
 
-@node_rule(lambda op: op.kind != "view" and op.name != "alias", all_constant)
+@node_rule(lambda op: op.kind not in ("view", "callback") and op.name != "alias", all_constant)
 def fold_constants(node: Node) -> Constant | None:
     """Constants in, constant out, unless it takes more room than they do. A view of a constant is free as it is.
 
-    An alias may be what a derivative is taken with respect to.
+    An alias may be what a derivative is taken with respect to. Users' functions are called when the program runs.
     """
     data = [each.data for each in node.inputs if isinstance(each, Constant)]
     try:
@@ -193,7 +193,9 @@ class RuleSet:
     def candidates(self, node: Node) -> tuple[Rule, ...]:
         about = self._about.get(node.op)
         if about is None:
-            about = self._about[node.op] = About(tuple(each for each in self.rules if each.concerns(node.op)))
+            about = About(tuple(each for each in self.rules if each.concerns(node.op)))
+            if registry.holds(node.op):  # others may hold users' functions, and live as long as someone uses them
+                self._about[node.op] = about
         return about.candidates(node) if about.rules else ()
 
 

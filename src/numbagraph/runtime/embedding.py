@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -13,6 +14,7 @@ from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Source
 from numbagraph.loops.ir import Compute
+from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
 from numbagraph.runtime.specialise import Specialisation, compiling
 
@@ -63,7 +65,11 @@ class Embedding(Struct, eq=False):
         """The function for callers from C, compiled."""
         module, first = ir.Module(C_FUNCTION), self.versions[0].signature
         emit_c_function(
-            module, C_FUNCTION, first.arguments, len(first.results), lambda builder: self.call(builder, fixed_address)
+            module,
+            C_FUNCTION,
+            first.arguments,
+            len(first.results),
+            lambda builder: self.call(builder, fixed_address, symbols_for_c),
         )
         with compiling:
             return Library(compile_module(str(module)), {})
@@ -73,10 +79,15 @@ class Embedding(Struct, eq=False):
         """The address of the function for callers from C, valid as long as this object lives."""
         return self.c_library.address(C_FUNCTION)
 
-    def call(self, builder: ir.IRBuilder, address: Address) -> ProgramCall:
-        """Begin to emit a call at the builder's position."""
+    def call(
+        self,
+        builder: ir.IRBuilder,
+        address: Address,
+        symbols: Callable[[list[str]], dict[str, int]] = external_symbols,
+    ) -> ProgramCall:
+        """Begin to emit a call at the builder's position; ``symbols`` finds the addresses of external ones."""
         versions = [emit_version(builder.module, version) for version in self.versions]
-        bind_externals(builder.module, external_symbols, address)
+        bind_externals(builder.module, symbols, address)
         return ProgramCall(builder, versions, address, refuses_one=self.refuses_one)
 
 

@@ -25,7 +25,8 @@ def read_source(*names: str) -> str:
 
 def expand(source: str, constants: Mapping[str, int]) -> str:
     """LLVM IR with numbers in the place of names."""
-    return re.sub(rf"\b({'|'.join(constants)})\b", lambda match: str(constants[match[0]]), source)
+    names = "|".join(constants)
+    return re.sub(rf"\b({names})\b", lambda match: str(constants[match[0]]), source) if names else source
 
 
 def load_source(key: str, source: str, text: Callable[[], str], symbols: Mapping[str, int]) -> Library:
@@ -42,13 +43,18 @@ def load_source(key: str, source: str, text: Callable[[], str], symbols: Mapping
     )
 
 
+def load_part(name: str, constants: Mapping[str, int], symbols: Mapping[str, int]) -> Library:
+    """The library of one of the files."""
+    source = expand(read_source(name), constants)
+    key = hashlib.sha256(repr((target_fingerprint(), source)).encode()).hexdigest()
+    return load_source(key, source, lambda: source, symbols)
+
+
 class Part:
     """One of the files with state of its own, which is there until the process ends."""
 
     def __init__(self, name: str, constants: Mapping[str, int], symbols: Mapping[str, int]) -> None:
-        source = expand(read_source(name), constants)
-        key = hashlib.sha256(repr((target_fingerprint(), source)).encode()).hexdigest()
-        self._library = load_source(key, source, lambda: source, symbols)
+        self._library = load_part(name, constants, symbols)
         # Threads may be in its code while the interpreter clears its modules.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._library))
 

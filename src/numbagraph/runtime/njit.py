@@ -37,7 +37,16 @@ from numba.np.numpy_support import as_dtype, from_dtype
 
 from numbagraph.emit.call import ProgramCall
 from numbagraph.intrinsics.emitter import I8, I32, Emitter, memory_type
-from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, PYTHON_SCALARS, ArrayLeaf, Leaf, Result, ScalarLeaf
+from numbagraph.ir.abi import (
+    INTERRUPTED,
+    NO_SOLUTION,
+    OUT_OF_MEMORY,
+    PYTHON_SCALARS,
+    ArrayLeaf,
+    Leaf,
+    Result,
+    ScalarLeaf,
+)
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.arguments import Placeholder
@@ -316,6 +325,9 @@ class Lowering:
             for array, result in zip(arrays, self.call.signature.results, strict=True):
                 if array is not None:
                     self.context.nrt.decref(self.builder, type_of_result(result), array)
+            raised = self.builder.icmp_signed("==", code, ir.Constant(I32, INTERRUPTED))
+            with self.builder.if_then(raised):
+                self.context.call_conv.return_exc(self.builder)
             no_memory = self.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
             with self.builder.if_then(no_memory):
                 self._raise(MemoryError, f"{self.embedding.described}: no memory for temporaries")

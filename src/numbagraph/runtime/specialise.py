@@ -157,7 +157,7 @@ class Specialisation(Struct, frozen=False):
             shapes=library.address(f"{self.name}.shapes"),
             program=library.address(f"{self.name}.program"),
             captured=self.captured,
-            keepalive=library,
+            keepalive=(library, self.graph),  # the graph has the functions that are called back
             # a helper may need the GIL to load code, while the caller waits for it
             gil_threshold=0 if self.parallel else GIL_THRESHOLD,
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,

@@ -19,6 +19,8 @@ from numbagraph.ir.values import Constant, Dim, Extent, Node, Source, Value, pyt
 T = TypeVar("T")
 _ARITHMETIC = re.compile(r"\b(add|subtract|multiply|floor_divide|maximum|minimum)\((-?\d+), (-?\d+)\)")
 MOST_BYTES = 2**63
+CALLED_BACK = "  in the callback "
+"""How notes begin that errors of functions have which were called back."""
 EXACT = {"add": operator.add, "multiply": operator.mul}
 Environment = dict[Value, Any]
 """What values stand for; to begin with, the inputs and the lengths of their dimensions."""
@@ -218,19 +220,19 @@ class Evaluation:
 
 
 class Calls:
-    """The results of loops and branches: all that are wanted of one are computed together."""
+    """The results of loops, branches and calls of Python: all that are wanted of one are computed together."""
 
     def __init__(self, graph: Graph) -> None:
         self.wanted: dict[Any, list[int]] = {}
         self.found: dict[Any, dict[int, Any]] = {}
         for value in toposort([*graph.outputs, *(guard.condition for guard in graph.guards)]):
-            if isinstance(value, Node) and isinstance(value.op.lower, lowering.Control):
+            if isinstance(value, Node) and isinstance(value.op.lower, lowering.Together):
                 self.wanted.setdefault(call_of(value), []).append(value.attrs["result"])
 
     def result(self, node: Node, operands: list[Any]) -> Any:
         """The result of a node, by NumPy."""
         lower = node.op.lower
-        if not isinstance(lower, lowering.Control):
+        if not isinstance(lower, lowering.Together):
             return apply_reference(node, operands)
         return weak_data(node, self.of_call(node, operands, lower.evaluate))
 
@@ -296,6 +298,11 @@ def extended(error: Exception, text: str) -> Exception:
         return type(error)(message)
     except Exception:  # noqa: BLE001  a class with a constructor of its own
         return (MemoryError if isinstance(error, MemoryError) else ValueError)(message)
+
+
+def note_callback(error: BaseException, name: str, source: Source | None) -> None:
+    """Say of an error of a function that compiled code called, where that was."""
+    error.add_note(f"{CALLED_BACK}{name}\n  at {source}")
 
 
 def describe(operand: object) -> str:

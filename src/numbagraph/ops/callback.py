@@ -1,0 +1,263 @@
+"""Calls of Python from compiled code: nodes whose results a user's function computes when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+from llvmlite import ir
+
+from numbagraph.blockwise import lowering
+from numbagraph.forking import new_lock
+from numbagraph.intrinsics.batches import Extents
+from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
+from numbagraph.ir import shapes
+from numbagraph.ir.op import load, registry
+from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
+from numbagraph.ops.control.common import batch_size, element_type, stand_ins
+from numbagraph.ops.control.scan import over_elements
+from numbagraph.transforms.batching import spread
+from numbagraph.transforms.interpret import describe, note_callback
+
+CALLBACKS = "numbagraph.callbacks."
+"""The prefix of external symbols that call users' functions."""
+
+REPORT = "numbagraph.callers.report"
+"""The external symbol of what prints an exception that is set."""
+
+METHODS = ("sequential", "expand_dims", "broadcast_all")
+"""How a batch is computed, as `jax.pure_callback` has it."""
+
+_numbers = count()
+_lock = new_lock()
+_owners: WeakValueDictionary[str, Callback] = WeakValueDictionary()
+"""The callback that each symbol stands for, in this process, as long as a graph has it."""
+
+
+class Kind(Struct):
+    """The dtype of an array, and its lengths as far as they are known: of an operand, none are."""
+
+    dtype: np.dtype
+    lengths: tuple[int | None, ...]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.lengths)
+
+
+class Call(Struct, eq=False):
+    """What is called: ``function(*arrays)`` gives an array for each result."""
+
+    function: Callable[..., Sequence[Any]]
+    identity: Any
+    """What tells the function from all others, as long as it lives."""
+    name: str
+    source: Source | None
+    inputs: tuple[Kind, ...]
+    outputs: tuple[Kind, ...]
+    method: str = METHODS[0]
+
+    def over_batch(self, size: int | None) -> Call:
+        """The same for arrays with one more dimension, which has length 1 where there was no batch."""
+        inputs = tuple(Kind(each.dtype, (None, *each.lengths)) for each in self.inputs)
+        outputs = tuple(Kind(each.dtype, (size, *each.lengths)) for each in self.outputs)
+        return replace(self, inputs=inputs, outputs=outputs)
+
+
+class Callback:
+    """A call as an op. Programs find the function by a symbol, which is bound when they are loaded: what is kept on
+    disk knows its name alone, and the function lives as long as a graph that has it."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.native: Any = None
+        """What the runtime keeps of it."""
+        key = repr((call.name, call.inputs, call.outputs, call.method))
+        with _lock:
+            while _owners.setdefault(symbol_of(key), self) is not self:
+                key = f"{next(_numbers)} {key}"
+        self.symbol = symbol_of(key)
+
+    @property
+    def sizes(self) -> int:
+        """How many lengths of results are not known: they are operands behind the others."""
+        return sum(length is None for each in self.call.outputs for length in each.lengths)
+
+    def shapes(self, sizes: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """The shape of each result."""
+        rest = iter(sizes)
+        for each in self.call.outputs:
+            yield tuple(next(rest) if length is None else length for length in each.lengths)
+
+    def infer(self, *operands: Value, result: int, **_: Any) -> ArrayType:
+        sizes = [shapes.resolve(each) for each in operands[len(self.call.inputs) :]]
+        return ArrayType(self.call.outputs[result].dtype, list(self.shapes(sizes))[result])
+
+    # ---- in Python ----
+
+    def into(self, *arrays: Any) -> None:
+        """Call the function with arrays that are its own; behind them are those that its results go to."""
+        count = len(self.call.inputs)
+        targets = arrays[count:]
+        found = self._called(arrays[:count])
+        for number, target in enumerate(targets):
+            each = found[number]
+            if each.dtype != target.dtype or each.shape != target.shape:
+                raise self._refusal(number, each, target)
+        for target, each in zip(targets, found, strict=True):
+            target[...] = each
+
+    def _called(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        try:
+            return [np.asarray(each) for each in self.call.function(*arrays)]
+        except BaseException as error:
+            note_callback(error, self.call.name, self.call.source)
+            raise
+
+    def _refusal(self, number: int, found: np.ndarray, target: np.ndarray) -> Exception:
+        kind = TypeError if found.dtype != target.dtype else ValueError
+        which = f" as result {number}" if len(self.call.outputs) > 1 else ""
+        return kind(
+            f"{self.call.name} gave {describe(found)}{which}, where pure_callback was told {describe(target)}: return "
+            f"that, or change result_types\n  at {self.call.source}"
+        )
+
+    def results(self, arrays: Sequence[Any], sizes: Sequence[Any]) -> list[np.ndarray]:
+        """New arrays, which the function gives for copies of others."""
+        targets = self.targets(np.empty, sizes)
+        self.into(*(np.array(each)[()] for each in arrays), *targets)
+        return targets
+
+    def targets(self, make: Callable[..., Any], sizes: Sequence[Any]) -> list[Any]:
+        """What ``make`` makes of the shape and the dtype of each result."""
+        shapes = self.shapes([int(each) for each in sizes])
+        return [make(shape, each.dtype) for shape, each in zip(shapes, self.call.outputs, strict=True)]
+
+    def evaluate(self, *operands: Any, results: Sequence[int], **_: Any) -> list[Any]:
+        count = len(self.call.inputs)
+        found = self.results(operands[:count], operands[count:])
+        return [found[number][()] for number in results]
+
+    def translate(self, *operands: Any, results: Sequence[int], **_: Any) -> tuple[list[Any], bool]:
+        """`jax.pure_callback`; JAX hands lengths in as numbers."""
+        count = len(self.call.inputs)
+        arrays, sizes = operands[:count], operands[count:]
+        targets = self.targets(load("jax:ShapeDtypeStruct"), sizes)
+        call = partial(self._for_jax, sizes)
+        found = load("jax:pure_callback")(call, targets, *arrays, vmap_method=METHODS[0])
+        return [found[number] for number in results], False
+
+    def _for_jax(self, sizes: Sequence[Any], *arrays: Any) -> list[np.ndarray]:
+        return self.results(arrays, sizes)
+
+    # ---- in native code ----
+
+    def emit(
+        self,
+        emitter: Emitter,
+        addresses: Sequence[ir.Value],
+        extents: Sequence[Extents],
+        dtypes: Sequence[np.dtype],
+        **_: Any,
+    ) -> ir.Value:
+        """A call of ``int32 symbol(addresses, lengths)``."""
+        builder, first = emitter.builder, len(self.call.inputs)
+        places = [*range(first), *range(first + self.sizes, len(addresses))]
+        data = table(emitter, POINTER, [builder.bitcast(addresses[each], POINTER) for each in places])
+        lengths = table(emitter, I64, [extent for each in places for extent in extents[each]])
+        function = emitter.function(self.symbol, I32, [data.type, lengths.type], pure=False)
+        return builder.call(function, [data, lengths])
+
+    # ---- as an op ----
+
+    @cached_property
+    def op(self) -> Op:
+        """Not one of the registry: it lives as long as someone uses it."""
+        inputs, outputs = (tuple(each.ndim for each in kinds) for kinds in (self.call.inputs, self.call.outputs))
+        numbers = (0,) * self.sizes
+        return Op(
+            name="pure_callback",
+            kind="callback",
+            reference=lambda *operands, result, **attrs: self.evaluate(*operands, results=[result], **attrs)[0],
+            infer=self.infer,
+            frontend=Unsupported("it is made by numbagraph.pure_callback"),
+            lower=lowering.PythonCall(
+                self.emit, (*inputs, *numbers), outputs, evaluate=self.evaluate, translate=self.translate
+            ),
+            vjp=Unsupported(f"{self.call.name} is called back: give pure_callback its vjp"),
+            batch=self.batch,
+            jnp=Unsupported("all results of a call are translated at once"),
+            samples=lambda rng, dtype: [],
+            multi_result=True,
+        )
+
+    def applied(self, operands: Sequence[Value], sizes: Sequence[Value]) -> list[Value]:
+        """All results. The symbol is an attribute, since names alone do not tell what a graph computes."""
+        bind, numbers = self.op.bind, range(len(self.call.outputs))
+        return [bind(*operands, *sizes, symbol=self.symbol, result=number) for number in numbers]
+
+    def batch(self, op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, result: int, symbol: str) -> Value:
+        """One call for each element, or one for all if the function takes batches."""
+        count, size = len(self.call.inputs), batch_size(inputs, batched)
+        if any(batched[count:]):
+            raise NotImplementedError("the lengths of its results differ along the batch")
+        if self.call.method == METHODS[0]:
+            points = stand_ins(map(element_type, inputs, batched), "point")
+            numbers = range(len(self.call.outputs))
+            own = [op.bind(*points, symbol=symbol, result=number) for number in numbers]
+            return over_elements(inputs, batched, points, own)[result]
+        operands = [
+            each if flag else self._with_batch(each, size)
+            for each, flag in zip(inputs[:count], batched[:count], strict=True)
+        ]
+        (known,), passed = shapes.split_extents([size])
+        whole = callback_of(self.call.over_batch(known))
+        rest, sizes = iter(inputs[count:]), list[Value]()
+        for each in self.call.outputs:
+            sizes += [*passed, *(next(rest) for length in each.lengths if length is None)]
+        return whole.applied(operands, sizes)[result]
+
+    def _with_batch(self, value: Value, size: Extent) -> Value:
+        """What is the same for all elements, with a dimension for the batch."""
+        if self.call.method == "expand_dims":
+            return registry["expand_dims"](value, 0)
+        return spread((value, False), size)
+
+
+def table(emitter: Emitter, type_: ir.Type, values: Sequence[ir.Value]) -> ir.Value:
+    """Values on the stack, one after the other; a call inside of a loop takes the room once."""
+    builder = emitter.builder
+    with builder.goto_entry_block():
+        room = builder.alloca(ir.ArrayType(type_, max(len(values), 1)))
+    for number, value in enumerate(values):
+        builder.store(value, builder.gep(room, [ir.Constant(I32, 0), ir.Constant(I32, number)], inbounds=True))
+    return builder.bitcast(room, POINTER)
+
+
+def symbol_of(key: str) -> str:
+    return CALLBACKS + sha256(key.encode()).hexdigest()
+
+
+_callbacks: WeakValueDictionary[Any, Callback] = WeakValueDictionary()
+
+
+def callback_of(call: Call) -> Callback:
+    """The one callback of a call, so that equal calls are one node. The key does not hold the function, which may hold
+    what holds the callback."""
+    key = tuple(getattr(call, name) for name in call.__fields__ if name != "function")
+    with _lock:
+        found = _callbacks.get(key)
+        if found is None:
+            found = _callbacks[key] = Callback(call)
+        return found
+
+
+def owner_of(symbol: str) -> Callback:
+    """The callback of a symbol, which a graph keeps."""
+    return _owners[symbol]

@@ -1,0 +1,152 @@
+"""PyTensor's ops that are Python alone, in compiled log-densities: native code calls their ``perform``.
+
+Such are black-box likelihoods, solvers of differential equations, and functions under ``as_op``. Derivatives are those
+that the op gives, as a graph of PyTensor.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pytensor.gradient import DisconnectedType
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.null_type import NullType
+from pytensor.tensor.type import TensorType
+
+from numbagraph.ir import shapes
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Extent, Value
+from numbagraph.ops.callback import Call, Callback, Kind, callback_of
+from numbagraph.ops.custom_rule import with_rule
+from numbagraph.pymc_bridge.compatibility import inferred_shapes, pullback_of
+from numbagraph.pymc_bridge.foreign import FallbackWarning
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, static_shape
+from numbagraph.pymc_bridge.origin import origin_of
+
+Shapes = Callable[[Apply], Sequence[tuple[int, ...]] | None]
+
+
+class PythonCalls:
+    """Makes callbacks of applications of ops, for one compiled model."""
+
+    def __init__(self, probe: Shapes) -> None:
+        self.probe = probe
+        """The shapes of results, for an op that says nothing about them."""
+        self.known: dict[Any, Callback] = {}
+        self.warned: set[str] = set()
+
+    def __call__(self, importer: Importer, node: Apply) -> list[Value] | None:
+        """The results of an application; None if it is not one of arrays, or has no Python code."""
+        values = [importer.values[each] for each in node.inputs]
+        variables = (*node.inputs, *node.outputs)
+        if not hasattr(node.op, "perform") or not all(isinstance(each.type, TensorType) for each in variables):
+            return None
+        if not all(isinstance(each, Value) for each in values):
+            return None
+        self.warn(node)
+        sizes: list[Value] = []
+        kinds = []
+        for each, shape in zip(node.outputs, self.shapes(importer, node), strict=True):
+            known, passed = shapes.split_extents(shape)
+            kinds.append(Kind(canonical_dtype(each.type.dtype), known))
+            sizes += passed
+        callback = self.callback(node, [Kind(each.dtype, (None,) * each.ndim) for each in values], kinds)
+        results = callback.applied(values, sizes)
+        rule = Derivative(importer, node, results)
+        return with_rule(results, values, rule.cotangents)
+
+    def warn(self, node: Apply) -> None:
+        name = str(node.op)
+        if name not in self.warned:
+            self.warned.add(name)
+            warnings.warn(
+                f"PyTensor's op {name}, which computes {describe(node.outputs[0])}, is Python: native code calls it at "
+                "each evaluation, which takes 3 µs more than the op itself, and chains wait for each other meanwhile",
+                FallbackWarning,
+                stacklevel=2,
+            )
+
+    def callback(self, node: Apply, inputs: Sequence[Kind], outputs: Sequence[Kind]) -> Callback:
+        """That of an equal op, if it was met before: derivatives ask for the op's results once more."""
+        key = (node.op, *inputs, *outputs)
+        if key not in self.known:
+            perform = Perform(node)
+            call = Call(perform, id(perform), str(node.op), origin_of(node), tuple(inputs), tuple(outputs))
+            self.known[key] = callback_of(call)
+        return self.known[key]
+
+    def shapes(self, importer: Importer, node: Apply) -> list[tuple[Extent, ...]]:
+        """The shapes of the results: as their types have them, or as the op infers them, or as they were once."""
+        known = list(map(static_shape, node.outputs))
+        if all(None not in shape for shape in known):
+            return known  # type: ignore[return-value]
+        found = inferred_shapes(node)
+        if found is not None:
+            inside = importer.part()
+            inside.values.update({each: importer.values[each] for each in node.inputs})
+            return [tuple(length_of(inside, each) for each in shape) for shape in found]
+        probed = self.probe(node)
+        if probed is None:
+            raise UnsupportedOp(
+                f"the shape of {describe(node.outputs[0])}, which Python computes, is not known",
+                advice="Give its type a shape (pt.TensorType(dtype, shape=(3,))), or the op an infer_shape",
+            )
+        return list(probed)
+
+
+def length_of(importer: Importer, length: Any) -> Extent:
+    return shapes.resolve(importer(length)) if isinstance(length, Variable) else int(length)
+
+
+class Perform:
+    """What an op's Python code computes, of arrays."""
+
+    def __init__(self, node: Apply) -> None:
+        self.node = node
+        node.op.prepare_node(node, None, None, "py")
+
+    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        node = self.node
+        storage: list[list[Any]] = [[None] for _ in node.outputs]
+        node.op.perform(node, [np.asarray(each) for each in arrays], storage)
+        return [
+            np.asarray(found).astype(each.type.dtype, casting="same_kind", copy=False)
+            for (found,), each in zip(storage, node.outputs, strict=True)
+        ]
+
+
+class Derivative(Struct, eq=False):
+    """The derivative that an op gives, which is a graph of PyTensor, imported where it is asked for."""
+
+    importer: Importer
+    node: Apply
+    results: Sequence[Value]
+
+    def cotangents(self, arguments: Sequence[Value], given: Sequence[Value]) -> list[Value | None]:
+        node, op = self.node, self.node.op
+        weights = [each.type() for each in node.outputs]
+        try:
+            found = pullback_of(op)(node.inputs, node.outputs, weights)
+        except Exception as error:
+            raise self.refusal() from error
+        inside = self.importer.part()
+        for variables, values in ((node.outputs, self.results), (weights, given), (node.inputs, arguments)):
+            inside.values.update(zip(variables, values, strict=True))
+        return [self.cotangent(inside, *each) for each in zip(node.inputs, found, strict=True)]
+
+    def cotangent(self, inside: Importer, variable: Variable, found: Variable) -> Value | None:
+        if isinstance(found.type, DisconnectedType) or canonical_dtype(variable.type.dtype).kind not in "fc":
+            return None
+        if isinstance(found.type, NullType):
+            raise self.refusal()
+        return inside(found)
+
+    def refusal(self) -> UnsupportedOp:
+        return UnsupportedOp(
+            f"PyTensor's op {self.node.op} has no derivative. It computes {describe(self.node.outputs[0])}",
+            advice="Give it an L_op (pullback), or compile the log-density alone: compile_logp(gradient=False)",
+        )
