@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import optree
@@ -108,8 +108,28 @@ def hashable(argument: Any, name: str, described: str) -> Hashable:
     return argument
 
 
-def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:
+def parameter_names(
+    signature: inspect.Signature, names: str | Iterable[str], option: str, described: str
+) -> tuple[str, ...]:
+    """The arguments that an option of `graph_jit` names."""
+    result = (names,) if isinstance(names, str) else tuple(names)
+    for name in result:
+        if name not in signature.parameters:
+            known = ", ".join(signature.parameters) or "none"
+            raise ValueError(
+                f"{option} names {name!r}, which is not an argument of {described}; its arguments: {known}"
+            )
+    return result
+
+
+def is_flat_call(
+    signature: inspect.Signature, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]
+) -> bool:
     """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
+    if static:
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = tuple(name for name, each in signature.parameters.items() if each.kind in positional)
     count = len(names)
     return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
 

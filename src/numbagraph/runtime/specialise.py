@@ -39,10 +39,17 @@ from numbagraph.version import __version__
 compiling = new_lock()
 
 
-def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> NativeSignature:
-    """The binary signature of a graph whose last ``captured`` inputs are captured arrays."""
+def signature_of(
+    graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool, written: Sequence[int] = ()
+) -> NativeSignature:
+    """The binary signature of a graph whose last ``captured`` inputs are captured arrays, and whose last results are
+    what arguments hold after the call."""
     count = len(leaves) - captured
-    results = tuple(Result(value.dtype, value.ndim, boxing(value)) for value in graph.outputs)
+    kept = [None] * (len(graph.outputs) - len(written))
+    results = tuple(
+        Result(value.dtype, value.ndim, boxing(value), written=number)
+        for value, number in zip(graph.outputs, [*kept, *written], strict=True)
+    )
     return NativeSignature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
 
 
