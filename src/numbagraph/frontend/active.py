@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from numbagraph.frontend.captured import Captured
 from numbagraph.frontend.locating import TraceError, kept, misplaced
@@ -55,6 +56,8 @@ class Trace:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
+        self.shared: dict[Any, Any] | None = None
+        """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""

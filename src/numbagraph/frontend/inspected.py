@@ -31,7 +31,7 @@ class Inspected:
         """The version for some arguments, and its leaves."""
         traced, leaves = self._find(self._bind(args, kwargs))
         assert traced.specialisation is not None
-        return traced.specialisation, [*leaves, *traced.captured]
+        return traced.specialisation, traced.inputs(leaves)
 
     def graph(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that is traced for these arguments; ``print`` shows it as Python."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
 from numbagraph.forking import new_lock
+from numbagraph.frontend.backends import BACKENDS, compiled
 from numbagraph.frontend.binding import (
     Arguments,
     Key,
@@ -24,6 +25,7 @@ from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.shared import SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
@@ -42,9 +44,7 @@ from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.transforms.interpret import after_failure, evaluate
-
-BACKENDS = ("numba", "jax", "numpy")
+from numbagraph.transforms.interpret import after_failure
 
 
 class GraphFunction(Inspected):
@@ -82,6 +82,8 @@ class GraphFunction(Inspected):
         self.mutates = None if mutates is None else parameter_names(self.signature, mutates, "mutates", self._described)
         self._traced: dict[Key, dict[Key, Traced]] = {}
         """By the structure of the arguments, and then by what is read and by the layouts of leaves, oldest first."""
+        self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
+        """The shared variables that were met for each structure: their layouts follow those of leaves."""
         self._embedded: dict[Key, Embedding] = {}
         self._dropped: list[Embedding] = []
         """Callers from C may still have their addresses."""
@@ -144,6 +146,9 @@ class GraphFunction(Inspected):
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
         raise_kept()
+        if "ctx" in kwargs and not takes(self.signature, "ctx"):
+            with kwargs.pop("ctx"):
+                return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
         if out is not None:
@@ -163,33 +168,38 @@ class GraphFunction(Inspected):
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
         traced, leaves = self._find(arguments)
-        if traced.outputs.written:
+        if traced.outputs.written or traced.shared.variables:
             return self._call_writing(arguments, traced, leaves)
         run, rebuild = self._ready(traced, arguments.key)
         if check_level() > 1:
             assert traced.specialisation is not None
-            check_values(traced.specialisation.stages, [*leaves, *traced.captured])
+            check_values(traced.specialisation.stages, traced.inputs(leaves))
         result = run(*leaves)
         if result is NotImplemented:
-            return traced.outputs.rebuild(self._after_failure(traced, leaves))
+            return traced.outputs.rebuild(self._after_failure(traced, traced.inputs(leaves)))
         return result if rebuild is None else rebuild(result)
 
     def _call_writing(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:
-        """A call that writes into arguments, all of them or none."""
+        """A call that writes into arguments, all of them or none, or uses shared variables."""
         back = self._write_back(arguments, traced)
         if back.meets_others:  # native code compares bounds alone
             arguments.leaves = back.copies()
             traced, leaves = self._find(arguments)
-        return traced.outputs.rebuild(back.finish(self._results(traced, arguments.key, leaves)))
+        results = back.finish(self._results(traced, arguments.key, leaves))
+        traced.shared.update(results)
+        return traced.outputs.rebuild(results)
 
     def _write_back(self, arguments: Arguments, traced: Traced) -> WriteBack:
         return WriteBack(arguments.leaves, arguments.leaf_names, traced.outputs.written, self._described)
 
     def _results(self, traced: Traced, key: Key, leaves: list[Any]) -> Sequence[Any]:
         """The results of a version's graph."""
-        result = self._ready(traced, key).run(*leaves)
+        self._ready(traced, key)
+        assert traced.native is not None
+        shared = traced.shared.values()
+        result = traced.native(*leaves, *shared)
         if result is NotImplemented:
-            return self._after_failure(traced, leaves)
+            return self._after_failure(traced, traced.inputs(leaves, shared))
         return [result] if traced.outputs.single and self.backend == "numba" else result
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
@@ -207,7 +217,7 @@ class GraphFunction(Inspected):
             back.require_apart(targets.leaves, targets.name)
             arguments.leaves = back.copies()
             traced, leaves = self._find(arguments)
-        elif self.backend == "numba" and check_level() <= 1 and traced.is_kept:
+        elif self.backend == "numba" and check_level() <= 1 and traced.is_kept and not traced.shared.variables:
             arguments.leaves = leaves
             self._writers.extend(traced, arguments, targets, is_flat=is_flat_call(self.signature, *arguments.key))
             if self._writers.write(arguments, targets):
@@ -216,6 +226,7 @@ class GraphFunction(Inspected):
         targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
         if back is not None:
             back.finish(results)
+        traced.shared.update(results)
         return targets.tree
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -227,12 +238,13 @@ class GraphFunction(Inspected):
         if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
             traced, leaves, _ = self._known(arguments)
             if traced is not None and traced.version is not None and traced.specialisation is not None:
-                raise MemoryError(too_large(traced.specialisation, [*leaves, *traced.captured], self._described))
+                raise MemoryError(too_large(traced.specialisation, traced.inputs(leaves), self._described))
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
         layouts, leaves = arguments.described()
-        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts))
+        shared = map(layout_of, self._shared.get(arguments.key, ()))
+        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts, *shared))
         return traced, leaves, layouts
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
@@ -253,7 +265,8 @@ class GraphFunction(Inspected):
         traced.is_kept = made.is_valid
         self._specialise(traced, arguments, made.reach)
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
-        return group.setdefault((made.reach, *layouts), traced)
+        self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
+        return group.setdefault((made.reach, *layouts, *shared), traced)
 
     def _writable(self, arguments: Arguments) -> Collection[int]:
         """The leaves of arguments that the function may write into."""
@@ -306,23 +319,13 @@ class GraphFunction(Inspected):
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
             require_kept(donated, outputs.written, arguments.leaf_names, self._described)
-            special.accept_donations(donated)
+            special.accept_donations(donated, kept=traced.shared.results)
 
     def _compile(self, traced: Traced) -> Version:
         """What runs this version on its leaves, and what builds the returned object from the results."""
         rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuilder
-        if self.backend == "numba":
-            assert traced.specialisation is not None
-            # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
-            plan = traced.specialisation.make_plan(guarded=False)
-            return Version(make_callable([plan], self.__name__), rebuild)
-        if self.backend == "jax":
-            from numbagraph.jax_bridge import compile_jax
-
-            call = compile_jax(traced.graph)
-        else:
-            call = functools.partial(evaluate, traced.graph)
-        return Version(lambda *leaves: call([*leaves, *traced.captured]), rebuild)
+        traced.native = compiled(traced, self.backend, self.__name__)
+        return Version(traced.shared.around(traced.native), rebuild)
 
     def _refresh_versions(self, key: Key) -> None:
         """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""
@@ -331,7 +334,7 @@ class GraphFunction(Inspected):
         groups: dict[Any, list[Traced]] = {}
         for traced in reversed(self._traced.get(key, {}).values()):
             if traced.version is not None:
-                groups.setdefault(traced.outputs.alike, []).append(traced)
+                groups.setdefault((traced.outputs.alike, traced.shared), []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
@@ -348,7 +351,7 @@ class GraphFunction(Inspected):
         plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         first = group[0].version
         assert first is not None
-        return Version(make_callable(plans, self.__name__), first.rebuild)
+        return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
     def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
@@ -419,9 +422,9 @@ class GraphFunction(Inspected):
                 self._embedded[key] = made.found
             return self._embedded[key].c_address
 
-    def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
+    def _after_failure(self, traced: Traced, inputs: list[Any]) -> list[Any]:
         raise_kept()
-        return after_failure(traced.graph, [*leaves, *traced.captured], self._described)
+        return after_failure(traced.graph, inputs, self._described)
 
     def cache_clear(self) -> None:
         """Drop all versions: the next call traces the function again. Its code stays on disk, and addresses valid.
@@ -430,7 +433,7 @@ class GraphFunction(Inspected):
         """
         with self._lock:
             self._dropped += self._embedded.values()
-            self._traced, self._embedded = {}, {}
+            self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
             self._writers = Writers()
             self._versions, self.flat_versions = {}, ()
@@ -476,7 +479,8 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
     -------
     GraphFunction
         Called as ``function`` is. With ``out=``, which is no argument of ``function``, results are written there: an
-        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments.
+        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments. With ``ctx=``,
+        shared variables have the values of that `numbagraph.SharedContext`.
 
     Examples
     --------

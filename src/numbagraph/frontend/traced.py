@@ -12,12 +12,13 @@ import optree
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import require_own
+from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
@@ -61,6 +62,11 @@ class Outputs(Struct):
         """Equal for outputs that are rebuilt in the same way."""
         static = any(slot is None for slot in self.slots)
         return id(self) if static else (self.spec, typed_names(self.spec), self.slots, self.count)
+
+    def with_hidden(self, first: int, count: int) -> Outputs:
+        """The same with some more results, from a position on, that are not returned."""
+        slots = tuple(slot if slot is None or slot < first else slot + count for slot in self.slots)
+        return replace(self, slots=slots, count=self.count + count)
 
     @property
     def rebuilder(self) -> Callable[[Sequence[Any]], Any]:
@@ -109,10 +115,17 @@ class Traced(Struct, frozen=False):
     captured: tuple[np.ndarray, ...]
     leaves: tuple[Leaf, ...]
     outputs: Outputs
+    shared: Uses = Uses()
+    native: Callable[..., Any] | None = None
+    """What runs the graph, on leaves and the values of shared variables."""
     version: Version | None = None
     specialisation: Specialisation | None = None
     is_kept: bool = True
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
+
+    def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
+        """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
+        return [*leaves, *(self.shared.values() if shared is None else shared), *self.captured]
 
 
 def trace(
@@ -121,22 +134,29 @@ def trace(
     names: Sequence[str],
     name: str,
     described: str,
-    writable: Collection[int] = (),
+    writable: Collection[int] | None = None,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
-    error speaks of the function. It may write into those arguments that are ``writable``."""
+    error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
+    take results alone, and have no place for shared variables either."""
     with tracing(described) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
-        tracers = [argument(each, number in writable) for number, each in enumerate(inputs)]
-        values, outputs = collect_outputs(call(tracers), described, tracers, written(tracers, inputs))
+        current.shared = None if writable is None else {}
+        tracers = [argument(each, number in (writable or ())) for number, each in enumerate(inputs)]
+        returned = call(tracers)
+        changed = written(tracers, inputs)
+        values, outputs = collect_outputs(returned, described, tracers, changed)
+        shared, shared_inputs, updates = uses(current.shared or {}, len(values) - len(changed))
+        outputs = outputs.with_hidden(shared.first, len(updates))
+        values = (*values[: shared.first], *updates, *values[shared.first :])
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
-        graph = Graph((*inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
+        graph = Graph((*inputs, *shared_inputs, *hidden), values, tuple(guards.guards), tuple(guards.equalities), name)
         require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]
-    return Traced(graph, captured, (*layouts, *hidden_layouts), outputs)
+    return Traced(graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared)
 
 
 def make_input(layout: Leaf, name: str) -> Input:
