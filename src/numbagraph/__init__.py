@@ -18,6 +18,7 @@ from numbagraph.frontend.differentiation import (
 )
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
+from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.ops.linalg.errors import on_linalg_error
@@ -34,6 +35,8 @@ __all__ = [
     "GUFunc",
     "GraphFunction",
     "ShapeError",
+    "SharedContext",
+    "SharedVariable",
     "TraceError",
     "__version__",
     "associative_scan",
@@ -57,6 +60,7 @@ __all__ = [
     "pure_callback",
     "release_memory",
     "scan",
+    "shared",
     "special",
     "stop_gradient",
     "switch",

@@ -349,10 +349,11 @@ def test_what_cannot_be_written_is_refused():
     for function in (
         lambda x: np.putmask(np.zeros(9), x > 0, x),
         lambda x: np.copyto(np.zeros(9), x),
-        lambda x: np.copyto(x, x, where=x > 0),
     ):
         with pytest.raises(TypeError, match=r"at .*test_masks\.py"):
             graph_jit(function)(X)
+    with pytest.raises(TypeError, match=r"at .*test_masks\.py"):
+        graph_jit(lambda x: np.copyto(x, x, where=x > 0), mutates=())(X)
     with pytest.raises(TypeError, match="cannot cast"):
         graph_jit(changed(lambda i: np.copyto(i, i * 0.5)))(INTEGERS)
 

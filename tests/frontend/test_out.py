@@ -143,8 +143,10 @@ def test_a_function_may_have_an_argument_of_that_name(backend):
     np.testing.assert_array_equal(target, np.ones(20))
     g = graph_jit(lambda x, **options: x + options["out"], backend=backend)
     np.testing.assert_allclose(g(X, out=target), X + 1, rtol=CLOSE)
+    assert graph_jit(np.cumsum, backend=backend)(X, out=target) is target
+    np.testing.assert_allclose(target, np.cumsum(X), rtol=CLOSE)
     with pytest.raises(TypeError, match=r"assignment into an argument.*copy"):
-        graph_jit(np.cumsum, backend=backend)(X, out=target)
+        graph_jit(np.cumsum, backend=backend, mutates=())(X, out=target)
 
 
 def test_methods_gradients_and_parallel_functions():

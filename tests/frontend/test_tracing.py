@@ -106,21 +106,17 @@ def test_assignment_is_functionalised(function):
     np.testing.assert_array_equal(x, before)
 
 
-def test_assignment_into_arguments_and_functions_views_is_refused():
-    def into_argument(x):
-        x[0] = 1
-        return x
-
-    def into_view_of_argument(x):
-        x[1:][0] = 1
-        return x
-
+def test_assignment_into_functions_views_is_refused():
     def into_view(x):
         y = x * 2
         np.flip(y)[0] = 1
         return y
 
-    for function in (into_argument, into_view_of_argument, into_view):
+    def into_view_of_argument(x):
+        np.flip(x)[0] = 1
+        return x
+
+    for function in (into_view, into_view_of_argument):
         x = np.arange(3.0)
         with pytest.raises(TypeError, match=r"copy"):
             graph_jit(function)(x)

@@ -38,6 +38,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.jit,
         numbagraph.frontend.differentiation,
         numbagraph.frontend.loops,
+        numbagraph.frontend.shared,
         numbagraph.frontend.branches,
         numbagraph.frontend.callbacks,
         numbagraph.frontend.checks,

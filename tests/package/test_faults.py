@@ -281,11 +281,11 @@ def test_a_modified_argument_is_caught(monkeypatch):
 def merged(collect):
     """What gives equal results one place."""
 
-    def collect_outputs(returned, described):
-        values, outputs = collect(returned, described)
+    def collect_outputs(*given):
+        values, outputs = collect(*given)
         places = {value: number for number, value in enumerate(dict.fromkeys(values))}
         slots = tuple(None if slot is None else places[values[slot]] for slot in outputs.slots)
-        return tuple(places), structs.replace(outputs, slots=slots)
+        return tuple(places), structs.replace(outputs, slots=slots, count=len(places))
 
     return collect_outputs
 

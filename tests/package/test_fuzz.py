@@ -100,11 +100,11 @@ def test_a_wrong_exponential_of_a_matrix_is_found(monkeypatch):
 def test_equal_results_in_one_array_are_found(monkeypatch):
     collect = traced.collect_outputs
 
-    def merged(returned, described):
-        values, outputs = collect(returned, described)
+    def merged(*given):
+        values, outputs = collect(*given)
         first = list(dict.fromkeys(values))
         slots = tuple(first.index(values[slot]) for slot in outputs.slots)
-        return tuple(first), traced.Outputs(outputs.spec, slots, outputs.static)
+        return tuple(first), traced.Outputs(outputs.spec, slots, outputs.static, len(first))
 
     monkeypatch.setattr(traced, "collect_outputs", merged)
     assert "share memory" in found(statements, STATEMENTS, monkeypatch)

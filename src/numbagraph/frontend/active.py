@@ -69,6 +69,8 @@ class Trace:
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
         self.loop_sites: dict[Any, Any] = {}
         """What loops of converted functions were found to carry when they were traced before, by where they stand."""
+        self.shared: dict[Any, Any] | None = None
+        """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""

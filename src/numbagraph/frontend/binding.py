@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import optree
 
+from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.outside import are_harmless, nothing_written
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
@@ -64,21 +65,18 @@ class Arguments(Struct, frozen=False):
                 raise TypeError(not_traced(name))
         return [given[name] for name in names]
 
-    def caller(
-        self, function: Callable[..., Any], may_write: bool, form: Callable[..., Any] | None = None
-    ) -> Callable[[list[Any]], Any]:
+    def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
         """A function of arguments, as one of their leaves. ``may_write``: whether what it reaches by names may write
-        into what outlives the call; what its arguments do is looked at here. ``form``: what is called in its place."""
-        run = function if form is None else form
+        into what outlives the call; what its arguments do is looked at here."""
 
         def call(leaves: list[Any]) -> Any:
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
             if not may_write and are_harmless(bound.arguments.values()):
-                return run(*bound.args, **bound.kwargs)
+                return as_traced(function)(*bound.args, **bound.kwargs)
             with nothing_written(function, bound.arguments.values()):
-                return run(*bound.args, **bound.kwargs)
+                return as_traced(function)(*bound.args, **bound.kwargs)
 
         return call
 
@@ -111,8 +109,28 @@ def hashable(argument: Any, name: str, described: str) -> Hashable:
     return argument
 
 
-def is_flat_call(names: tuple[str, ...], spec: optree.PyTreeSpec, parameters: tuple[str, ...]) -> bool:
+def parameter_names(
+    signature: inspect.Signature, names: str | Iterable[str], option: str, described: str
+) -> tuple[str, ...]:
+    """The arguments that an option of `graph_jit` names."""
+    result = (names,) if isinstance(names, str) else tuple(names)
+    for name in result:
+        if name not in signature.parameters:
+            known = ", ".join(signature.parameters) or "none"
+            raise ValueError(
+                f"{option} names {name!r}, which is not an argument of {described}; its arguments: {known}"
+            )
+    return result
+
+
+def is_flat_call(
+    signature: inspect.Signature, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]
+) -> bool:
     """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
+    if static:
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = tuple(name for name, each in signature.parameters.items() if each.kind in positional)
     count = len(names)
     return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
 
@@ -122,6 +140,18 @@ def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(function)
     except ValueError:  # a function in C that does not tell
         return inspect.signature(lambda *args, **kwargs: None)
+
+
+def symbol(name: str) -> str:
+    """The name of a function as part of the names of its native ones."""
+    return "".join(each if each.isalnum() else "_" for each in name)
+
+
+def described(function: Callable[..., Any]) -> str:
+    """How errors speak of a function: its name, and where it is defined."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    name = getattr(function, "__qualname__", repr(function))
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
 
 
 def takes(signature: inspect.Signature, name: str) -> bool:

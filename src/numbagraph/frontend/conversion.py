@@ -26,21 +26,33 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def converted_if_refused(make: Callable[[bool], T], converts: bool) -> tuple[T, bool]:
-    """What ``make`` gives, with functions as they are or, where that is refused, converted; and which of the two."""
-    if converts:
-        return make(True), True
-    refusals = active.refusals
-    try:
-        return make(False), False
-    except Exception as error:
-        compiled_by_numba = type(error).__module__.startswith("numba.")
-        if active.refusals == refusals and not compiled_by_numba:
-            raise
+class Conversion:
+    """Whether one function must be traced in its converted form, and may be."""
+
+    def __init__(self, allowed: bool) -> None:
+        self.allowed = allowed
+        self.needed = False
+
+    def attempt(self, make: Callable[[bool], T]) -> T:
+        """What ``make`` gives, with functions as they are or, where that is refused, converted."""
+        if self.needed or not self.allowed:
+            return make(self.needed)
+        refusals = active.refusals
         try:
-            return make(True), True
+            return make(False)
+        except Exception as error:
+            compiled_by_numba = type(error).__module__.startswith("numba.")
+            if active.refusals == refusals and not compiled_by_numba:
+                raise
+            found = self._converted(make, error)
+        self.needed = True
+        return found
+
+    def _converted(self, make: Callable[[bool], T], refused: Exception) -> T:
+        try:
+            return make(True)
         except Unconvertible:
-            raise error from None
+            raise refused from None
         except RecursionError:
             raise TraceError(
                 f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"

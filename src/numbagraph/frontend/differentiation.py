@@ -40,7 +40,7 @@ def in_trace(transformed: Function, like: Function) -> Function:
         if current_trace() is not None:
             return transformed(*args, **kwargs)
         if not compiled:
-            compiled.append(GraphFunction(call))
+            compiled.append(GraphFunction(call, mutates=()))
         return compiled[0](*args, **kwargs)
 
     return call
@@ -254,7 +254,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def _vjp_of_arrays(inner: Function, primals: tuple[Any, ...], has_aux: bool) -> Any:
     """`vjp` outside of a trace: the pullback is a compiled function of primals and cotangent."""
-    result = GraphFunction(inner)(*primals)
+    result = GraphFunction(inner, mutates=())(*primals)
 
     @GraphFunction
     def pull(primals: Any, cotangent: Any) -> Any:
@@ -453,7 +453,7 @@ class custom_vjp:
         self.function = plain(fun)
         self.forward: Function | None = None
         self.backward: Function | None = None
-        self._eager = GraphFunction(self)
+        self._eager = GraphFunction(self, mutates=())
         functools.update_wrapper(self, fun, updated=())
 
     def defvjp(self, fwd: Function, bwd: Function) -> None:

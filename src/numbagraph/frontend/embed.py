@@ -36,7 +36,7 @@ def embed(
         return call([given.get(position, leaf) for position, leaf in enumerate(leaves)])
 
     def version(one: bool | None) -> Traced:
-        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described, converts)
+        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described, converts=converts)
 
     chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
     versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))

@@ -230,7 +230,7 @@ class GUFunc:
             call = functools.partial(self._traced_call, options)
             functools.update_wrapper(call, self.core)
             call.__signature__ = self.__signature__  # type: ignore[attr-defined]
-            self._compiled[options] = GraphFunction(call, **self._compile_options)
+            self._compiled[options] = GraphFunction(call, mutates=(), **self._compile_options)
         return self._compiled[options]
 
     def _traced_call(self, options: Options, *operands: Any) -> Any:

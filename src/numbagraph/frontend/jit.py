@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
-import optree
-
 from numbagraph.forking import new_lock
-from numbagraph.frontend.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
+from numbagraph.frontend.backends import BACKENDS, compiled
+from numbagraph.frontend.binding import (
+    Arguments,
+    Key,
+    bind,
+    described,
+    is_flat_call,
+    parameter_names,
+    signature_of_callable,
+    symbol,
+    takes,
+)
 from numbagraph.frontend.bound_methods import BoundMethods
-from numbagraph.frontend.conversion import as_traced, converted_if_refused
+from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
+from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.shared import SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.tracing import Tracer, any_traced
+from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.inspect.memory import too_large
-from numbagraph.inspect.report import Report
 from numbagraph.ir.abi import Leaf
-from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
@@ -37,12 +47,10 @@ from numbagraph.runtime.embedding import Embedding
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
-from numbagraph.transforms.interpret import after_failure, evaluate
-
-BACKENDS = ("numba", "jax", "numpy")
+from numbagraph.transforms.interpret import after_failure
 
 
-class GraphFunction:
+class GraphFunction(Inspected):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -55,6 +63,7 @@ class GraphFunction:
         *,
         static_argnames: str | Iterable[str] = (),
         donate_argnames: str | Iterable[str] = (),
+        mutates: str | Iterable[str] | None = None,
         backend: str = "numba",
         cache: bool = True,
         parallel: bool = False,
@@ -70,13 +79,15 @@ class GraphFunction:
         self.backend = backend
         self.cache = cache
         self.parallel = parallel
-        self.convert = convert
         self.signature = signature_of_callable(function)
         self._has_own_out = takes(self.signature, "out")
-        self.static_argnames = self._names(static_argnames, "static_argnames")
-        self.donate_argnames = self._names(donate_argnames, "donate_argnames")
+        self.static_argnames = parameter_names(self.signature, static_argnames, "static_argnames", self._described)
+        self.donate_argnames = parameter_names(self.signature, donate_argnames, "donate_argnames", self._described)
+        self.mutates = None if mutates is None else parameter_names(self.signature, mutates, "mutates", self._described)
         self._traced: dict[Key, dict[Key, Traced]] = {}
         """By the structure of the arguments, and then by what is read and by the layouts of leaves, oldest first."""
+        self._shared: dict[Key, tuple[SharedVariable, ...]] = {}
+        """The shared variables that were met for each structure: their layouts follow those of leaves."""
         self._embedded: dict[Key, Embedding] = {}
         self._dropped: list[Embedding] = []
         """Callers from C may still have their addresses."""
@@ -85,26 +96,13 @@ class GraphFunction:
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
-        self._converts = False
-        """Whether the function must be traced in its converted form."""
+        self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
 
-    def _names(self, names: str | Iterable[str], option: str) -> tuple[str, ...]:
-        result = (names,) if isinstance(names, str) else tuple(names)
-        for name in result:
-            if name not in self.signature.parameters:
-                known = ", ".join(self.signature.parameters) or "none"
-                raise ValueError(
-                    f"{option} names {name!r}, which is not an argument of {self._described}; its arguments: {known}"
-                )
-        return result
-
     @property
     def _described(self) -> str:
-        code = getattr(inspect.unwrap(self.function), "__code__", None)
-        name = getattr(self.function, "__qualname__", repr(self.function))
-        return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+        return described(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -137,8 +135,8 @@ class GraphFunction:
 
     @property
     def _options(self) -> dict[str, Any]:
-        names = ("static_argnames", "donate_argnames", "backend", "cache", "parallel", "convert")
-        return {name: getattr(self, name) for name in names}
+        names = ("static_argnames", "donate_argnames", "mutates", "backend", "cache", "parallel")
+        return {name: getattr(self, name) for name in names} | {"convert": self.convert.allowed}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if inspect.ismethod(self.function):
@@ -151,6 +149,9 @@ class GraphFunction:
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
         raise_kept()
+        if "ctx" in kwargs and not takes(self.signature, "ctx"):
+            with kwargs.pop("ctx"):
+                return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
         if out is not None:
@@ -159,44 +160,71 @@ class GraphFunction:
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)
-        tracers = [leaf for leaf in arguments.leaves if isinstance(leaf, Tracer)]
-        for each in tracers:
-            each.require_scope()
-        return as_traced(self.function)(*args, **kwargs) if tracers else self._call_slowly(arguments)
+        if not any_traced(arguments.leaves):
+            return self._call_slowly(arguments)
+        with only_written(arguments.leaves, self._writable(arguments), self._described):
+            return as_traced(self.function)(*args, **kwargs)
 
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
         traced, leaves = self._find(arguments)
+        if traced.outputs.written or traced.shared.variables:
+            return self._call_writing(arguments, traced, leaves)
         run, rebuild = self._ready(traced, arguments.key)
         if check_level() > 1:
             assert traced.specialisation is not None
-            check_values(traced.specialisation.stages, [*leaves, *traced.captured])
+            check_values(traced.specialisation.stages, traced.inputs(leaves))
         result = run(*leaves)
         if result is NotImplemented:
-            return traced.outputs.rebuild(self._after_failure(traced, leaves))
+            return traced.outputs.rebuild(self._after_failure(traced, traced.inputs(leaves)))
         return result if rebuild is None else rebuild(result)
+
+    def _call_writing(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:
+        """A call that writes into arguments, all of them or none, or uses shared variables."""
+        back = self._write_back(arguments, traced)
+        if back.meets_others:  # native code compares bounds alone
+            arguments.leaves = back.copies()
+            traced, leaves = self._find(arguments)
+        results = back.finish(self._results(traced, arguments.key, leaves))
+        traced.shared.update(results)
+        return traced.outputs.rebuild(results)
+
+    def _write_back(self, arguments: Arguments, traced: Traced) -> WriteBack:
+        return WriteBack(arguments.leaves, arguments.leaf_names, traced.outputs.written, self._described)
+
+    def _results(self, traced: Traced, key: Key, leaves: list[Any]) -> Sequence[Any]:
+        """The results of a version's graph."""
+        self._ready(traced, key)
+        assert traced.native is not None
+        shared = traced.shared.values()
+        result = traced.native(*leaves, *shared)
+        if result is NotImplemented:
+            return self._after_failure(traced, traced.inputs(leaves, shared))
+        return [result] if traced.outputs.single and self.backend == "numba" else result
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
         """A call whose results go to arrays of the caller."""
         if self._writers.write(arguments, targets):
             return targets.tree
-        if any(isinstance(leaf, Tracer) for leaf in (*arguments.leaves, *targets.leaves)):
-            raise TypeError(
-                f"{targets.name} is for calls from Python: a traced function uses the value that is returned"
-            )
-        traced, arguments.leaves = self._find(arguments)
+        targets.refuse_traced(arguments.leaves)
+        traced, leaves = self._find(arguments)
         targets.check(traced.outputs)
-        run, _ = self._ready(traced, arguments.key)
-        if self.backend == "numba" and check_level() <= 1 and traced.is_kept:
-            self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
+        back = self._write_back(arguments, traced) if traced.outputs.written else None
+        if back is not None:
+            back.require_apart(targets.leaves, targets.name)
+            arguments.leaves = back.copies()
+            traced, leaves = self._find(arguments)
+        elif self.backend == "numba" and check_level() <= 1 and traced.is_kept and not traced.shared.variables:
+            arguments.leaves = leaves
+            self._writers.extend(traced, arguments, targets, is_flat=is_flat_call(self.signature, *arguments.key))
             if self._writers.write(arguments, targets):
                 return targets.tree
-        result = run(*arguments.leaves)
-        if result is NotImplemented:
-            results = self._after_failure(traced, arguments.leaves)
-        else:
-            results = [result] if traced.outputs.single and self.backend == "numba" else result
-        return targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
+        results = self._results(traced, arguments.key, leaves)
+        targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])
+        if back is not None:
+            back.finish(results)
+        traced.shared.update(results)
+        return targets.tree
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         return bind(self.signature.bind(*args, **kwargs), self.static_argnames, self._described)
@@ -207,12 +235,13 @@ class GraphFunction:
         if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
             traced, leaves, _ = self._known(arguments)
             if traced is not None and traced.version is not None and traced.specialisation is not None:
-                raise MemoryError(too_large(traced.specialisation, [*leaves, *traced.captured], self._described))
+                raise MemoryError(too_large(traced.specialisation, traced.inputs(leaves), self._described))
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
         layouts, leaves = arguments.described()
-        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts))
+        shared = map(layout_of, self._shared.get(arguments.key, ()))
+        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts, *shared))
         return traced, leaves, layouts
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
@@ -227,32 +256,30 @@ class GraphFunction:
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
         """A version that was traced while nothing changed that the function reads, or one for this call alone."""
         described = self._surroundings.described
-        names = arguments.leaf_names
+        names, writable = arguments.leaf_names, self._writable(arguments)
         made = self._make(
-            arguments, lambda call, converts: trace(call, layouts, names, self.__name__, described, converts)
+            arguments, lambda call, converts: trace(call, layouts, names, self.__name__, described, writable, converts)
         )
         traced: Traced = made.found
         traced.is_kept = made.is_valid
         self._specialise(traced, arguments, made.reach)
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
-        return group.setdefault((made.reach, *layouts), traced)
+        self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
+        return group.setdefault((made.reach, *layouts, *shared), traced)
+
+    def _writable(self, arguments: Arguments) -> Collection[int]:
+        """The leaves of arguments that the function may write into."""
+        return range(len(arguments.leaves)) if self.mutates is None else arguments.leaves_of(self.mutates)
 
     def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
         """What ``use`` makes of the function, which it calls with tracers; and whether its loops are captured."""
 
         def make(walk: Walk) -> Any:
             def attempt(converts: bool) -> Any:
-                def function(*args: Any, **kwargs: Any) -> Any:
-                    return as_traced(self.function)(*args, **kwargs)
-
-                call = arguments.caller(self.function, walk.may_write, function)
                 with forbidden(walk.watch()):
-                    return use(call, converts)
+                    return use(arguments.caller(self.function, walk.may_write), converts)
 
-            if not self.convert:
-                return attempt(False)
-            found, self._converts = converted_if_refused(attempt, self._converts)
-            return found
+            return self.convert.attempt(attempt)
 
         return make_while_unchanged(lambda: self._reach(arguments), make)
 
@@ -285,29 +312,23 @@ class GraphFunction:
         return traced.version
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
-        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), traced.outputs.single)
+        outputs = traced.outputs
+        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), outputs.single, outputs.written)
         cache = default_cache() if self.cache else None
-        name = "".join(each if each.isalnum() else "_" for each in self.__name__)
-        special = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel, reach.guards)
+        special = Specialisation(
+            traced.graph, signature, traced.captured, symbol(self.__name__), cache, self.parallel, reach.guards
+        )
         traced.specialisation = special
         if self.donate_argnames:
-            special.accept_donations(arguments.leaves_of(self.donate_argnames))
+            donated = arguments.leaves_of(self.donate_argnames)
+            require_kept(donated, outputs.written, arguments.leaf_names, self._described)
+            special.accept_donations(donated, kept=traced.shared.results)
 
     def _compile(self, traced: Traced) -> Version:
         """What runs this version on its leaves, and what builds the returned object from the results."""
-        rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuild
-        if self.backend == "numba":
-            assert traced.specialisation is not None
-            # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
-            plan = traced.specialisation.make_plan(guarded=False)
-            return Version(make_callable([plan], self.__name__), rebuild)
-        if self.backend == "jax":
-            from numbagraph.jax_bridge import compile_jax
-
-            call = compile_jax(traced.graph)
-        else:
-            call = functools.partial(evaluate, traced.graph)
-        return Version(lambda *leaves: call([*leaves, *traced.captured]), rebuild)
+        rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuilder
+        traced.native = compiled(traced, self.backend, self.__name__)
+        return Version(traced.shared.around(traced.native), rebuild)
 
     def _refresh_versions(self, key: Key) -> None:
         """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""
@@ -316,66 +337,24 @@ class GraphFunction:
         groups: dict[Any, list[Traced]] = {}
         for traced in reversed(self._traced.get(key, {}).values()):
             if traced.version is not None:
-                groups.setdefault(traced.outputs.alike, []).append(traced)
+                groups.setdefault((traced.outputs.alike, traced.shared), []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
-        if self._is_flat(*key):
+        if is_flat_call(self.signature, *key):
             self.flat_versions = tuple(
-                version for each, versions in self._versions.items() if self._is_flat(*each) for version in versions
+                version
+                for each, versions in self._versions.items()
+                if is_flat_call(self.signature, *each)
+                for version in versions
             )
-
-    def _is_flat(self, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]) -> bool:
-        """Whether a call with these arguments by position passes their leaves."""
-        if static:
-            return False
-        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = tuple(name for name, each in self.signature.parameters.items() if each.kind in positional)
-        return is_flat_call(names, spec, parameters)
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""
         plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         first = group[0].version
         assert first is not None
-        return Version(make_callable(plans, self.__name__), first.rebuild)
-
-    def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
-        traced, leaves = self._find(self._bind(args, kwargs))
-        assert traced.specialisation is not None
-        return traced.specialisation, [*leaves, *traced.captured]
-
-    def graph(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that is traced for these arguments; ``print`` shows it as Python."""
-        return self._inspect(args, kwargs)[0].graph
-
-    def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """The dtype of each leaf of the result for these arguments."""
-        traced = self._find(self._bind(args, kwargs))[0]
-        return [traced.graph.outputs[slot].dtype for slot in traced.outputs.slots if slot is not None]
-
-    def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
-        """The graph after each pass, by the pass's name (numbered where a pass runs twice)."""
-        result: dict[str, Graph] = {}
-        for stage in self._inspect(args, kwargs)[0].stages:
-            count = sum(name.partition(" ")[0] == stage.name for name in result)
-            result[f"{stage.name} {count + 1}" if count else stage.name] = stage.graph
-        return result
-
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What the compiler does with the function for these arguments: rules, loop nests, memory."""
-        special, leaves = self._inspect(args, kwargs)
-        report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
-        title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        return report.text(title, special.stages.rewrites)
-
-    def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
-        """The LLVM of the version for these arguments, optimised or as it was emitted."""
-        return self._inspect(args, kwargs)[0].llvm(optimised=optimised)
-
-    def asm(self, *args: Any, **kwargs: Any) -> str:
-        """The machine code of the version for these arguments, as assembly."""
-        return self._inspect(args, kwargs)[0].assembly()
+        return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
     def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
@@ -447,9 +426,9 @@ class GraphFunction:
                 self._embedded[key] = made.found
             return self._embedded[key].c_address
 
-    def _after_failure(self, traced: Traced, leaves: list[Any]) -> list[Any]:
+    def _after_failure(self, traced: Traced, inputs: list[Any]) -> list[Any]:
         raise_kept()
-        return after_failure(traced.graph, [*leaves, *traced.captured], self._described)
+        return after_failure(traced.graph, inputs, self._described)
 
     def cache_clear(self) -> None:
         """Drop all versions: the next call traces the function again. Its code stays on disk, and addresses valid.
@@ -458,17 +437,14 @@ class GraphFunction:
         """
         with self._lock:
             self._dropped += self._embedded.values()
-            self._traced, self._embedded = {}, {}
+            self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
             self._writers = Writers()
             self._versions, self.flat_versions = {}, ()
 
     def cache_info(self) -> CacheInfo:
         """How many versions there are, and how many of them were compiled here or found on disk."""
-        traced = [each for group in list(self._traced.values()) for each in list(group.values())]
-        specials = [each.specialisation for each in traced if each.version is not None]
-        compiled = sum(each is not None and each.compiled for each in specials)
-        return CacheInfo(len(traced), compiled, len(specials) - compiled)
+        return CacheInfo.of([each for group in list(self._traced.values()) for each in list(group.values())])
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
@@ -490,6 +466,9 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
         Arguments whose values become part of the compiled code; they must be hashable.
     donate_argnames : str or iterable of str, optional
         Array arguments whose memory the function may reuse for a result: they are overwritten.
+    mutates : str or iterable of str, optional
+        The arguments that the function may write into (``x[0] = v``, ``x += v``): all by default, none with ``()``.
+        They are written after success, all or none, and must be NumPy arrays that share no memory with others.
     backend : {"numba", "jax", "numpy"}, optional
         What runs the graph: native code, JAX (GPU and TPU), or NumPy, op by op.
     cache : bool, optional
@@ -504,7 +483,8 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
     -------
     GraphFunction
         Called as ``function`` is. With ``out=``, which is no argument of ``function``, results are written there: an
-        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments.
+        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments. With ``ctx=``,
+        shared variables have the values of that `numbagraph.SharedContext`.
 
     Examples
     --------

@@ -23,9 +23,9 @@ def outside(function: Function, key: Any, make: Callable[[], Function]) -> Graph
     try:
         hash((function, key))
     except TypeError:
-        return GraphFunction(make())
+        return GraphFunction(make(), mutates=())
     with _lock:
-        found = _compiled.pop((function, key), None) or GraphFunction(make())
+        found = _compiled.pop((function, key), None) or GraphFunction(make(), mutates=())
         _compiled[function, key] = found
         if len(_compiled) > MOST_KEPT:
             del _compiled[next(iter(_compiled))]

@@ -15,6 +15,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import Function, in_trace, plain
+from numbagraph.frontend.shared import unassigned
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
@@ -184,7 +185,8 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         singles = [elements.element(*each) for each in zip(leaves, axes, names, strict=True)]
         own_args, own_kwargs = optree.tree_unflatten(spec, singles)
         required = Requirements()
-        result = as_traced(inner)(*own_args, **own_kwargs)
+        with unassigned("vmap"):
+            result = as_traced(inner)(*own_args, **own_kwargs)
         outputs, output_spec = flatten(result)
         values = [as_value(to_value(each)) for each in outputs]
         required.take()
@@ -277,7 +279,8 @@ class Mapped:
             length_argument(operand) if core.parameter else Tracer(next(rest), argument=True)
             for core, operand in zip(self.signature.inputs, operands, strict=True)
         ]
-        returned = as_traced(self.function)(*arguments)
+        with unassigned(self.name):
+            returned = as_traced(self.function)(*arguments)
         results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         cores = self.signature.outputs
         if len(results) != len(cores):

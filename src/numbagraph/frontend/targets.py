@@ -11,6 +11,7 @@ import optree
 from numbagraph.forking import new_lock
 from numbagraph.frontend.binding import Arguments, Key
 from numbagraph.frontend.traced import Outputs, Traced
+from numbagraph.frontend.tracing import Tracer
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation
@@ -27,6 +28,10 @@ class Targets:
         self.tree = tree
         self.name = f"out= of {described}"
         self.leaves, self.spec = flatten(tree)
+
+    def refuse_traced(self, leaves: Sequence[Any]) -> None:
+        if any(isinstance(leaf, Tracer) for leaf in (*leaves, *self.leaves)):
+            raise TypeError(f"{self.name} is for calls from Python: a traced function uses the value that is returned")
 
     def check(self, outputs: Outputs) -> None:
         """Raise where results cannot be written here, as far as that is known before there are any."""

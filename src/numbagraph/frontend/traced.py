@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+import operator
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ import optree
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import OnlyTraced, TraceError, require_own
+from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
+from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
@@ -31,17 +34,24 @@ class Outputs(Struct):
     """For each leaf of the returned tree the result that it is, or None for a static leaf."""
     static: tuple[Any, ...]
     """The leaves that are the same in each call, as they were when the function was traced."""
+    count: int
+    """The number of results."""
+    written: tuple[int, ...] = ()
+    """The arguments that hold the last results after the call, whether they are returned or not."""
 
     @property
     def flat(self) -> bool:
         """Whether the native entry can build the returned object itself: one result, or a tuple of them."""
-        one_level = self.spec.type is tuple and self.spec.num_nodes == len(self.slots) + 1
-        return self.in_order and (self.spec.is_leaf() or one_level)
+        return self.in_order and (self.spec.is_leaf() or self.is_plain_tuple)
+
+    @property
+    def is_plain_tuple(self) -> bool:
+        return self.spec.type is tuple and self.spec.num_nodes == len(self.slots) + 1
 
     @cached_property
     def in_order(self) -> bool:
         """Whether the results are the leaves of the returned tree."""
-        return self.slots == tuple(range(len(self.slots))) and bool(self.slots)
+        return self.slots == tuple(range(self.count)) and bool(self.slots)
 
     @property
     def single(self) -> bool:
@@ -52,7 +62,21 @@ class Outputs(Struct):
     def alike(self) -> Any:
         """Equal for outputs that are rebuilt in the same way."""
         static = any(slot is None for slot in self.slots)
-        return id(self) if static else (self.spec, typed_names(self.spec), self.slots)
+        return id(self) if static else (self.spec, typed_names(self.spec), self.slots, self.count)
+
+    def with_hidden(self, first: int, count: int) -> Outputs:
+        """The same with some more results, from a position on, that are not returned."""
+        slots = tuple(slot if slot is None or slot < first else slot + count for slot in self.slots)
+        return replace(self, slots=slots, count=self.count + count)
+
+    @property
+    def rebuilder(self) -> Callable[[Sequence[Any]], Any]:
+        """`rebuild`, or what is as good and takes a tenth of its time."""
+        if self.spec.type is type(None):
+            return nothing
+        if None not in self.slots and (self.spec.is_leaf() or (self.is_plain_tuple and len(self.slots) > 1)):
+            return operator.itemgetter(*self.slots)
+        return self.rebuild
 
     def rebuild(self, results: Sequence[Any]) -> Any:
         """What the function returns, from the results of its graph."""
@@ -63,6 +87,10 @@ class Outputs(Struct):
             for slot, static in zip(self.slots, self.static, strict=True)
         ]
         return optree.tree_unflatten(self.spec, leaves)
+
+
+def nothing(results: Sequence[Any]) -> None:
+    """What a function returns that only writes into its arguments."""
 
 
 class Version(NamedTuple):
@@ -80,6 +108,12 @@ class CacheInfo(NamedTuple):
     compiled: int
     found: int
 
+    @classmethod
+    def of(cls, traced: Sequence[Traced]) -> CacheInfo:
+        specials = [each.specialisation for each in traced if each.version is not None]
+        compiled = sum(each is not None and each.compiled for each in specials)
+        return cls(len(traced), compiled, len(specials) - compiled)
+
 
 class Traced(Struct, frozen=False):
     """A function's graph for one dispatch key, and how to call it."""
@@ -88,10 +122,17 @@ class Traced(Struct, frozen=False):
     captured: tuple[np.ndarray, ...]
     leaves: tuple[Leaf, ...]
     outputs: Outputs
+    shared: Uses = Uses()
+    native: Callable[..., Any] | None = None
+    """What runs the graph, on leaves and the values of shared variables."""
     version: Version | None = None
     specialisation: Specialisation | None = None
     is_kept: bool = True
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
+
+    def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
+        """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
+        return [*leaves, *(self.shared.values() if shared is None else shared), *self.captured]
 
 
 def trace(
@@ -100,22 +141,32 @@ def trace(
     names: Sequence[str],
     name: str,
     described: str,
+    writable: Collection[int] | None = None,
     converts: bool = False,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
-    error speaks of the function, ``converts`` whether its loops and branches are captured."""
+    error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
+    take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
+    captured."""
     with tracing(described, converts) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
-        values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]), described)
+        current.shared = None if writable is None else {}
+        tracers = [argument(each, number in (writable or ())) for number, each in enumerate(inputs)]
+        returned = call(tracers)
+        changed = written(tracers, inputs)
+        values, outputs = collect_outputs(returned, described, tracers, changed)
+        shared, shared_inputs, updates = uses(current.shared or {}, len(values) - len(changed))
+        outputs = outputs.with_hidden(shared.first, len(updates))
+        values = (*values[: shared.first], *updates, *values[shared.first :])
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
         values, conditions = guards_without_masks(values, tuple(guards.guards))
-        graph = Graph((*inputs, *hidden), values, conditions, tuple(guards.equalities), name)
+        graph = Graph((*inputs, *shared_inputs, *hidden), values, conditions, tuple(guards.equalities), name)
         require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]
-    return Traced(graph, captured, (*layouts, *hidden_layouts), outputs)
+    return Traced(graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared)
 
 
 def make_input(layout: Leaf, name: str) -> Input:
@@ -124,9 +175,11 @@ def make_input(layout: Leaf, name: str) -> Input:
     return Input(ArrayType(layout.dtype, input_shape(name, layout.ones)), name)
 
 
-def collect_outputs(returned: Any, described: str) -> tuple[tuple[Value, ...], Outputs]:
+def collect_outputs(
+    returned: Any, described: str, tracers: Sequence[Tracer], changed: tuple[int, ...]
+) -> tuple[tuple[Value, ...], Outputs]:
     """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
-    that tree from them."""
+    that tree from them. The last ones are what those arguments hold that are ``changed``."""
     leaves, spec = flatten(returned)
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
@@ -136,10 +189,16 @@ def collect_outputs(returned: Any, described: str) -> tuple[tuple[Value, ...], O
                 f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "
                 f"compiled function runs in Python once, so each call would give the same one. Return a list or a tuple"
             )
+    targets = {id(tracers[number]) for number in changed}
+    new = [leaf for leaf in leaves if isinstance(leaf, Tracer) and id(leaf) not in targets]
+    last = {id(tracers[number]): slot for slot, number in enumerate(changed, len(new))}
     numbers = itertools.count()
-    slots = tuple(next(numbers) if isinstance(leaf, Tracer) else None for leaf in leaves)
+    slots = tuple(
+        (last[id(leaf)] if id(leaf) in last else next(numbers)) if isinstance(leaf, Tracer) else None for leaf in leaves
+    )
     static = tuple(None if isinstance(leaf, Tracer) else own_copy(leaf) for leaf in leaves)
-    return tuple(to_value(leaf) for leaf in leaves if isinstance(leaf, Tracer)), Outputs(spec, slots, static)
+    values = tuple(to_value(leaf) for leaf in [*new, *(tracers[number] for number in changed)])
+    return values, Outputs(spec, slots, static, len(values), changed)
 
 
 def own_copy(leaf: Any) -> Any:

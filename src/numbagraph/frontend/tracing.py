@@ -16,6 +16,7 @@ from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import TraceError, located, user_source
 from numbagraph.frontend.python_numbers import checked
+from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
 from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
 from numbagraph.ir import shapes
@@ -24,6 +25,11 @@ from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
+
+
+def any_traced(leaves: Iterable[Any]) -> bool:
+    """Whether a call has traced arguments; raises unless these belong to the trace that is active."""
+    return any([each.require_scope() is None for each in leaves if isinstance(each, Tracer)])  # noqa: C419  all of them
 
 
 def input_shape(name: str, ones: Iterable[bool | None]) -> tuple[Any, ...]:
@@ -131,28 +137,6 @@ def gives_view(key: Any) -> bool:
     """Whether NumPy gives a view for a key: positions in arrays of rank 0 make it a copy."""
     parts = key if isinstance(key, tuple) else (key,)
     return ops.indexing.is_basic(key) and not any(isinstance(each, Tracer) and each._is_array for each in parts)
-
-
-class Stale:
-    """In place of the value of an array that may share its memory with another one, which has changed since."""
-
-    _RESHAPED = (
-        "reshape and ravel give a view or a copy, as an array's memory order allows, so what the result holds is not "
-        "known after an assignment to that array: copy it before, or make it afterwards"
-    )
-
-    SHARED = (
-        "a loop or a branch on traced values chose this array, and it may be one that has been assigned to since: copy "
-        "it before"
-    )
-
-    def __init__(self, what: Value | Stale, why: str = _RESHAPED) -> None:
-        self._text = f"{why}\n  assigned at {user_source()}"
-        if isinstance(what, Value):
-            self._text = f"{self._text}\n  on {what.type}"
-
-    def __getattr__(self, name: str) -> Any:
-        raise TraceError(f"{self._text}\n  at {user_source()}")
 
 
 class Tracer(Unknown):
@@ -288,18 +272,18 @@ class Tracer(Unknown):
             root = root._parent
         if scope is None or scope.journal is None or root._scope is None or not scope.is_inside(root._scope):
             raise self._refuse(
-                "assignment inside of a loop's body or a branch into an array from outside would be lost: carry it"
+                "assignment in a loop's body or a branch to an array from outside would be lost: carry it"
             )
         scope.journal.note(root)
 
     def _live_views(self) -> list[Tracer]:
         """The views that somebody still has, without those of regions that have ended."""
-        views = [view for each in self._views if (view := each()) is not None]
+        views = (view for each in self._views if (view := each()) is not None)
         return [view for view in views if view._scope is None or not view._scope.ended]
 
     def _share_with(self, other: Tracer) -> None:
         """Another array may be this one: it is not written, nor read after this one has changed."""
-        other._foreign = "an array that may be another variable's too, as a loop or a branch on traced values chose it,"
+        other._foreign = Stale.OWNED
         other._derive = lambda value: Stale(other.value, Stale.SHARED)
         self._views.append(ref(other))
 

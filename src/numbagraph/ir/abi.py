@@ -90,6 +90,8 @@ class Result(Struct):
     boxed: str = "array"
     donated: int | None = None
     """The argument whose memory this result takes over (same dtype and extents, C-contiguous)."""
+    written: int | None = None
+    """The argument that is to hold this result after the call (same dtype and extents)."""
 
 
 class NativeSignature(Struct):

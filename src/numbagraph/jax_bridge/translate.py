@@ -167,7 +167,7 @@ def translated(item: Any) -> Any:
         translation = Translation(item, bind(item, arrays))
         results = translation.results()
         translation.note_conditions(guard.condition for guard in item.guards)
-        return results, jnp.bool_(False) if translation.failed is None else translation.failed
+        return results, jnp.bool_(False if translation.failed is None else translation.failed)
 
     return run
 

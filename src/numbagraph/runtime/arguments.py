@@ -107,6 +107,11 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
     return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), flags.c_contiguous, flags.fnc), array
 
 
+def own_memory(leaf: np.ndarray) -> np.ndarray:
+    """An array as the native entry takes it, that nobody else has."""
+    return np.array(leaf, dtype=leaf.dtype.newbyteorder("="), order="C")
+
+
 def is_source(thing: object) -> bool:
     """Whether something is a generator of random numbers."""
     return issubclass(type(thing), source_kinds())  # isinstance would ask proxies for what they stand for

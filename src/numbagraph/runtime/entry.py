@@ -77,12 +77,13 @@ class ArgumentRecord(ctypes.Structure):
 
 
 class ResultRecord(ctypes.Structure):
-    """What the entry must know of a result. ``donor`` is -1 if it has none."""
+    """What the entry must know of a result. ``donor`` and ``written`` are arguments, or -1."""
 
     _fields_ = (
         ("boxing", ctypes.c_int32),
         ("ndim", ctypes.c_int32),
         ("donor", ctypes.c_int64),
+        ("written", ctypes.c_int64),
         ("dtype", ctypes.c_void_p),
         ("extents_begin", ctypes.c_int64),
     )
@@ -109,6 +110,7 @@ class PlanRecord(ctypes.Structure):
         ("captured_meta_begin", ctypes.c_int64),
         ("captured_meta_count", ctypes.c_int64),
         ("result_count", ctypes.c_int64),
+        ("written_count", ctypes.c_int64),
         ("single", ctypes.c_int64),
         ("gil_threshold", ctypes.c_int64),
         ("scalars_begin", ctypes.c_int64),
@@ -157,6 +159,7 @@ _CONSTANTS = {
     "SIZE_OF_GUARD": ctypes.sizeof(GuardRecord),
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),
     "SIZE_OF_RESULT": ctypes.sizeof(ResultRecord),
+    "C_CONTIGUOUS": C_CONTIGUOUS,
     "WRITEABLE": WRITEABLE,
 }
 
@@ -182,7 +185,7 @@ def _cache_key(source: str) -> str:
 def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
-    source = read_source("entry", "arguments", "guards", "results")
+    source = read_source("entry", "arguments", "guards", "results", "writes")
     symbols = object_symbols() | handler_symbols()
     library = load_source(_cache_key(source), source, lambda: _expand(source), symbols)
     return library, library.address("entry")
@@ -216,7 +219,8 @@ def _result_record(result: Result, extents_begin: int) -> ResultRecord:
             raise ValueError(f"dtype {result.dtype} has no Python scalar that stands for it")
         boxing = _DTYPE_SORTS[result.dtype.name]
     donor = -1 if result.donated is None else result.donated
-    return ResultRecord(boxing, result.ndim, donor, id(canonical(result.dtype)), extents_begin)
+    written = -1 if result.written is None else result.written
+    return ResultRecord(boxing, result.ndim, donor, written, id(canonical(result.dtype)), extents_begin)
 
 
 def _check_captured(leaf: ArrayLeaf, array: np.ndarray) -> None:
@@ -277,6 +281,7 @@ class EntryPlan:
         record.results = self._own((ResultRecord * len(results))(*results))
         record.argument_count = record.given_count = len(arguments)
         record.result_count = len(results)
+        record.written_count = sum(result.written is not None for result in signature.results)
         record.single = signature.single
 
     def _describe_targets(self) -> None:

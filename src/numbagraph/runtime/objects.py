@@ -91,6 +91,7 @@ _PYTHON_FUNCTIONS = (
 )
 
 _IN_NUMPY = {
+    "PyArray_CopyInto": 50,
     "PyArray_Empty": 184,
     "PyArray_Scalar": 60,
     "PyDataMem_SetHandler": 304,

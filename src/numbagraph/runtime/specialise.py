@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import llvmlite.ir as ir
 import numpy as np
@@ -39,10 +39,17 @@ from numbagraph.version import __version__
 compiling = new_lock()
 
 
-def signature_of(graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool) -> NativeSignature:
-    """The binary signature of a graph whose last ``captured`` inputs are captured arrays."""
+def signature_of(
+    graph: Graph, leaves: Sequence[Leaf], captured: int, single: bool, written: Sequence[int] = ()
+) -> NativeSignature:
+    """The binary signature of a graph whose last ``captured`` inputs are captured arrays, and whose last results are
+    what arguments hold after the call."""
     count = len(leaves) - captured
-    results = tuple(Result(value.dtype, value.ndim, boxing(value)) for value in graph.outputs)
+    kept = [None] * (len(graph.outputs) - len(written))
+    results = tuple(
+        Result(value.dtype, value.ndim, boxing(value), written=number)
+        for value, number in zip(graph.outputs, [*kept, *written], strict=True)
+    )
     return NativeSignature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
 
 
@@ -62,13 +69,14 @@ class Specialisation(Struct, frozen=False):
     compiled: bool = False
     """Whether the code was compiled here, rather than found on disk."""
 
-    def accept_donations(self, arguments: Iterable[int]) -> None:
-        """Let results take over the memory of arguments, where the loop nests allow it."""
+    def accept_donations(self, arguments: Iterable[int], kept: Collection[int] = ()) -> None:
+        """Let results take over the memory of arguments, where the loop nests allow it; ``kept`` are results that do
+        not go to the caller, who has the argument."""
         program, results = self.program, list(self.signature.results)
         for number in arguments:
             obstacles: dict[str, None] = {}
             for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
-                if not isinstance(buffer, Buffer) or result.donated is not None:
+                if not isinstance(buffer, Buffer) or result.donated is not None or position in kept:
                     continue
                 obstacle = reuse_donated(program, number, buffer)
                 if obstacle is None:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from numbagraph.frontend.active import Scope, active, current_trace, region
-from numbagraph.frontend.tracing import Stale, Tracer
+from numbagraph.frontend.stale import Stale
+from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.values import Value
 

@@ -100,18 +100,18 @@ def translate(*arrays: Any, condition: Any, body: Any, carries: int, results: Se
     lax, asarray = load("jax:lax"), load("jax.numpy:asarray")
     rest = arrays[carries:]
 
-    def goes_on(state: Any) -> Any:
-        (more,), fails = condition(*state[0], *rest)
-        return more & ~fails & ~state[1]
+    def looked_at(found: Any, failed: Any) -> Any:
+        (more,), fails = condition(*found, *rest)
+        failed = failed | fails
+        return found, failed, more & ~failed  # a step that failed is the last: what it stored may go on for ever
 
     def step(state: Any) -> Any:
         found, fails = body(*state[0], *rest)
-        return found, state[1] | fails
+        return looked_at(found, state[1] | fails)
 
-    init = tuple(map(asarray, arrays[:carries])), asarray(False)
-    # a step that failed is the last: what it stored may go on for ever
-    found, failed = lax.while_loop(goes_on, step, init)
-    return [found[each] for each in results], failed | condition(*found, *rest)[1]
+    init = looked_at(tuple(map(asarray, arrays[:carries])), asarray(False))
+    found, failed, _ = lax.while_loop(lambda state: state[2], step, init)
+    return [found[each] for each in results], failed
 
 
 while_loop = control_op(

@@ -3,8 +3,8 @@
 ; A function is bound to a table of plans, one for each specialisation. The entry checks the arguments against one plan
 ; after the other. With the first that fits it takes pointers and lengths out of the array objects, lets NumPy allocate
 ; the results (or takes the arrays that the caller gave for them, behind the arguments), runs the program, and boxes what
-; it returns. Whatever it does not accept it answers with NotImplemented,
-; and Python finds out why.
+; it returns; what the function writes into arguments is copied there last of all. Whatever it does not accept it answers
+; with NotImplemented, and Python finds out why.
 ;
 ; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
 ; HEADER_SIZE, the size of what stands before a Python object's own fields.
@@ -15,6 +15,7 @@
 @True = external global i8
 @False = external global i8
 
+declare i32 @PyArray_CopyInto(ptr, ptr) nounwind
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
 declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
 declare ptr @PyDataMem_SetHandler(ptr) nounwind
@@ -70,7 +71,14 @@ define internal ptr @run_plan(ptr %plan, ptr %objects, ptr %frame) nounwind {
   %shapes = field Plan.shapes of %plan
   %guard = call i32 %shapes(ptr %frame, ptr %meta, ptr %extents)
   %shapes_fit = icmp eq i32 %guard, 0
-  br i1 %shapes_fit, label %choose, label %refused
+  br i1 %shapes_fit, label %look_at_written, label %refused
+look_at_written:
+  %written_count = field Plan.written_count of %plan
+  %writes = icmp ne i64 %written_count, 0
+  br i1 %writes, label %ask, label %choose
+ask:
+  %may_write = call i1 @may_write(ptr %plan, ptr %objects)
+  br i1 %may_write, label %choose, label %refused
 choose:
   %targets = field Plan.targets of %plan
   %has_targets = icmp ne ptr %targets, null
@@ -92,11 +100,29 @@ finished:
   %are_boxed = call i1 @box_results(ptr %plan, ptr %made, ptr %values)
   br i1 %are_boxed, label %boxed, label %failed
 boxed:
+  br i1 %writes, label %exchange, label %gather
+exchange:
+  call void @exchange_written(ptr %plan, ptr %objects, ptr %made, ptr %values)
+  br label %gather
+gather:
   %answer = call ptr @collect(ptr %plan, ptr %made)
   %is_collected = icmp ne ptr %answer, null
-  br i1 %is_collected, label %done, label %failed
+  br i1 %is_collected, label %collected, label %uncollected
+collected:
+  br i1 %writes, label %write, label %done
+write:
+  %is_written = call i1 @write_back(ptr %plan, ptr %objects, ptr %values)
+  br i1 %is_written, label %done, label %unwritten
 done:
   ret ptr %answer
+unwritten:
+  call void @Py_DecRef(ptr %answer)
+  ret ptr null
+uncollected:
+  br i1 %writes, label %release_written, label %failed
+release_written:
+  call void @release_written(ptr %plan, ptr %values)
+  br label %failed
 exhausted:
   %nothing = call ptr @PyErr_NoMemory()
   br label %failed

@@ -1,0 +1,28 @@
+"""What runs a traced graph: native code, JAX, or NumPy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from numbagraph.frontend.traced import Traced
+from numbagraph.runtime.entry import make_callable
+from numbagraph.transforms.interpret import evaluate
+
+BACKENDS = ("numba", "jax", "numpy")
+
+
+def compiled(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
+    """What runs a graph on leaves and the values of shared variables."""
+    if backend == "numba":
+        assert traced.specialisation is not None
+        # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
+        return make_callable([traced.specialisation.make_plan(guarded=False)], name)
+    if backend == "jax":
+        from numbagraph.jax_bridge import compile_jax
+
+        call = compile_jax(traced.graph)
+    else:
+        call = functools.partial(evaluate, traced.graph)
+    return lambda *inputs: call([*inputs, *traced.captured])

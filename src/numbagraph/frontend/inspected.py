@@ -1,0 +1,66 @@
+"""What a compiled function tells of itself: its graph, the passes over it, its native code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.frontend.binding import Arguments
+from numbagraph.frontend.traced import Traced
+from numbagraph.inspect.report import Report
+from numbagraph.ir.graph import Graph
+from numbagraph.runtime.specialise import Specialisation
+
+
+class Inspected:
+    """The methods of `numbagraph.frontend.jit.GraphFunction` that show the stages of a version."""
+
+    backend: str
+    parallel: bool
+
+    @property
+    def _described(self) -> str:
+        raise NotImplementedError
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        raise NotImplementedError
+
+    def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
+        raise NotImplementedError
+
+    def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
+        """The version for some arguments, and its leaves."""
+        traced, leaves = self._find(self._bind(args, kwargs))
+        assert traced.specialisation is not None
+        return traced.specialisation, traced.inputs(leaves)
+
+    def graph(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph that is traced for these arguments; ``print`` shows it as Python."""
+        return self._inspect(args, kwargs)[0].graph
+
+    def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """The dtype of each leaf of the result for these arguments."""
+        traced = self._find(self._bind(args, kwargs))[0]
+        return [traced.graph.outputs[slot].dtype for slot in traced.outputs.slots if slot is not None]
+
+    def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
+        """The graph after each pass, by the pass's name (numbered where a pass runs twice)."""
+        result: dict[str, Graph] = {}
+        for stage in self._inspect(args, kwargs)[0].stages:
+            count = sum(name.partition(" ")[0] == stage.name for name in result)
+            result[f"{stage.name} {count + 1}" if count else stage.name] = stage.graph
+        return result
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What the compiler does with the function for these arguments: rules, loop nests, memory."""
+        special, leaves = self._inspect(args, kwargs)
+        report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
+        title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
+        return report.text(title, special.stages.rewrites)
+
+    def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
+        """The LLVM of the version for these arguments, optimised or as it was emitted."""
+        return self._inspect(args, kwargs)[0].llvm(optimised=optimised)
+
+    def asm(self, *args: Any, **kwargs: Any) -> str:
+        """The machine code of the version for these arguments, as assembly."""
+        return self._inspect(args, kwargs)[0].assembly()
