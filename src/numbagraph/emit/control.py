@@ -203,7 +203,8 @@ class LoopEmitter:
             tables.lengths(number, each.initial)
             if each.in_place:
                 last, initial = self.line.base(each.last), self.line.base(each.initial)
-                copy_memory(self.line, last, initial, bytes_of(self.line, each.last))
+                if last is not initial:
+                    copy_memory(self.line, last, initial, bytes_of(self.line, each.last))
                 tables.put(tables.data, number, last)
                 tables.put(tables.results, number, last)
             else:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Kernel, Step, Store
+from numbagraph.loops.ir import Kernel, Loop, Step, Store
 
 
 def without_copies(
@@ -21,21 +21,29 @@ def without_copies(
     those that may live in the memory of the result of the same number."""
     uses, removed = uses_of(steps), set[int]()
     arguments = []
+    shared = set[Buffer]()
     for number in range(len(steps) - 1, -1, -1):  # the last first: what is copied twice ends where it is copied to
-        pair = copied(steps[number])
-        if pair is None:
-            continue
-        source, target = pair
-        own = source.temporary or (source in given and target.owner.result == source.leaf)
-        if own and source.shares is None and may_be_one(number, source, target, uses, steps):
-            removed.add(number)
-            uses[target.owner] = uses[source].together(uses[target.owner], number)
+        step = steps[number]
+        pair = copied(step)
+        for source, target in carried(step) if pair is None else [pair]:
+            own = source.temporary or (source in given and target.owner.result == source.leaf)
+            if not own or source.shares is not None:
+                continue
+            if pair is None and (source in shared or not ends_as(number, source, target, uses, step)):
+                continue
+            if pair is not None and not may_be_one(number, source, target, uses, steps):
+                continue
+            if pair is not None:
+                removed.add(number)
+            uses[target.owner] = uses[source].together(uses[target.owner], number if pair is not None else NONE)
             source.shares = target
+            shared.add(target.owner)
             if source.leaf is not None:
                 arguments.append((source, target.owner))
     return [step for number, step in enumerate(steps) if number not in removed], arguments
 
 
+NONE = -1
 FIRST = 3
 """How many uses of a memory that several arrays share are remembered: a copy, and what comes after it."""
 
@@ -74,9 +82,29 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
     value = store.value
     if not isinstance(value, Load) or value.indices != store.indices or value.flat != store.flat:
         return None
-    source, target = value.buffer, store.buffer
-    alike = source.dtype == target.dtype and source.extents == target.extents
-    return (source, target) if alike and source.contiguous and target.leaf is None else None
+    return (value.buffer, store.buffer) if alike(value.buffer, store.buffer) else None
+
+
+def alike(source: Buffer, target: Buffer) -> bool:
+    """Whether an array may live where another one does."""
+    same = source.dtype == target.dtype and source.extents == target.extents
+    return same and source.contiguous and target.leaf is None
+
+
+def carried(step: Step) -> list[tuple[Buffer, Buffer]]:
+    """The arrays that a loop updates where they lie: before the first step, where it copies them from, and after."""
+    if not isinstance(step, Loop):
+        return []
+    pairs = [(each.initial, each.last) for each in step.carried if each.in_place and each.before is None]
+    return [(first, last) for first, last in pairs if isinstance(first, Buffer) and alike(first, last)]
+
+
+def ends_as(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], step: Step) -> bool:
+    """Whether nobody but a loop, once, uses what it begins with from there on, and nobody its result before."""
+    old, new = uses[source], uses[target.owner]
+    if min((*new.reads, *new.writes)) < here or max((*old.reads, *old.writes)) > here:
+        return False
+    return here not in old.writes and [*step.reads()].count(source) == 1
 
 
 def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], steps: Sequence[Step]) -> bool:

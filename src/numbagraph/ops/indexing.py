@@ -257,7 +257,9 @@ def accumulate(part: Value, update: Value, positions: list[Value], axis: int) ->
 
 def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value:
     """Cut out the part of ``value`` that the key's slices and static numbers describe, change it, put it back."""
-    items = [positioned(item) for item in parse(value, key)]
+    items = parse(value, key)
+    whole = any(item.kind == "number" and not is_static(item) for item in items)
+    items = [positioned(item, whole) for item in items]
     layout, ndim = layout_of(items), value.ndim
     cuts = {
         item.axis - ndim: taken_by(item, value.shape[item.axis]) for item in items if item.kind in ("slice", "number")
@@ -274,9 +276,12 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
     return part_changed if part is value else put_slice(value, part_changed, cuts)
 
 
-def positioned(item: Item) -> Item:
-    """A number that is only known at run time is a position like any other."""
-    return Item("array", item.axis, item.content) if item.kind == "number" and not is_static(item) else item
+def positioned(item: Item, whole: bool) -> Item:
+    """A number that is only known at run time is a position like any other. Those beside it are too (``whole``): a part
+    of the array would be a copy, and the assignment cost as much as that."""
+    if item.kind != "number" or not (whole or not is_static(item)):
+        return item
+    return Item("array", item.axis, as_positions(item.content))
 
 
 def taken_by(item: Item, extent: Extent) -> Cut:

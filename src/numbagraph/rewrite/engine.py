@@ -249,6 +249,9 @@ class Rewriter:
         self.limit = limit
         self.rewrites: list[Rewrite] = []
         self._done: dict[Value, Value] = {}
+        self._after_loops: dict[Value, bool] = {}
+        self._regions: dict[int, tuple[Graph, Graph]] = {}
+        """What became of each region, by its identity: the results of a loop are nodes of their own."""
         self._replaced: dict[Value, Rewrite] = {}
         """Values that a rule has replaced, while the replacement is rewritten in turn."""
 
@@ -268,7 +271,7 @@ class Rewriter:
                 stack.pop()
             elif value in self._replaced:
                 self._close(value)
-            elif not isinstance(value, Node) or is_length(value):
+            elif not isinstance(value, Node) or (is_length(value) and not self._follows_from_loop(value)):
                 done[value] = shapes.as_value(value) if isinstance(value, Dim) else value
             else:
                 missing = [each for each in self._sources(value) if each not in done]
@@ -277,6 +280,21 @@ class Rewriter:
                 else:
                     stack += self._visit(value)
         return done[root]
+
+    def _follows_from_loop(self, value: Value) -> bool:
+        """Whether a length is computed from what a loop or a branch gives, which is rewritten: its other results are
+        too, and it is to run once."""
+        known, stack = self._after_loops, [value]
+        while stack:
+            each = stack[-1]
+            if each in known or not isinstance(each, Node):
+                known.setdefault(each, False)
+                stack.pop()
+            elif missing := [operand for operand in each.inputs if operand not in known]:
+                stack += missing
+            else:
+                known[each] = each.op.kind == "control" or any(known[operand] for operand in each.inputs)
+        return known[value]
 
     def _sources(self, node: Node) -> Sequence[Value]:
         """What must be rewritten before ``node``: its inputs, and computed lengths in its type."""
@@ -289,7 +307,7 @@ class Rewriter:
         if node is not value and node in done:
             done[value] = done[node]
             return ()
-        applied = self._fire(node)
+        applied = None if is_length(node) else self._fire(node)
         if applied is None:
             done[value] = done[node] = node
             return ()
@@ -330,8 +348,11 @@ class Rewriter:
             return tuple(map(self._inner, item))
         if not isinstance(item, Graph):
             return item
-        with shapes.collect_guards():
-            return self.graph(item)
+        known = self._regions.get(id(item))
+        if known is None:
+            with shapes.collect_guards():
+                known = self._regions[id(item)] = (item, self.graph(item))
+        return known[1]
 
     def _rewritten_type(self, type: ArrayType) -> ArrayType:
         shape = tuple(shapes.resolve(self._done.get(extent, extent)) for extent in type.shape)  # type: ignore[arg-type]
