@@ -37,6 +37,7 @@ from numbagraph.frontend.capture.state import (
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, forget, in_region, root_of
 from numbagraph.frontend.regions import Body, dependents, invariants
+from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
@@ -352,11 +353,13 @@ class Capture:
         parameters = self.parameters
         if found.test is None:
             assert self.length is not None
+            body, elements, arrays = with_sequences(body, parameters, parameters[0], self.length)
+            parameters = [*parameters, *elements]
             hoisted = invariants(body, parameters)
             known = lambda node: body.is_used(node) or node in hoisted  # noqa: E731
-            closed = close(parameters, outputs, name="step", known=known, guards=traced.guards)
-            operands = (*initial, *closed.captures)
-            loop = Loop(self.length, operands, closed.region, len(initial), 0, False, 1)
+            closed = close(parameters, body.outputs, name="step", known=known, guards=body.guards)
+            operands = (*initial, *arrays, *closed.captures)
+            loop = Loop(self.length, operands, closed.region, len(initial), len(arrays), False, 1)
             return [loop.result(number) for number in range(len(outputs))]
         condition = Body((found.test,), nothing, found.test_guards, traced.used)
         hoisted = invariants(body, parameters) | invariants(condition, parameters)
