@@ -9,7 +9,8 @@ from typing import Any, overload
 
 import optree
 
-from numbagraph.forking import new_lock
+import numbagraph.inspect.text  # noqa: F401  gives graphs their text
+from numbagraph.forking import importing, new_lock
 from numbagraph.frontend.binding import Arguments, Key, bind, is_flat_call, signature_of_callable, takes
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.embed import c_layout, embed
@@ -21,14 +22,11 @@ from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unch
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import Tracer
-from numbagraph.inspect.memory import too_large
-from numbagraph.inspect.report import Report
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
-from numbagraph.rewrite.checks import check_values
-from numbagraph.rewrite.pipeline import check_level
+from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
@@ -198,6 +196,9 @@ class GraphFunction:
 
     def _say_what_is_too_large(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise an error with the largest array and its line, if native code is what ran out of memory."""
+        with importing:
+            from numbagraph.inspect.memory import too_large  # noqa: PLC0415  few programs need it
+
         arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
         if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
             traced, leaves, _ = self._known(arguments)
@@ -346,6 +347,9 @@ class GraphFunction:
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the compiler does with the function for these arguments: rules, loop nests, memory."""
+        with importing:
+            from numbagraph.inspect.report import Report  # noqa: PLC0415  few programs need it
+
         special, leaves = self._inspect(args, kwargs)
         report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
