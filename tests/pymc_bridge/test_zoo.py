@@ -12,6 +12,7 @@ import pytest
 if importlib.util.find_spec("pymc") is None:
     pytest.skip("PyMC is not installed", allow_module_level=True)
 
+import pytensor
 from pymc.logprob.utils import ParameterValueError
 from pytensor.compile.mode import Mode
 from pytensor.compile.sharedvalue import SharedVariable
@@ -23,6 +24,13 @@ PLAIN = Mode(linker="py", optimizer="None")
 """PyTensor's Python code: of all its modes the one that is there soonest."""
 STABLE = Mode(linker="py", optimizer="fast_run")
 """The same with PyTensor's stable forms: for points where formulas as they are written lose their digits."""
+
+
+@pytest.fixture(autouse=True)
+def without_a_c_compiler():
+    """PyTensor compiles the steps of loops in its default mode, whatever the mode of the loop is."""
+    with pytensor.config.change_flags(cxx="", mode=PLAIN):
+        yield
 
 
 def reference_of(model, mode):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
+from numbagraph import graph_jit, special, value_and_grad
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import DTYPES, FLOAT64
@@ -304,3 +305,36 @@ def test_the_checker_finds_a_rule_that_loses_digits():
 def test_a_rule_must_keep_the_type():
     with pytest.raises(RewriteError, match="must keep the type"):
         check(rule(lambda x, y: less(x, y), lambda x: x, where=floating))
+
+
+PLACES = np.array([0, 3, 3, -1])
+SELECTED = {
+    "all": lambda p: p,
+    "one a row": lambda p: p[np.arange(4), PLACES % 3],
+    "rows": lambda p: p[PLACES],
+    "one": lambda p: p[2, 1],
+    "a column": lambda p: p[:, 1],
+    "with a new axis": lambda p: p[::-1, None, 1:],
+    "columns first": lambda p: np.transpose(p)[np.array([2, 0])],
+    "reshaped": lambda p: np.reshape(p, (-1,))[3:],
+    "chosen by arithmetic": lambda p: p[np.arange(4), PLACES % 3][PLACES],
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+@pytest.mark.parametrize("scale", [3.0, 5000.0])
+def test_logarithms_of_some_probabilities(name, scale):
+    """Those that underflow too, and their derivatives."""
+    select, x = SELECTED[name], np.random.default_rng(0).normal(size=(4, 3))
+    size = np.size(select(x))
+
+    def total(x, scale):
+        return np.sum(np.log(select(special.softmax(x * scale, axis=-1))))
+
+    value, slope = graph_jit(value_and_grad(total))(x, scale)
+    expected = log_softmax(x * scale, axis=-1)
+    np.testing.assert_allclose(value, np.sum(select(expected)), rtol=1e-12)
+    counts = np.bincount(np.ravel(select(np.arange(12).reshape(4, 3))), minlength=12).reshape(4, 3)
+    assert counts.sum() == size
+    weights = counts - softmax(x * scale, axis=-1) * counts.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(slope, scale * weights, rtol=1e-9, atol=1e-9 * scale)

@@ -17,6 +17,9 @@ from numbagraph.ir.structs import Struct
 EXTERNAL = "numbagraph."
 """External symbols with this prefix are bound by us; all others are the process's own."""
 
+THREADS = "numbagraph.threads."
+"""The prefix of external symbols that are functions of the pool of threads."""
+
 Address = Callable[[ir.IRBuilder, int], ir.Value]
 """``address(builder, number)``: a pointer into this process, as the caller's code may hold one."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, member
+from numbagraph.emit.call import THREADS
 from numbagraph.emit.chunks import MOST_CHUNKS, cut, smaller
 from numbagraph.emit.memory import memory_function
 from numbagraph.emit.ranges import RangeFunction
@@ -17,9 +18,6 @@ from numbagraph.intrinsics.reducers import State
 from numbagraph.ir.abi import OUT_OF_MEMORY
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Reduction
-
-THREADS = "numbagraph.threads."
-"""The prefix of external symbols that are functions of the pool of threads."""
 
 Values = Mapping[str, ir.Value]
 

@@ -14,6 +14,7 @@ from typing import Any
 import optree
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.forking import importing
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
@@ -22,7 +23,6 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
-from numbagraph.rewrite.pipeline import prepare
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.transforms import autodiff, batching
 
@@ -144,9 +144,17 @@ def _require_scalar(outputs: Sequence[Value], what: str) -> None:
         raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
 
 
+def _prepared(outputs: Sequence[Value]) -> list[Value]:
+    """The values in the form in which they should be differentiated."""
+    with importing:
+        from numbagraph.rewrite.pipeline import prepare  # noqa: PLC0415  rules take their time to import
+
+    return prepare(outputs)
+
+
 def _cotangents(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
     """Cotangents of ``points``, zero where nothing depends on them."""
-    found = autodiff.cotangents(prepare(outputs), given, points)
+    found = autodiff.cotangents(_prepared(outputs), given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
 
 
@@ -299,7 +307,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = _values(value)
-        tangent = tree_of(output_spec, autodiff.tangents(prepare(outputs), points, given))
+        tangent = tree_of(output_spec, autodiff.tangents(_prepared(outputs), points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
     return in_trace(transformed, transformed)(tuple(primals), tuple(tangents))
@@ -354,7 +362,7 @@ def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[l
     for position, point in enumerate(points):
         (seed,) = _independent([zeros_like(point)])
         given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
-        found = autodiff.tangents(prepare(outputs), points, given)
+        found = autodiff.tangents(_prepared(outputs), points, given)
         basis, count = _basis(point)
         columns.append(
             [

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numbagraph.inspect.text  # noqa: F401  gives graphs their text
+from numbagraph.forking import importing
 from numbagraph.frontend.binding import Arguments
 from numbagraph.frontend.traced import Traced
-from numbagraph.inspect.report import Report
 from numbagraph.ir.graph import Graph
 from numbagraph.runtime.specialise import Specialisation
+
+
+def too_large(special: Specialisation, leaves: list[Any], described: str) -> str:
+    """Which array of a call there was no memory for."""
+    with importing:
+        from numbagraph.inspect import memory  # noqa: PLC0415  few programs need it
+
+    return memory.too_large(special, leaves, described)
 
 
 class Inspected:
@@ -52,6 +61,9 @@ class Inspected:
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the compiler does with the function for these arguments: rules, loop nests, memory."""
+        with importing:
+            from numbagraph.inspect.report import Report  # noqa: PLC0415  few programs need it
+
         special, leaves = self._inspect(args, kwargs)
         report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"

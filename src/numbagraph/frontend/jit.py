@@ -24,7 +24,7 @@ from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
-from numbagraph.frontend.inspected import Inspected
+from numbagraph.frontend.inspected import Inspected, too_large
 from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
@@ -34,12 +34,10 @@ from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import Tracer, any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
-from numbagraph.inspect.memory import too_large
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
-from numbagraph.rewrite.checks import check_values
-from numbagraph.rewrite.pipeline import check_level
+from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest

@@ -1,5 +1,5 @@
 """Looking at what the compiler makes of a function."""
 
-from numbagraph.inspect.printing import graph_as_python
+from numbagraph.inspect.text import graph_as_python
 
 __all__ = ["graph_as_python"]

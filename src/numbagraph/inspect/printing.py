@@ -47,11 +47,6 @@ LONGEST_INLINE = 32
 """Characters of arithmetic on lengths that is written where it is used."""
 
 
-def graph_as_python(graph: Graph) -> str:
-    """The text of a graph: one line an operation, with the user's line beside it. Equal graphs have equal texts."""
-    return "\n".join(Printer(graph, Names()).lines())
-
-
 class Names:
     """Names that are not in use yet."""
 
@@ -229,6 +224,3 @@ def origin(value: Value) -> str:
 def commented(text: str, comment: str) -> str:
     first_line = comment.partition("\n")[0]
     return f"{text:<{COMMENT_COLUMN}}  # {first_line}" if first_line else text
-
-
-Graph.__str__ = lambda self: graph_as_python(self)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from fractions import Fraction
 
 from llvmlite import ir
 
@@ -68,9 +67,7 @@ def loggamma(x: Number) -> Number:
     return (x < 0.0).where(NAN, vecmath.gammaln.of(x))
 
 
-BERNOULLI = [
-    Fraction(*each) for each in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
-]
+BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
 
 
 def polygamma(emitter: Emitter, x: Operand, *, order: int) -> ir.Value:
@@ -96,10 +93,11 @@ def _polygamma_of_positive(x: Number, order: int) -> Number:
         shifted = shifted + 1.0
     inverse = 1.0 / shifted
     squared, rest, rising = inverse * inverse, x.constant(0.0), []
-    coefficient = Fraction(order + 1, 2)
-    for k, bernoulli in enumerate(BERNOULLI, start=1):
-        rising.append(float(bernoulli * coefficient))
-        coefficient *= Fraction((order + 2 * k) * (order + 2 * k + 1), (2 * k + 1) * (2 * k + 2))
+    above, below = order + 1, 2
+    for k, (numerator, denominator) in enumerate(BERNOULLI, start=1):
+        rising.append(numerator * above / (denominator * below))
+        above *= (order + 2 * k) * (order + 2 * k + 1)
+        below *= (2 * k + 1) * (2 * k + 2)
     for each in reversed(rising):
         rest = (rest + each) * squared
     tail = integer_power(inverse, order) * (1.0 / order + 0.5 * inverse + rest)

@@ -20,7 +20,7 @@ from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_to, expand_at
 
-Samples = Callable[[np.random.Generator, np.dtype], list[tuple[Any, ...]]]
+Samples = Callable[["np.random.Generator", np.dtype], list[tuple[Any, ...]]]  # quoted: 8 ms to import
 
 
 def samples_of(reference: Callable[..., Any]) -> Samples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,12 @@ from numbagraph.ir.values import Node, toposort
 from numbagraph.rewrite.engine import RewriteError, rewrite
 from numbagraph.rewrite.stages import Stage
 from numbagraph.transforms.interpret import evaluate
+
+
+def check_level() -> int:
+    """How much ``NUMBAGRAPH_CHECK`` asks for: 1 verifies types after each pass, 2 values on each call as well."""
+    return int(os.environ.get("NUMBAGRAPH_CHECK") or 0)
+
 
 TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
 """How far values may move through a pass, relative to the largest; 1e-6 for dtypes that are not named."""

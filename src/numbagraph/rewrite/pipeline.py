@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 
 from numbagraph.ir.graph import Graph
@@ -10,7 +9,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
-from numbagraph.rewrite.checks import verify_types
+from numbagraph.rewrite.checks import check_level, verify_types
 from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
@@ -75,8 +74,3 @@ def prepare(values: Iterable[Value]) -> list[Value]:
     for rules in (*PREPARE_MATRICES, *PREPARE) if has_matrices(toposort(values)) else PREPARE:
         values = rewrite_values(values, rules)
     return values
-
-
-def check_level() -> int:
-    """How much ``NUMBAGRAPH_CHECK`` asks for: 1 verifies types after each pass, 2 values on each call as well."""
-    return int(os.environ.get("NUMBAGRAPH_CHECK") or 0)

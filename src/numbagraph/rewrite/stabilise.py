@@ -12,8 +12,9 @@ import numpy as np
 
 from numbagraph.ir.values import Constant, Node, Value, constant
 from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite import patterns
-from numbagraph.rewrite.engine import Rule, RuleSet, rule
+from numbagraph.rewrite.engine import Rule, RuleSet, node_rule, rule
 from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
 from numbagraph.rewrite.patterns import (
     absolute,
@@ -44,6 +45,7 @@ from numbagraph.rewrite.patterns import (
     xlog1py,
     xlogy,
 )
+from numbagraph.rewrite.pieces import of_named_op
 
 LOGISTIC = (
     rule(lambda x: log(1 + exp(x)), lambda x: softplus(x), where=floating),
@@ -191,6 +193,33 @@ def of_choice(function: patterns.Symbol) -> Rule:
     )
 
 
+SELECTIONS = ("gather", "slice", "pick", "squeeze", "expand_dims", "reshape", "transpose")
+"""Ops whose elements are elements of their first operand."""
+
+
+@node_rule(lambda op: op.name == "log", of_named_op, operands=SELECTIONS)
+def log_of_selected(node: Node) -> Value | None:
+    """The logarithm of some probabilities of all that a softmax gives: of those that underflow as well."""
+    chain: list[Node] = []
+    value = node.inputs[0]
+    while is_op(value, *SELECTIONS):
+        chain.append(value)
+        value = value.inputs[0]
+
+    def selected(source: Value) -> Value:
+        result = broadcast_value(source, value.shape)
+        for each in reversed(chain):
+            result = each.op.bind(result, *each.inputs[1:], **each.attrs)
+        return result
+
+    if is_op(value, "divide") and is_op(value.inputs[0], "exp") and floating(value):
+        (exponent,), total = value.inputs[0].inputs, value.inputs[1]
+        return selected(exponent) - log(selected(total))
+    return None
+
+
 CHOICES = tuple(map(of_choice, (log_expit, log1mexp)))
 
-STABILISE = RuleSet("stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS, *CHOICES], exact=False)
+STABILISE = RuleSet(
+    "stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS, log_of_selected, *CHOICES], exact=False
+)

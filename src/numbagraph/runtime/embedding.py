@@ -13,10 +13,9 @@ from numbagraph.intrinsics.external import external_symbols
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Source
-from numbagraph.loops.ir import Compute
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
-from numbagraph.runtime.specialise import Specialisation, compiling
+from numbagraph.runtime.specialise import Specialisation, compiling, passes
 
 C_FUNCTION = "call"
 
@@ -100,6 +99,6 @@ def emit_version(module: ir.Module, special: Specialisation) -> LinkedVersion:
     assert isinstance(program, ir.Function)
     for function in (shapes, program):
         function.linkage = "internal"
-        if all(isinstance(step, Compute) for step in special.program.body.steps):
+        if all(isinstance(step, passes().Compute) for step in special.program.body.steps):
             function.attributes.add("alwaysinline")
     return LinkedVersion(special.signature, shapes, program, special.captured, len(special.guard_subjects))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import llvmlite.ir as ir
 import numpy as np
@@ -13,21 +15,13 @@ import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread
 import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
 from numbagraph.emit.call import EXTERNAL
-from numbagraph.emit.program import emit_program, repeated_dims
-from numbagraph.emit.sizes import TOO_BIG, unbounded
-from numbagraph.forking import new_lock
+from numbagraph.forking import importing, new_lock
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.ir.abi import Leaf, NativeSignature, Result
 from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Source
-from numbagraph.loops.buffers import reuse_donated
-from numbagraph.loops.ir import Program
-from numbagraph.loops.schedule import build_program
-from numbagraph.loops.tiling import tiled
-from numbagraph.rewrite.pipeline import optimise
-from numbagraph.rewrite.stages import Stages
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
@@ -36,7 +30,19 @@ from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.version import __version__
 
+if TYPE_CHECKING:
+    from numbagraph.loops.ir import Program
+    from numbagraph.rewrite.stages import Stages
+
 compiling = new_lock()
+
+
+def passes() -> ModuleType:
+    """The passes from a graph to LLVM, imported by the first function that needs them."""
+    with importing:
+        from numbagraph.runtime import passes  # noqa: PLC0415  they take as long to import as all ops
+
+    return passes
 
 
 def signature_of(
@@ -78,7 +84,7 @@ class Specialisation(Struct, frozen=False):
             for position, (result, buffer) in enumerate(zip(results, program.results, strict=True)):
                 if not isinstance(buffer, Buffer) or result.donated is not None or position in kept:
                     continue
-                obstacle = reuse_donated(program, number, buffer)
+                obstacle = passes().reuse_donated(program, number, buffer)
                 if obstacle is None:
                     results[position] = replace(result, donated=number)
                     break
@@ -96,28 +102,32 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def stages(self) -> Stages:
-        return optimise(self.graph)
+        return passes().optimise(self.graph)
 
     @cached_property
     def program(self) -> Program:
-        return build_program(self.stages.final, self.signature.leaves, parallel=self.parallel)
+        return passes().build_program(self.stages.final, self.signature.leaves, parallel=self.parallel)
 
     @property
     def tiled(self) -> Program:
         """The program as it is emitted: tiling follows all decisions about memory, donations included."""
-        return tiled(self.program)
+        return passes().tiled(self.program)
 
     @cached_property
     def guard_subjects(self) -> list[tuple[type[Exception], str, Source | None]]:
         """For each return code of ``shapes``, from 1 on, what it is that does not hold."""
         equalities = {each.dim: each for each in self.graph.equalities}
         found: list[tuple[type[Exception], str, Source | None]] = []
-        for _, _, dim in repeated_dims(self.graph.inputs):
+        for _, _, dim in passes().repeated_dims(self.graph.inputs):
             equality = equalities.get(dim)
             subject = equality.subject if equality is not None else f"{dim.name} does not fit the other lengths"
             found.append((ValueError, subject, equality.source if equality is not None else None))
         found += [(guard.error, guard.subject, guard.source) for guard in self.stages.final.guards]
-        return [*found, (ValueError, TOO_BIG, None)] if unbounded(self.program, self.graph.inputs) else found
+        return (
+            [*found, (ValueError, passes().TOO_BIG, None)]
+            if passes().unbounded(self.program, self.graph.inputs)
+            else found
+        )
 
     @cached_property
     def module_text(self) -> str:
@@ -125,7 +135,7 @@ class Specialisation(Struct, frozen=False):
 
     def emit(self, module: ir.Module) -> ir.Module:
         """Add the two functions of this specialisation to a module."""
-        emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name)
+        passes().emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name)
         return module
 
     @property

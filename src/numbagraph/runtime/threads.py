@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 
-from numbagraph.emit.regions import THREADS
+from numbagraph.emit.call import THREADS
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 
 from .handwritten import OnePerProcess, Part

@@ -11,6 +11,7 @@ from tests.support.pymc_models import (
     mixtures,
     multivariate,
     named,
+    recurrences,
     timeseries,
     transforms,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "mixtures",
     "multivariate",
     "named",
+    "recurrences",
     "timeseries",
     "transforms",
 ]

@@ -24,7 +24,8 @@ __all__ = [
     "separated",
     "systems",
 ]
-Make = Callable[[np.random.Generator, np.dtype, Shape], np.ndarray]
+
+Make = Callable[["np.random.Generator", np.dtype, Shape], np.ndarray]  # quoted: 8 ms to import
 
 
 def regular(rng: np.random.Generator, dtype: np.dtype, shape: Shape) -> np.ndarray:

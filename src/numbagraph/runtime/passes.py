@@ -1,0 +1,21 @@
+"""What makes a program of a graph, and LLVM of that. A function that is found on disk needs none of it."""
+
+from numbagraph.emit.program import emit_program, repeated_dims
+from numbagraph.emit.sizes import TOO_BIG, unbounded
+from numbagraph.loops.buffers import reuse_donated
+from numbagraph.loops.ir import Compute
+from numbagraph.loops.schedule import build_program
+from numbagraph.loops.tiling import tiled
+from numbagraph.rewrite.pipeline import optimise
+
+__all__ = [
+    "TOO_BIG",
+    "Compute",
+    "build_program",
+    "emit_program",
+    "optimise",
+    "repeated_dims",
+    "reuse_donated",
+    "tiled",
+    "unbounded",
+]
