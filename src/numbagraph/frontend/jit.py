@@ -29,6 +29,7 @@ from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
 from numbagraph.rewrite.pipeline import check_level
+from numbagraph.runtime import failures, replay
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
@@ -150,7 +151,7 @@ class GraphFunction:
         arguments = self._bind(args, kwargs)
         if out is not None:
             return self._call_into(arguments, Targets(out, self._described))
-        for run, rebuild in arguments.find(self._versions):
+        for run, rebuild in () if failures.is_stopped() else arguments.find(self._versions):
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)
@@ -166,14 +167,14 @@ class GraphFunction:
         if check_level() > 1:
             assert traced.specialisation is not None
             check_values(traced.specialisation.stages, [*leaves, *traced.captured])
-        result = run(*leaves)
+        result = replay.run_once(run, traced.specialisation, arguments.leaves, leaves)
         if result is NotImplemented:
             return traced.outputs.rebuild(self._after_failure(traced, leaves))
         return result if rebuild is None else rebuild(result)
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
         """A call whose results go to arrays of the caller."""
-        if self._writers.write(arguments, targets):
+        if not failures.is_stopped() and self._writers.write(arguments, targets):
             return targets.tree
         if any(isinstance(leaf, Tracer) for leaf in (*arguments.leaves, *targets.leaves)):
             raise TypeError(
@@ -184,9 +185,9 @@ class GraphFunction:
         run, _ = self._ready(traced, arguments.key)
         if self.backend == "numba" and check_level() <= 1 and traced.is_kept:
             self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
-            if self._writers.write(arguments, targets):
+            if not failures.is_stopped() and self._writers.write(arguments, targets):
                 return targets.tree
-        result = run(*arguments.leaves)
+        result = replay.run_once(run, traced.specialisation, arguments.leaves, arguments.leaves)
         if result is NotImplemented:
             results = self._after_failure(traced, arguments.leaves)
         else:
