@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.emit.failures import define_without_failures
 from numbagraph.emit.memory import define_with_malloc
 from numbagraph.emit.signals import define_without_signals
 from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, PURE, Emitter, memory_type
@@ -155,6 +156,7 @@ def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, i
     define_all(module)
     define_with_malloc(module)
     define_without_signals(module)
+    define_without_failures(module)
     missing = {
         name: function
         for name, function in module.globals.items()

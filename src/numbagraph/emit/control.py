@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.emit.failures import RECORD, RECORD_TYPE, leaves_record, text
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
@@ -35,6 +36,9 @@ class RegionFunctions(Struct):
     """``i32 run(data, meta, results, memory)``, as a program with memory for its temporaries."""
     memory: ir.Function
     """``i64 memory(data, meta)``: the bytes that these need; -1 where that is no number of 63 bits."""
+
+    lasting: frozenset[int]
+    """The inputs that are in memory of whoever called the program."""
 
     @property
     def has_temporaries(self) -> bool:
@@ -88,26 +92,76 @@ class Tables:
         self.line.code.store(self.line.scalar(scalar), slot, scalar.dtype)
         return slot
 
-    def run(self, functions: RegionFunctions, memory: ir.Value, results: ir.Value | None = None) -> None:
-        """Call a region; the enclosing function returns where it fails."""
-        table = self.results if results is None else results
-        code = self.builder.call(functions.run, [self.data, self.meta, table, memory])
-        self.line.leave_if(self.builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code)
+    def run(
+        self,
+        functions: RegionFunctions,
+        memory: ir.Value,
+        results: ir.Value | None = None,
+        step: ir.Value | None = None,
+    ) -> None:
+        """Call a region, for a ``step`` if it is that of a loop; the enclosing function returns where it fails."""
+        table, builder = self.results if results is None else results, self.builder
+        code = builder.call(functions.run, [self.data, self.meta, table, memory])
 
-    def run_step(self, functions: RegionFunctions, memory: ir.Value, results: ir.Value | None = None) -> None:
+        def leave_record() -> None:
+            if step is not None and leaves_record(functions.region):
+                with builder.if_then(builder.icmp_signed(">", code, ir.Constant(I32, 0))):
+                    self.record(functions, step)
+
+        self.line.leave_if(builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code, leave_record)
+
+    def record(self, functions: RegionFunctions, step: ir.Value) -> None:
+        """Leave a record of a step, at a position that is reached once: all of it is copied, since what a loop carries
+        could not be in registers if the tables themselves were passed on.
+
+        For each leaf there are its address, its size in bytes, whether that is memory of the caller, and its lengths,
+        behind how many there are.
+        """
+        line, builder, leaves = self.line, self.builder, functions.region.graph.inputs
+        count = sum(4 + leaf.ndim for leaf in leaves)
+        with builder.goto_entry_block():
+            entries = builder.bitcast(builder.alloca(ir.ArrayType(I64, max(count, 1))), I64.as_pointer())
+        place = 0
+
+        def put(value: ir.Value) -> None:
+            nonlocal place
+            builder.store(value, builder.gep(entries, [ir.Constant(I64, place)], inbounds=True))
+            place += 1
+
+        for number, leaf in enumerate(leaves):
+            address, size = self.get(self.data, number), ir.Constant(I64, leaf.dtype.itemsize)
+            if leaf.ndim:
+                first = self.signature.meta_offsets[number]
+                lengths = [self.get(self.meta, first + axis) for axis in range(leaf.ndim)]
+                for length in lengths:
+                    size = builder.mul(size, length)
+            else:
+                lengths, slot = [], self.slot(leaf.dtype)
+                line.code.store(line.code.load(builder.bitcast(address, slot.type), leaf.dtype), slot, leaf.dtype)
+                address = slot
+            fixed = (ir.Constant(I64, each) for each in (int(number in functions.lasting), leaf.ndim))
+            for value in (builder.ptrtoint(address, I64), size, *fixed, *lengths):
+                put(value)
+        function = line.code.function(RECORD, RECORD_TYPE.return_type, list(RECORD_TYPE.args), pure=False)
+        function.attributes.add("cold")
+        builder.call(function, [text(line.function.module, functions.run.name), step, ir.Constant(I64, count), entries])
+
+    def run_step(
+        self, functions: RegionFunctions, memory: ir.Value, step: ir.Value, results: ir.Value | None = None
+    ) -> None:
         """The same in a loop: memory whose size changes from step to step is taken here."""
         if not functions.region.varies:
-            self.run(functions, memory, results)
+            self.run(functions, memory, results, step)
             return
         with self.memory(functions, True) as own:
-            self.run(functions, own, results)
+            self.run(functions, own, results, step)
 
-    def holds(self, condition: RegionFunctions, memory: ir.Value) -> ir.Value:
+    def holds(self, condition: RegionFunctions, memory: ir.Value, step: ir.Value) -> ir.Value:
         """Whether the one output of a region is true."""
         with self.builder.goto_entry_block():
             slot, table = self.builder.alloca(I8), self.builder.alloca(POINTER)
         self.builder.store(slot, table)
-        self.run_step(condition, memory, table)
+        self.run_step(condition, memory, step, table)
         return self.builder.icmp_signed("!=", self.builder.load(slot), ir.Constant(I8, 0))
 
     @contextmanager
@@ -172,7 +226,7 @@ class LoopEmitter:
             self.keep_first()
             with self.steps(other) as step:
                 self.place_step(step)
-                tables.run_step(self.body, memory)
+                tables.run_step(self.body, memory, step)
                 self.carry_on()
                 patience.spend()
         self.finish()
@@ -252,7 +306,7 @@ class LoopEmitter:
     def goes_on(self, step: ir.Value, memory: ir.Value) -> ir.Value:
         if self.condition is None:
             return self.builder.icmp_signed("<", step, self.trips)
-        return self.tables.holds(self.condition, memory)
+        return self.tables.holds(self.condition, memory, step)
 
     def index(self, step: ir.Value) -> ir.Value:
         """The element of sequences that belongs to a step."""
@@ -322,7 +376,7 @@ class LoopEmitter:
                 self.move_number(found, last, each.last)
 
 
-def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None) -> None:
+def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None = None) -> None:
     """Emit a loop; the function returns where a step fails."""
     LoopEmitter(line, loop, body, condition).emit()
 

@@ -27,6 +27,7 @@ from numbagraph.loops.ir import (
     Compute,
     Kernel,
     Loop,
+    Operand,
     Program,
     Reduction,
     Region,
@@ -83,25 +84,35 @@ class ProgramEmitter:
                 self.run_rows(step, f"{self.line.function.name}.{number}")
             case Loop():
                 name = f"{self.line.function.name}.{number}"
-                condition = self.region(step.condition, f"{name}.condition") if step.condition is not None else None
-                run_loop(self.line, step, self.region(step.body, f"{name}.step"), condition)
+                given = [*(None for _ in step.carried), *step.sequences, *step.captures]
+                condition = [step.condition] if step.condition is not None else []
+                names = [f"{name}.step", f"{name}.condition"]
+                run_loop(self.line, step, *self.regions(given, [step.body, *condition], names))
             case ReverseLoop():
-                name = f"{self.line.function.name}.{number}"
                 regions = (step.body, step.condition, step.back.body)
-                titles = ("step", "condition", "back")
-                run_reverse(self.line, step, *map(self.region, regions, (f"{name}.{each}" for each in titles)))
+                names = [f"{self.line.function.name}.{number}.{each}" for each in ("step", "condition", "back")]
+                run_reverse(self.line, step, *self.regions((), regions, names))
             case Branch():
-                name = f"{self.line.function.name}.{number}.branch"
-                run_branch(self.line, step, [self.region(each, f"{name}{k}") for k, each in enumerate(step.regions)])
+                names = [f"{self.line.function.name}.{number}.branch{k}" for k in range(len(step.regions))]
+                run_branch(self.line, step, self.regions(step.operands, step.regions, names))
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
-    def region(self, region: Region, name: str) -> RegionFunctions:
-        """The functions of a region: one that runs it, and one that says how much memory its temporaries need."""
+    def regions(
+        self, given: Sequence[Operand | None], regions: Sequence[Region], names: Sequence[str]
+    ) -> list[RegionFunctions]:
+        return [self.region(given, *each) for each in zip(regions, names, strict=False)]
+
+    def region(self, given: Sequence[Operand | None], region: Region, name: str) -> RegionFunctions:
+        """The functions of a region: one that runs it, and one that says how much memory its temporaries need. It is
+        ``given`` some operands; None stands for those that lie elsewhere in each step."""
+        buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
+        lasting = frozenset(number for number, each in buffers.items() if each.leaf in self.line.lasting)
         table, leaves = POINTER.as_pointer(), region.graph.inputs
         run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER])
         run = ir.Function(self.module, run_type, f"{name}.program")
         line = StraightLine(run, region.signature, leaves)
+        line.lasting = lasting
         inner = ProgramEmitter(line, region.program, run.args[3])
         run.linkage = "internal"
         inner.emit()
@@ -114,7 +125,7 @@ class ProgramEmitter:
         if failed is not None:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)
         line.code.builder.ret(size)
-        return RegionFunctions(region, run, memory)
+        return RegionFunctions(region, run, memory, lasting)
 
     def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry

@@ -91,14 +91,14 @@ def run_forward(
         step.add_incoming(ZERO, before)
         for number in carries:
             tables.put(tables.data, number, records.place(step, number))
-        builder.cbranch(tables.holds(condition, other), step_block, done)
+        builder.cbranch(tables.holds(condition, other, step), step_block, done)
         builder.position_at_end(step_block)
         following = builder.add(step, ONE)
         records.reserve(following)
         for number in carries:
             tables.put(tables.data, number, records.place(step, number))
             tables.put(tables.results, number, records.place(following, number))
-        tables.run_step(body, memory)
+        tables.run_step(body, memory, step)
         patience.spend()
         step.add_incoming(following, builder.block)
         builder.branch(header)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
@@ -32,6 +32,8 @@ class StraightLine:
         """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
         self.buffers: dict[Buffer, ir.Value] = {}
         self.registers: dict[object, ir.Value] = {}
+        self.lasting: frozenset[int] = frozenset(range(len(leaves)))
+        """The leaves that are in memory of whoever called the program."""
         self.when_used: dict[object, Scalar] = {}
         """What is computed only if it is used."""
         self.positions: dict[Dim, tuple[int, int]] = {}
@@ -46,12 +48,14 @@ class StraightLine:
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
 
-    def leave_if(self, failed: ir.Value, code: ir.Value) -> None:
-        """Return ``code`` from the function when ``failed``."""
+    def leave_if(self, failed: ir.Value, code: ir.Value, first: Callable[[], None] | None = None) -> None:
+        """Return ``code`` from the function when ``failed``, after what ``first`` emits."""
         builder = self.code.builder
         stop, go_on = self.function.append_basic_block("stop"), self.function.append_basic_block("go_on")
         builder.cbranch(failed, stop, go_on)
         builder.position_at_end(stop)
+        if first is not None:
+            first()
         self.leave(code)
         builder.position_at_end(go_on)
 

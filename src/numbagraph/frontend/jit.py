@@ -38,6 +38,7 @@ from numbagraph.ir.abi import Leaf
 from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_level, check_values
+from numbagraph.runtime import failures, replay
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
@@ -154,7 +155,7 @@ class GraphFunction(Inspected):
         arguments = self._bind(args, kwargs)
         if out is not None:
             return self._call_into(arguments, Targets(out, self._described))
-        for run, rebuild in arguments.find(self._versions):
+        for run, rebuild in () if failures.is_stopped() else arguments.find(self._versions):
             result = run(*arguments.leaves)
             if result is not NotImplemented:
                 return result if rebuild is None else rebuild(result)
@@ -172,7 +173,7 @@ class GraphFunction(Inspected):
         if check_level() > 1:
             assert traced.specialisation is not None
             check_values(traced.specialisation.stages, traced.inputs(leaves))
-        result = run(*leaves)
+        result = replay.run_once(run, traced.specialisation, arguments.leaves, leaves)
         if result is NotImplemented:
             return traced.outputs.rebuild(self._after_failure(traced, traced.inputs(leaves)))
         return result if rebuild is None else rebuild(result)
@@ -195,14 +196,15 @@ class GraphFunction(Inspected):
         self._ready(traced, key)
         assert traced.native is not None
         shared = traced.shared.values()
-        result = traced.native(*leaves, *shared)
+        given = [*leaves, *shared]
+        result = replay.run_once(traced.native, traced.specialisation, given, given)
         if result is NotImplemented:
             return self._after_failure(traced, traced.inputs(leaves, shared))
         return [result] if traced.outputs.single and self.backend == "numba" else result
 
     def _call_into(self, arguments: Arguments, targets: Targets) -> Any:
         """A call whose results go to arrays of the caller."""
-        if self._writers.write(arguments, targets):
+        if not failures.is_stopped() and self._writers.write(arguments, targets):
             return targets.tree
         targets.refuse_traced(arguments.leaves)
         traced, leaves = self._find(arguments)
@@ -215,7 +217,7 @@ class GraphFunction(Inspected):
         elif self.backend == "numba" and check_level() <= 1 and traced.is_kept and not traced.shared.variables:
             arguments.leaves = leaves
             self._writers.extend(traced, arguments, targets, is_flat=is_flat_call(self.signature, *arguments.key))
-            if self._writers.write(arguments, targets):
+            if not failures.is_stopped() and self._writers.write(arguments, targets):
                 return targets.tree
         results = self._results(traced, arguments.key, leaves)
         targets.fill([results[slot] for slot in traced.outputs.slots if slot is not None])

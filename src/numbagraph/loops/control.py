@@ -78,6 +78,7 @@ class ControlBuilder:
             [self.wanted[number] for number in stacked],
             trips=trips_of(length),
             reverse=attrs["reverse"],
+            source=self.node.source,
         )
 
     def while_loop(self) -> Loop:
@@ -93,6 +94,7 @@ class ControlBuilder:
             [self.operand(each) for each in operands[carries:]],
             [],
             condition=self.region(condition, condition.inputs[:carries]),
+            source=self.node.source,
         )
 
     def while_pullback(self) -> ReverseLoop:
@@ -118,6 +120,7 @@ class ControlBuilder:
             [self.operand(each) for each in (*node.inputs[carries:end], *node.inputs[end + count :])],
             [],
             reverse=True,
+            source=node.source,
         )
         return ReverseLoop(
             node.op.name,
@@ -143,6 +146,7 @@ class ControlBuilder:
             regions,
             [self.operand(each) for each in operands],
             [self.wanted[number] for number in results],
+            self.node.source,
         )
 
     def carried(self, number: int, initial: Value, outputs: int, region: Region, place: int) -> Carried:

@@ -367,6 +367,7 @@ class Loop(Step, frozen=False):
     condition: Region | None = None
     """It has the inputs of the body, and one boolean as its output: whether there is another step."""
     reverse: bool = False
+    source: Source | None = None
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
@@ -423,6 +424,7 @@ class Branch(Step, frozen=False):
     regions: list[Region]
     operands: list[Operand]
     outputs: list[Buffer]
+    source: Source | None = None
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]

@@ -17,6 +17,7 @@ from numbagraph.runtime.arguments import describe
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import EntryPlan, make_callable
+from numbagraph.runtime.failures import take
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.transforms.interpret import after_failure
@@ -72,6 +73,7 @@ class ArrayFunction:
         results = self.entry(*leaves)
         if results is NotImplemented:
             raise_kept()
+            take()
             results = after_failure(self.graph, [*leaves, *self.graph.captured], self.graph.name)
             return [np.asarray(each) for each in results]
         return results

@@ -20,6 +20,7 @@ import numpy as np
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result
 
 from .compile import Library, target_fingerprint
+from .failures import stop_symbols
 from .guards import GuardRecord, Guards
 from .handwritten import expand, load_source, read_source
 from .memory import LARGE_BYTES, handler_symbols
@@ -186,7 +187,7 @@ def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
     source = read_source("entry", "arguments", "guards", "results", "writes")
-    symbols = object_symbols() | handler_symbols()
+    symbols = object_symbols() | handler_symbols() | stop_symbols()
     library = load_source(_cache_key(source), source, lambda: _expand(source), symbols)
     return library, library.address("entry")
 
@@ -267,6 +268,10 @@ class EntryPlan:
         self._describe_captured()
         self._lay_out_frame()
 
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.record)
+
     def _own(self, memory: Any) -> int:
         """The address of memory that lives as long as the plan."""
         self._owned.append(memory)
@@ -336,7 +341,7 @@ class _Bound(np.ndarray):
 def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     """A builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
     library, address = _entry()
-    addresses = np.array([ctypes.addressof(plan.record) for plan in plans], dtype=np.uint64)
+    addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
     bound = np.frombuffer(memoryview(table), dtype=np.uint8).view(_Bound)
     # CPython promises that a function's method definition may be owned by the object that it is bound to.

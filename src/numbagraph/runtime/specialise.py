@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import field
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,8 @@ class Specialisation(Struct, frozen=False):
     """Whether loop nests may run on several threads."""
     guards: Guards | None = None
     """What must be as it was when the graph was traced."""
+    plans: list[int] = field(default_factory=list)
+    """The addresses of what the native entry knows of it."""
     compiled: bool = False
     """Whether the code was compiled here, rather than found on disk."""
 
@@ -170,7 +173,7 @@ class Specialisation(Struct, frozen=False):
     def make_plan(self, *, into: bool = False, guarded: bool = True) -> EntryPlan:
         """What the native entry must know; with ``into``, arrays for the results are given behind the arguments."""
         library = self.library
-        return EntryPlan(
+        plan = EntryPlan(
             self.signature,
             shapes=library.address(f"{self.name}.shapes"),
             program=library.address(f"{self.name}.program"),
@@ -182,6 +185,8 @@ class Specialisation(Struct, frozen=False):
             into=into,
             guards=self.guards if guarded else None,
         )
+        self.plans.append(plan.address)
+        return plan
 
     def llvm(self, *, optimised: bool = True) -> str:
         return optimised_ir(self.module_text) if optimised else self.module_text

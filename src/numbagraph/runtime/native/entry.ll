@@ -32,6 +32,7 @@ declare i32 @PyTuple_SetItem(ptr, i64, ptr) nounwind
 declare void @Py_DecRef(ptr) nounwind
 declare void @Py_IncRef(ptr) nounwind
 declare ptr @large_memory() nounwind
+declare void @program_stopped(ptr, ptr, i64) nounwind
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -130,6 +131,8 @@ failed:
   call void @release_all(ptr %made, i64 %result_count)
   ret ptr null
 stopped:
+  %given_count = field Plan.given_count of %plan
+  call void @program_stopped(ptr %plan, ptr %objects, i64 %given_count)
   call void @release_all(ptr %made, i64 %result_count)
   br label %refused
 refused:

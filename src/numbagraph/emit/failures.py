@@ -1,0 +1,78 @@
+"""Which steps of loops leave a record where they fail (`Tables.record`), for `numbagraph.runtime.failures`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llvmlite import ir
+
+from numbagraph.intrinsics.emitter import I8, I64, POINTER, Emitter
+from numbagraph.intrinsics.ir import Literal
+from numbagraph.ir.graph import Graph, guard_values
+from numbagraph.ir.values import Node, Value, toposort
+from numbagraph.loops import buffers
+from numbagraph.loops.buffers import fails_late
+from numbagraph.loops.ir import Branch, Loop, Region, ReverseLoop, Step
+from numbagraph.ops.control.common import may_fail
+
+FAILURES = "numbagraph.failures."
+"""The prefix of external symbols that are functions of `numbagraph.runtime.failures`."""
+
+RECORD = f"{FAILURES}record"
+RECORD_TYPE = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64.as_pointer()])
+
+
+def region_fails(region: Region) -> bool:
+    """Whether a check may fail in a region."""
+    guards = any(not (isinstance(each, Literal) and each.value) for each in region.program.entry.guards)
+    return guards or any(map(step_fails, region.program.body.members()))
+
+
+def step_fails(step: Step) -> bool:
+    match step:
+        case Loop():
+            return region_fails(step.body) or (step.condition is not None and region_fails(step.condition))
+        case Branch():
+            return any(map(region_fails, step.regions))
+        case ReverseLoop():
+            return True
+    return buffers.may_fail(step)
+
+
+def leaves_record(region: Region) -> bool:
+    """Whether what a step was given is still there when it fails, as far as that decides whether and how it fails: an
+    array that the loop updates where it lies may have been overwritten by then."""
+    if not region_fails(region):
+        return False
+    overwritten = {region.graph.inputs[leaf.leaf] for leaf, _ in region.program.donations if leaf.leaf is not None}
+    return not fails_late(region.program) or overwritten.isdisjoint(toposort(decisive(region.graph)))
+
+
+def decisive(graph: Graph) -> Iterator[Value]:
+    """What decides whether and how a region fails."""
+    yield from guard_values(graph.guards)
+    for value in graph.order:
+        if isinstance(value, Node) and may_fail(value):
+            positions = [value.inputs[number] for number, _ in value.op.bounds(value)]
+            yield from positions or value.inputs
+
+
+def text(module: ir.Module, content: str) -> ir.Value:
+    """A text, as C has it, as data of the module."""
+    data = bytearray(content.encode() + b"\0")
+    name = f"{content}.name"
+    variable = module.globals.get(name)
+    if variable is None:
+        type_ = ir.ArrayType(I8, len(data))
+        variable = ir.GlobalVariable(module, type_, name)
+        variable.linkage, variable.global_constant = "internal", True
+        variable.initializer = ir.Constant(type_, data)
+    return variable.bitcast(POINTER)
+
+
+def define_without_failures(module: ir.Module) -> None:
+    """Give the function a body that does nothing, for code that other callers than Python run."""
+    function = module.globals.get(RECORD)
+    if isinstance(function, ir.Function) and function.is_declaration:
+        function.linkage = "internal"
+        Emitter(ir.IRBuilder(function.append_basic_block("entry"))).builder.ret_void()
