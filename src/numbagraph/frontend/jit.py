@@ -316,6 +316,7 @@ class GraphFunction(Inspected):
         name = "".join(each if each.isalnum() else "_" for each in self.__name__)
         special = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel, reach.guards)
         traced.specialisation = special
+        special.write_in_place()
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
             require_kept(donated, outputs.written, arguments.leaf_names, self._described)

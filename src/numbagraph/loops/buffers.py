@@ -83,7 +83,8 @@ def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
     A temporary that fits into the memory of a result until the result is written lives there, and needs no slot.
     """
     ranges = LiveRanges(steps)
-    results = [buffer for buffer in ranges.first if buffer.result is not None]
+    arguments = {buffer.shares for buffer in ranges.first if buffer.leaf is not None}  # they are there from the start
+    results = [buffer for buffer in ranges.first if buffer.result is not None and buffer not in arguments]
     aliases: dict[Buffer, list[Buffer]] = {result: [] for result in results}
     slots: list[list[Buffer]] = []
     for buffer in ranges.first:

@@ -7,18 +7,16 @@ it is updated where it lies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Kernel, Step, Store
 
 
-def without_copies(
-    steps: Sequence[Step], given: Collection[Buffer] = ()
-) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
-    """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given`` are
-    those that may live in the memory of the result of the same number."""
+def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
+    """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given``
+    says which arguments may live in the memory of which result."""
     uses, removed = uses_of(steps), set[int]()
     arguments = []
     for number in range(len(steps) - 1, -1, -1):  # the last first: what is copied twice ends where it is copied to
@@ -26,7 +24,8 @@ def without_copies(
         if pair is None:
             continue
         source, target = pair
-        own = source.temporary or (source in given and target.owner.result == source.leaf)
+        place = given.get(source.leaf) if source.leaf is not None else None
+        own = source.temporary or (place is not None and target.owner.result == place)
         if own and source.shares is None and may_be_one(number, source, target, uses, steps):
             removed.add(number)
             uses[target.owner] = uses[source].together(uses[target.owner], number)
