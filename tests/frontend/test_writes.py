@@ -137,11 +137,27 @@ def checked(x, y):
     x[1] = y[np.argmax(y)]
 
 
+def first_of_temporaries(x, y):
+    sums = np.cumsum(y)
+    x[0] = np.sum(sums * sums[::-1]) / 100
+
+
 def smoothed(x, y):
     x[1:-1] = 0.25 * (x[:-2] + x[2:]) + 0.5 * y[1:-1]
 
 
-STATEMENTS = [overwrite, first, add_shifted, reverse, running, scale_by_sum, gathered, checked, smoothed]
+STATEMENTS = [
+    overwrite,
+    first,
+    add_shifted,
+    reverse,
+    running,
+    scale_by_sum,
+    gathered,
+    checked,
+    first_of_temporaries,
+    smoothed,
+]
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -164,6 +180,16 @@ def test_random_writes(seed, parallel):
         expected, found = function(*own), compiled(*given)
         for wanted, each in zip((*expected, *own), (*found, *given), strict=True):
             np.testing.assert_allclose(each, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_temporaries_do_not_live_in_arguments():
+    """The array that is written is read only after the temporaries are gone."""
+
+    def function(x, y):
+        first_of_temporaries(x, y)
+        return np.sum(x * y)
+
+    check(function, graph_jit(function), np.arange(6.0), np.ones(6))
 
 
 def test_nothing_that_may_fail_follows_a_write_in_place():

@@ -105,7 +105,7 @@ def scheduled(
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
     program = Program(
-        body=Block(steps, plan_memory(steps)),
+        body=Block(steps, plan_memory(steps, [result for _, result in donations])),
         entry=Entry(
             # a guard keeps its number, by which errors are found, where it is checked later
             guards=[TRUE if each.condition in late else builder.rank0(each.condition) for each in graph.guards],
