@@ -516,3 +516,20 @@ def test_a_choice_of_numbers_of_python_that_is_none() -> None:
     assert ng.graph_jit(ng.vmap(lambda x, n: ng.cond(n > 1, lambda: 2, lambda: n) + x, in_axes=(0, None)))(
         np.arange(2), 3
     ).tolist() == [2, 3]
+
+
+def test_temporaries_do_not_live_in_carried_arrays() -> None:
+    """The carried array is updated where it lies, and read only after temporaries of its length are gone."""
+
+    def step(_: Any, carry: Any) -> Any:
+        x, y = carry
+        sums = np.cumsum(y)
+        x = x.copy()
+        x[0] = np.sum(sums * sums[::-1])
+        return x, y + x * 0.0 + 1
+
+    expected = start = (np.arange(5.0), np.ones(5))
+    for number in range(3):
+        expected = step(number, expected)
+    found = ng.graph_jit(lambda x, y: ng.fori_loop(0, 3, step, (x, y)))(*start)
+    np.testing.assert_allclose(found, expected)

@@ -105,6 +105,120 @@ def test_empty_arrays(backend):
         assert graph_jit(lambda x: (x.fill(1), x)[1], backend=backend)(x) is x
 
 
+def overwrite(x, y):
+    x[...] = y
+
+
+def first(x, y):
+    x[0] = y[-1]
+
+
+def add_shifted(x, y):
+    x[1:] += y[:-1]
+
+
+def reverse(x, y):
+    x[...] = (x - y)[::-1]
+
+
+def running(x, y):
+    x[...] = np.cumsum(y) / 7
+
+
+def scale_by_sum(x, y):
+    x /= 1 + np.sum(np.cumsum(y) ** 2)
+
+
+def gathered(x, y):
+    x[2:5] = y[np.array([4, 0, 2])]
+
+
+def checked(x, y):
+    x[1] = y[np.argmax(y)]
+
+
+def first_of_temporaries(x, y):
+    sums = np.cumsum(y)
+    x[0] = np.sum(sums * sums[::-1]) / 100
+
+
+def smoothed(x, y):
+    x[1:-1] = 0.25 * (x[:-2] + x[2:]) + 0.5 * y[1:-1]
+
+
+STATEMENTS = [
+    overwrite,
+    first,
+    add_shifted,
+    reverse,
+    running,
+    scale_by_sum,
+    gathered,
+    checked,
+    first_of_temporaries,
+    smoothed,
+]
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("seed", range(15))
+def test_random_writes(seed, parallel):
+    """Some of them happen where the array lies, some in memory from which the array is copied at the end."""
+    rng = np.random.default_rng(seed)
+    chosen = [(STATEMENTS[k], *rng.choice(3, 2)) for k in rng.integers(len(STATEMENTS), size=rng.integers(1, 6))]
+
+    def function(*arrays):
+        before = arrays[0].sum()
+        for statement, target, source in chosen:
+            statement(arrays[target], arrays[source])
+        return before, arrays[1] + 1, arrays[2]
+
+    compiled = graph_jit(function, parallel=parallel)
+    for count in (5, 3000):
+        given = [rng.normal(size=count) for _ in range(3)]
+        own = [each.copy() for each in given]
+        expected, found = function(*own), compiled(*given)
+        for wanted, each in zip((*expected, *own), (*found, *given), strict=True):
+            np.testing.assert_allclose(each, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_temporaries_do_not_live_in_arguments():
+    """The array that is written is read only after the temporaries are gone."""
+
+    def function(x, y):
+        first_of_temporaries(x, y)
+        return np.sum(x * y)
+
+    check(function, graph_jit(function), np.arange(6.0), np.ones(6))
+
+
+def test_nothing_that_may_fail_follows_a_write_in_place():
+    x, i = np.arange(50.0), np.array([1, 60])
+    for function in (
+        lambda x, i: (x.__setitem__(0, 5.0), np.sum(x[i]))[1],
+        lambda x, i: (x.__imul__(2.0), x.__setitem__(i, 1.0)),
+        lambda x, i: (x.__setitem__(0, x[1] + 1), x.__setitem__(i[1], 1.0)),
+        lambda x, i: (x.__imul__(2.0), ng_loop(x, i))[1],
+    ):
+        compiled = graph_jit(function)
+        for _ in range(2):
+            with pytest.raises(IndexError):
+                compiled(x, i)
+            np.testing.assert_array_equal(x, np.arange(50.0))
+
+
+def ng_loop(x, i):
+    return numbagraph.fori_loop(0, 2, lambda k, total: total + x[i[k]], 0.0)
+
+
+def test_arrays_are_written_where_they_lie():
+    for function, nests in ((element, 1), (nothing_returned, 1), (old_values, 2)):
+        found = graph_jit(function)._inspect((np.ones(1000),), {})[0]
+        in_place = found.signature.results[-1].donated == 0
+        assert in_place == (function is not old_values)
+        assert len([step for step in found.program.body.steps if step.writes()]) == nests
+
+
 def test_nothing_beside_is_written():
     memory = np.zeros((9, 9))
     part = memory[1:8:2, 1:8:3]

@@ -319,6 +319,7 @@ class GraphFunction(Inspected):
             traced.graph, signature, traced.captured, symbol(self.__name__), cache, self.parallel, reach.guards
         )
         traced.specialisation = special
+        special.write_in_place()
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
             require_kept(donated, outputs.written, arguments.leaf_names, self._described)

@@ -6,7 +6,7 @@ and is read there at no other index than the one that is being written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
@@ -77,13 +77,14 @@ def alike(left: Buffer, right: Buffer) -> bool:
     return left.dtype == right.dtype and left.extents == right.extents
 
 
-def plan_memory(steps: Sequence[Step]) -> list[list[Buffer]]:
+def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[list[Buffer]]:
     """Slots of the arena, each a list of buffers that live there one after the other.
 
-    A temporary that fits into the memory of a result until the result is written lives there, and needs no slot.
+    A temporary that fits into the memory of a result until the result is written lives there, and needs no slot, unless
+    the memory is ``taken``: an argument lives in it from the start.
     """
     ranges = LiveRanges(steps)
-    results = [buffer for buffer in ranges.first if buffer.result is not None]
+    results = [buffer for buffer in ranges.first if buffer.result is not None and buffer not in taken]
     aliases: dict[Buffer, list[Buffer]] = {result: [] for result in results}
     slots: list[list[Buffer]] = []
     for buffer in ranges.first:

@@ -163,7 +163,7 @@ class ControlBuilder:
         all steps, unless that depends on what varies."""
         final = optimise(graph).final
         leaves = tuple(map(layout, final.inputs))
-        program = tiled(self.build(final, leaves, given=given))
+        program = tiled(self.build(final, leaves, given={number: number for number in given}))
         results = tuple(Result(each.dtype, each.ndim) for each in final.outputs)
         sizes = [extent for slot in program.body.slots for buffer in slot for extent in buffer.extents]
         values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}

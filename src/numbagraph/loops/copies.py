@@ -7,18 +7,16 @@ it is updated where it lies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Kernel, Loop, Step, Store
 
 
-def without_copies(
-    steps: Sequence[Step], given: Collection[Buffer] = ()
-) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
-    """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given`` are
-    those that may live in the memory of the result of the same number."""
+def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
+    """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given``
+    says which arguments may live in the memory of which result."""
     uses, removed = uses_of(steps), set[int]()
     arguments = []
     shared = set[Buffer]()
@@ -26,7 +24,8 @@ def without_copies(
         step = steps[number]
         pair = copied(step)
         for source, target in carried(step) if pair is None else [pair]:
-            own = source.temporary or (source in given and target.owner.result == source.leaf)
+            place = given.get(source.leaf) if source.leaf is not None else None
+            own = source.temporary or (place is not None and target.owner.result == place)
             if not own or source.shares is not None:
                 continue
             if pair is None and (source in shared or not ends_as(number, source, target, uses, step)):

@@ -43,6 +43,7 @@ from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
 
 Action = tuple[Step, ...]
+NOTHING: Mapping[int, int] = {}
 TRUE = Literal(True, BOOL)
 WHILE_TRIPS = 1000
 """Steps of a loop that ends on a condition, or whose number is computed, for want of a better estimate."""
@@ -55,10 +56,10 @@ class LengthNotKnown(Exception):
 
 
 def build_program(
-    graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False, given: Collection[int] = ()
+    graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False, given: Mapping[int, int] = NOTHING
 ) -> Program:
     """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads.
-    Those in ``given`` may live in the memory of the result of the same number, which is then updated."""
+    Those in ``given`` may live in the memory of a result, which is then updated."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     try:
@@ -74,7 +75,7 @@ def build_program(
 
 
 def scheduled(
-    plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool, given: Collection[int]
+    plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool, given: Mapping[int, int]
 ) -> Program:
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
@@ -101,12 +102,12 @@ def scheduled(
     failing = {barriers[value] for value in barriers if isinstance(value, Node) and value.op.kind == "control"}
     needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
-    steps, donations = without_copies(ordered, [each for each in memory.leaves.values() if each.leaf in given])
+    steps, donations = without_copies(ordered, given)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
     program = Program(
-        body=Block(steps, plan_memory(steps)),
+        body=Block(steps, plan_memory(steps, [result for _, result in donations])),
         entry=Entry(
             # a guard keeps its number, by which errors are found, where it is checked later
             guards=[TRUE if each.condition in late else builder.rank0(each.condition) for each in graph.guards],

@@ -2,7 +2,7 @@
 
 from numbagraph.emit.program import emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
-from numbagraph.loops.buffers import reuse_donated
+from numbagraph.loops.buffers import fails_late, reuse_donated
 from numbagraph.loops.ir import Compute
 from numbagraph.loops.schedule import build_program
 from numbagraph.loops.tiling import tiled
@@ -13,6 +13,7 @@ __all__ = [
     "Compute",
     "build_program",
     "emit_program",
+    "fails_late",
     "optimise",
     "repeated_dims",
     "reuse_donated",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -97,6 +97,27 @@ class Specialisation(Struct, frozen=False):
                 program.notes.append(f"{name} is donated, but not overwritten: {reasons}")
         self.signature = replace(self.signature, results=tuple(results))
 
+    def write_in_place(self) -> None:
+        """Let arguments be written where they lie, if nothing may fail once one of them has begun to change."""
+        places = {each.written: place for place, each in enumerate(self.signature.results) if each.written is not None}
+        if not places:
+            return
+        program = self.built(places)
+        if passes().fails_late(program):
+            program = self.built({})
+        self.program = program  # type: ignore[misc]  in place of what it would be
+        in_place, old = {leaf.leaf for leaf, _ in program.donations}, self.signature.results
+        for number, place in places.items():
+            buffer = program.results[place]
+            if (
+                number not in in_place
+                and isinstance(buffer, Buffer)
+                and passes().reuse_donated(program, number, buffer) is None
+            ):
+                in_place.add(number)
+        results = [replace(each, donated=each.written) if each.written in in_place else each for each in old]
+        self.signature = replace(self.signature, results=tuple(results))
+
     def copy(self) -> Specialisation:
         """The same, to be changed before it is compiled."""
         return Specialisation(
@@ -109,7 +130,11 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def program(self) -> Program:
-        return passes().build_program(self.stages.final, self.signature.leaves, parallel=self.parallel)
+        return self.built({})
+
+    def built(self, given: Mapping[int, int]) -> Program:
+        """The program, in which some arguments may live in the memory of results."""
+        return passes().build_program(self.stages.final, self.signature.leaves, parallel=self.parallel, given=given)
 
     @property
     def tiled(self) -> Program:

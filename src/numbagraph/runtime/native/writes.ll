@@ -92,12 +92,15 @@ choose:
   %contiguous = icmp ne i32 %contiguous_flag, 0
   br i1 %contiguous, label %copy_bytes, label %copy_elements
 copy_bytes:
+  %to = field ArrayFields.data of %target
+  %from = field ArrayFields.data of %result
+  %is_in_place = icmp eq ptr %to, %from
+  br i1 %is_in_place, label %copied, label %copy
+copy:
   %ndim = field ArrayFields.ndim of %target
   %extents = field ArrayFields.extents of %target
   %dtype = field ArrayFields.dtype of %target
   %bytes = call i64 @bytes_of(i32 %ndim, ptr %extents, ptr %dtype)
-  %to = field ArrayFields.data of %target
-  %from = field ArrayFields.data of %result
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
   br label %copied
 copy_elements:
