@@ -14,7 +14,9 @@ from numbagraph.frontend.binding import Arguments, Key, bind, is_flat_call, sign
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
+from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.locating import is_located
+from numbagraph.frontend.phases import has_late_lengths, in_phases
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
@@ -22,9 +24,7 @@ from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.inspect.memory import too_large
-from numbagraph.inspect.report import Report
 from numbagraph.ir.abi import Leaf
-from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import cached_property
 from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_values
@@ -41,7 +41,7 @@ from numbagraph.transforms.interpret import after_failure, evaluate
 BACKENDS = ("numba", "jax", "numpy")
 
 
-class GraphFunction:
+class GraphFunction(Inspected):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -182,7 +182,7 @@ class GraphFunction:
         traced, arguments.leaves = self._find(arguments)
         targets.check(traced.outputs)
         run, _ = self._ready(traced, arguments.key)
-        if self.backend == "numba" and check_level() <= 1 and traced.is_kept:
+        if self.backend == "numba" and check_level() <= 1 and traced.is_kept and traced.phases is None:
             self._writers.extend(traced, arguments, targets, is_flat=self._is_flat(*arguments.key))
             if self._writers.write(arguments, targets):
                 return targets.tree
@@ -201,8 +201,8 @@ class GraphFunction:
         arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
         if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
             traced, leaves, _ = self._known(arguments)
-            if traced is not None and traced.version is not None and traced.specialisation is not None:
-                raise MemoryError(too_large(traced.specialisation, [*leaves, *traced.captured], self._described))
+            if traced is not None and traced.version is not None and (special := traced.only_program) is not None:
+                raise MemoryError(too_large(special, [*leaves, *traced.captured], self._described))
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -272,12 +272,16 @@ class GraphFunction:
         name = "".join(each if each.isalnum() else "_" for each in self.__name__)
         special = Specialisation(traced.graph, signature, traced.captured, name, cache, self.parallel, reach.guards)
         traced.specialisation = special
-        if self.donate_argnames:
+        if self.backend == "numba" and has_late_lengths(special):
+            traced.phases = in_phases(special)
+        elif self.donate_argnames:
             special.accept_donations(arguments.leaves_of(self.donate_argnames))
 
     def _compile(self, traced: Traced) -> Version:
         """What runs this version on its leaves, and what builds the returned object from the results."""
         rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuild
+        if traced.phases is not None:
+            return Version(traced.phases.runner(guarded=False), rebuild)
         if self.backend == "numba":
             assert traced.specialisation is not None
             # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
@@ -298,7 +302,8 @@ class GraphFunction:
         groups: dict[Any, list[Traced]] = {}
         for traced in reversed(self._traced.get(key, {}).values()):
             if traced.version is not None:
-                groups.setdefault(traced.outputs.alike, []).append(traced)
+                key_of_group = traced.outputs.alike if traced.phases is None else id(traced)
+                groups.setdefault(key_of_group, []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
@@ -317,47 +322,17 @@ class GraphFunction:
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""
-        plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         first = group[0].version
         assert first is not None
+        if group[0].phases is not None:
+            return Version(group[0].phases.runner(guarded=True), first.rebuild)
+        plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         return Version(make_callable(plans, self.__name__), first.rebuild)
-
-    def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
-        traced, leaves = self._find(self._bind(args, kwargs))
-        assert traced.specialisation is not None
-        return traced.specialisation, [*leaves, *traced.captured]
-
-    def graph(self, *args: Any, **kwargs: Any) -> Graph:
-        """The graph that is traced for these arguments; ``print`` shows it as Python."""
-        return self._inspect(args, kwargs)[0].graph
 
     def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The dtype of each leaf of the result for these arguments."""
         traced = self._find(self._bind(args, kwargs))[0]
         return [traced.graph.outputs[slot].dtype for slot in traced.outputs.slots if slot is not None]
-
-    def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
-        """The graph after each pass, by the pass's name (numbered where a pass runs twice)."""
-        result: dict[str, Graph] = {}
-        for stage in self._inspect(args, kwargs)[0].stages:
-            count = sum(name.partition(" ")[0] == stage.name for name in result)
-            result[f"{stage.name} {count + 1}" if count else stage.name] = stage.graph
-        return result
-
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What the compiler does with the function for these arguments: rules, loop nests, memory."""
-        special, leaves = self._inspect(args, kwargs)
-        report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
-        title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        return report.text(title, special.stages.rewrites)
-
-    def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
-        """The LLVM of the version for these arguments, optimised or as it was emitted."""
-        return self._inspect(args, kwargs)[0].llvm(optimised=optimised)
-
-    def asm(self, *args: Any, **kwargs: Any) -> str:
-        """The machine code of the version for these arguments, as assembly."""
-        return self._inspect(args, kwargs)[0].assembly()
 
     def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
@@ -447,9 +422,9 @@ class GraphFunction:
     def cache_info(self) -> CacheInfo:
         """How many versions there are, and how many of them were compiled here or found on disk."""
         traced = [each for group in list(self._traced.values()) for each in list(group.values())]
-        specials = [each.specialisation for each in traced if each.version is not None]
-        compiled = sum(each is not None and each.compiled for each in specials)
-        return CacheInfo(len(traced), compiled, len(specials) - compiled)
+        ready = [each for each in traced if each.version is not None]
+        compiled = sum(each.is_compiled for each in ready)
+        return CacheInfo(len(traced), compiled, len(ready) - compiled)
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:

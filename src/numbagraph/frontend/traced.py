@@ -11,6 +11,7 @@ import optree
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import require_own
+from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
@@ -90,8 +91,21 @@ class Traced(Struct, frozen=False):
     outputs: Outputs
     version: Version | None = None
     specialisation: Specialisation | None = None
+    phases: Phases | None = None
+    """The programs that run one after the other, where lengths follow from elements that are computed."""
     is_kept: bool = True
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
+
+    @property
+    def only_program(self) -> Specialisation | None:
+        """The native program, if it is one."""
+        return self.specialisation if self.phases is None else None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether any of its code was compiled here, rather than found on disk."""
+        parts = (self.specialisation,) if self.phases is None else self.phases.specialisations
+        return any(each is not None and each.compiled for each in parts)
 
 
 def trace(

@@ -372,6 +372,9 @@ class Tracer(Unknown):
     def flatten(self, order: str = "C") -> Tracer:
         return apply(registry["ravel"], self, order=order).copy()
 
+    def compress(self, condition: Any, axis: int | None = None) -> Tracer:
+        return apply(registry["compress"], condition, self, axis)
+
     def conjugate(self) -> Tracer:
         """NumPy's method, other than its function, gives a real array back as it is."""
         return apply(registry["conjugate"], self) if self.dtype.kind == "c" or not self._is_array else self
