@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import decomposition
+from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -15,12 +15,36 @@ from numbagraph.ir.values import Value
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import gather_value, put_at
 from numbagraph.ops.masks import selected
-from numbagraph.ops.shape import broadcast_value, permute, ravel, reshape_value
+from numbagraph.ops.shape import broadcast_value, expand_at, permute, ravel, reshape_value
 
 
-def no_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    """None that every backend could run: JAX has no such lengths."""
-    return []
+def thinned(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers some of which are zeros."""
+    return np.where(rng.random(shape) < 0.5, draw(rng, dtype, shape), np.zeros((), dtype))
+
+
+def of_matrices(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(thinned(rng, dtype, (3, 4)),), (thinned(rng, dtype, (5,)),)]
+
+
+def compress_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (3, 4))
+    return [(rng.random(length) < 0.6, array, axis) for length, axis in ((3, 0), (4, 1), (7, None))]
+
+
+def extract_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(rng.random((3, 4)) < 0.6, draw(rng, dtype, (3, 4)))]
+
+
+def delete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, dtype, (3, 4)), rng.random(length) < 0.4, axis) for length, axis in ((3, 0), (4, 1), (12, None))]
+
+
+def unique_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []  # they have no order here
+    array = draw(rng, dtype, (2, 7), (0.0, 4.0))  # of floats, any two differ: otherwise there is no derivative
+    return [(array,), (array, True, True, True), (array[:, :0], True, True, True)]
 
 
 def truth(a: Any) -> Value:
@@ -28,7 +52,7 @@ def truth(a: Any) -> Value:
     return value if value.dtype == BOOL else registry["not_equal"](value, 0)
 
 
-@decomposition(np.nonzero, samples=no_samples)
+@decomposition(np.nonzero, samples=of_matrices)
 def nonzero(a: Any) -> tuple[Value, ...]:
     mask = truth(a)
     if not mask.ndim:
@@ -37,17 +61,19 @@ def nonzero(a: Any) -> tuple[Value, ...]:
     return tuple(selected(broadcast_value(each, mask.shape), mask, 0) for each in numbers)
 
 
-@decomposition(np.flatnonzero, samples=no_samples)
+@decomposition(np.flatnonzero, samples=of_matrices)
 def flatnonzero(a: Any) -> Value:
     return nonzero(ravel(a))[0]
 
 
-@decomposition(np.argwhere, samples=no_samples)
+@decomposition(np.argwhere, samples=of_matrices)
 def argwhere(a: Any) -> Value:
-    return permute(registry["stack"](nonzero(a)), (1, 0))
+    mask = truth(a)
+    positions = permute(registry["stack"](nonzero(mask if mask.ndim else expand_at(mask, [0]))), (1, 0))
+    return positions if mask.ndim else positions[:, :0]
 
 
-@decomposition(np.compress, samples=no_samples)
+@decomposition(np.compress, samples=compress_samples)
 def compress(condition: Any, a: Any, axis: Any = None) -> Value:
     mask = truth(condition)
     if mask.ndim != 1:
@@ -59,12 +85,12 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Value:
     return gather_value(value, [nonzero(mask)[0]], first - value.ndim)
 
 
-@decomposition(np.extract, samples=no_samples)
+@decomposition(np.extract, samples=extract_samples)
 def extract(condition: Any, arr: Any) -> Value:
     return compress(ravel(condition), ravel(arr))
 
 
-@decomposition(np.delete, samples=no_samples)
+@decomposition(np.delete, samples=delete_samples)
 def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
     value = ravel(arr) if axis is None else as_value(arr)
     if not isinstance(obj, Value) or obj.dtype != BOOL or not obj.ndim:
@@ -77,7 +103,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
     return selected(value, registry["logical_not"](obj), first)
 
 
-@decomposition(np.unique, samples=no_samples)
+@decomposition(np.unique, samples=unique_samples)
 def unique(
     ar: Any,
     return_index: bool = False,
