@@ -70,16 +70,6 @@ def test_lengths_that_stop_broadcasting(backend):
     np.testing.assert_array_equal(f(np.ones(4), np.ones(4)), 3 * np.ones(4))
 
 
-def test_lengths_that_loops_compute():
-    def f(x, i):
-        return x[: np.max(i)] * 2
-
-    with pytest.raises(ValueError, match="a length of the result of slice follows from elements") as caught:
-        graph_jit(f)(np.ones(3), np.array([1, 2]))
-    assert here(-4) in str(caught.value)
-    assert "as an argument" in "".join(caught.value.__notes__)
-
-
 def test_static_lengths_that_do_not_broadcast():
     text = error_of(ValueError, lambda x: x + np.ones((2, 3)), np.ones((2, 2)))
     assert "(2, 3)" in text

@@ -128,6 +128,9 @@ REDUCED = {
     "ellipsis": (lambda x: x[..., x[0, 0] > 0].sum(axis=-1), CUBE),
     "slices": (lambda x: x[1:, x[0, :, 0] > 0, ::-1].sum(axis=1), CUBE),
     "new axis": (lambda x: x[x > 0][:, None].sum(axis=0), X),
+    "beside a number": (lambda x: x[x[:, 0] > 0, 1].sum(), A),
+    "behind a number": (lambda x, i: x[i, x[0, :, 0] > 0].sum(axis=0), CUBE, np.int64(1)),
+    "before a number": (lambda x: x[..., x[0, :, 0] > 0, 2].sum(axis=-1), CUBE),
     "least squares": (residuals, A, X, W),
 }
 ASSIGNED = {
@@ -142,6 +145,9 @@ ASSIGNED = {
     "division": (changed(invert), INTEGERS),
     "rows": (changed(set_rows), A, X),
     "columns": (changed(set_columns), A, W),
+    "part of a column": (changed(lambda x: x.__setitem__((x[:, 0] > 0, 1), x[x[:, 0] > 0, 2] * 2)), A),
+    "part of a row": (changed(lambda x: x.__setitem__((1, x[0] > 0), 7)), A),
+    "columns of a slice": (changed(lambda x: x.__setitem__((slice(1, None), x[0] > 0), 7)), A),
     "twice": (twice_assigned, X),
     "where=": (changed(by_where), X, Y),
     "copyto": (changed(by_copyto), X, Y),
@@ -356,6 +362,16 @@ def test_what_cannot_be_written_is_refused():
         graph_jit(lambda x: np.copyto(x, x, where=x > 0), mutates=())(X)
     with pytest.raises(TypeError, match="cannot cast"):
         graph_jit(changed(lambda i: np.copyto(i, i * 0.5)))(INTEGERS)
+
+
+def test_masks_beside_arrays_are_refused():
+    for function in (
+        lambda x: x[0, :, x[0, 0] > 0],
+        lambda x: x[x[:, 0, 0] > 0, np.array([0, 1])],
+        lambda x: x[x[:, 0, 0] > 0, x[0, :, 0] > 0],
+    ):
+        with pytest.raises(NotImplementedError, match=r"a boolean mask (beside|and)(.|\n)*at .*test_masks\.py"):
+            graph_jit(function)(CUBE)
 
 
 def test_lengths_that_differ_along_a_batch_are_refused():

@@ -15,6 +15,8 @@ BACKENDS = ("numba", "jax", "numpy")
 
 def compiled(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
     """What runs a graph on leaves and the values of shared variables."""
+    if traced.phases is not None:
+        return traced.phases.runner(guarded=False)
     if backend == "numba":
         assert traced.specialisation is not None
         # Whoever runs this one has looked at the guards: another thread may break them meanwhile.

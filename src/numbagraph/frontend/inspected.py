@@ -7,7 +7,10 @@ from typing import Any
 import numbagraph.inspect.text  # noqa: F401  gives graphs their text
 from numbagraph.forking import importing
 from numbagraph.frontend.binding import Arguments
+from numbagraph.frontend.locating import is_located
 from numbagraph.frontend.traced import Traced
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.abi import Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.runtime.specialise import Specialisation
 
@@ -25,6 +28,7 @@ class Inspected:
 
     backend: str
     parallel: bool
+    _has_own_out: bool
 
     @property
     def _described(self) -> str:
@@ -36,11 +40,27 @@ class Inspected:
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         raise NotImplementedError
 
+    def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
+        raise NotImplementedError
+
+    def _say_what_is_too_large(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise an error with the largest array and its line, if native code is what ran out of memory."""
+        arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
+        if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
+            traced, leaves, _ = self._known(arguments)
+            if traced is not None and traced.version is not None and (special := traced.only_program) is not None:
+                raise MemoryError(too_large(special, traced.inputs(leaves), self._described))
+
     def _inspect(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, list[Any]]:
         """The version for some arguments, and its leaves."""
         traced, leaves = self._find(self._bind(args, kwargs))
         assert traced.specialisation is not None
         return traced.specialisation, traced.inputs(leaves)
+
+    def _programs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Specialisation, list[Any]]]:
+        """The programs that run one after the other, mostly one, and what each is called with."""
+        traced, leaves = self._find(self._bind(args, kwargs))
+        return [self._inspect(args, kwargs)] if traced.phases is None else traced.phases.calls(leaves)
 
     def graph(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that is traced for these arguments; ``print`` shows it as Python."""
@@ -64,15 +84,18 @@ class Inspected:
         with importing:
             from numbagraph.inspect.report import Report  # noqa: PLC0415  few programs need it
 
-        special, leaves = self._inspect(args, kwargs)
-        report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        return report.text(title, special.stages.rewrites)
+        texts, programs = [], self._programs(args, kwargs)
+        for number, (special, leaves) in enumerate(programs, start=1):
+            part = f", program {number} of {len(programs)}" if len(programs) > 1 else ""
+            report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
+            texts.append(report.text(f"{title}{part}", special.stages.rewrites))
+        return "\n\n".join(texts)
 
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
         """The LLVM of the version for these arguments, optimised or as it was emitted."""
-        return self._inspect(args, kwargs)[0].llvm(optimised=optimised)
+        return "\n".join(special.llvm(optimised=optimised) for special, _ in self._programs(args, kwargs))
 
     def asm(self, *args: Any, **kwargs: Any) -> str:
         """The machine code of the version for these arguments, as assembly."""
-        return self._inspect(args, kwargs)[0].assembly()
+        return "\n".join(special.assembly() for special, _ in self._programs(args, kwargs))

@@ -24,15 +24,15 @@ from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
-from numbagraph.frontend.inspected import Inspected, too_large
-from numbagraph.frontend.locating import is_located
+from numbagraph.frontend.inspected import Inspected
+from numbagraph.frontend.phases import has_late_lengths, in_phases
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.shared import SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
-from numbagraph.frontend.tracing import Tracer, any_traced
+from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.structs import cached_property
@@ -214,7 +214,7 @@ class GraphFunction(Inspected):
             back.require_apart(targets.leaves, targets.name)
             arguments.leaves = back.copies()
             traced, leaves = self._find(arguments)
-        elif self.backend == "numba" and check_level() <= 1 and traced.is_kept and not traced.shared.variables:
+        elif self.backend == "numba" and check_level() <= 1 and traced.is_kept and traced.is_one:
             arguments.leaves = leaves
             self._writers.extend(traced, arguments, targets, is_flat=is_flat_call(self.signature, *arguments.key))
             if not failures.is_stopped() and self._writers.write(arguments, targets):
@@ -228,14 +228,6 @@ class GraphFunction(Inspected):
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         return bind(self.signature.bind(*args, **kwargs), self.static_argnames, self._described)
-
-    def _say_what_is_too_large(self, error: MemoryError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Raise an error with the largest array and its line, if native code is what ran out of memory."""
-        arguments = self._bind(args, {k: v for k, v in kwargs.items() if k != "out" or self._has_own_out})
-        if not is_located(error) and not any(isinstance(leaf, Tracer) for leaf in arguments.leaves):
-            traced, leaves, _ = self._known(arguments)
-            if traced is not None and traced.version is not None and traced.specialisation is not None:
-                raise MemoryError(too_large(traced.specialisation, traced.inputs(leaves), self._described))
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -319,6 +311,9 @@ class GraphFunction(Inspected):
             traced.graph, signature, traced.captured, symbol(self.__name__), cache, self.parallel, reach.guards
         )
         traced.specialisation = special
+        if self.backend == "numba" and has_late_lengths(special):
+            traced.phases = in_phases(special)
+            return
         special.write_in_place()
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
@@ -337,8 +332,9 @@ class GraphFunction(Inspected):
             return
         groups: dict[Any, list[Traced]] = {}
         for traced in reversed(self._traced.get(key, {}).values()):
-            if traced.version is not None:
-                groups.setdefault((traced.outputs.alike, traced.shared), []).append(traced)
+            if traced.version is not None and (traced.phases is None or traced.is_direct):
+                alike = (traced.outputs.alike, traced.shared) if traced.phases is None else id(traced)
+                groups.setdefault(alike, []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
@@ -352,9 +348,11 @@ class GraphFunction(Inspected):
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""
-        plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         first = group[0].version
         assert first is not None
+        if group[0].phases is not None:
+            return Version(group[0].phases.runner(guarded=True), first.rebuild)
+        plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
     def warmup(self, *args: Any, **kwargs: Any) -> None:

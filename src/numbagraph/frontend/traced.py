@@ -12,6 +12,7 @@ import optree
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import OnlyTraced, TraceError, require_own
+from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.frontend.writes import argument, written
@@ -110,9 +111,9 @@ class CacheInfo(NamedTuple):
 
     @classmethod
     def of(cls, traced: Sequence[Traced]) -> CacheInfo:
-        specials = [each.specialisation for each in traced if each.version is not None]
-        compiled = sum(each is not None and each.compiled for each in specials)
-        return cls(len(traced), compiled, len(specials) - compiled)
+        ready = [each for each in traced if each.version is not None]
+        compiled = sum(each.is_compiled for each in ready)
+        return cls(len(traced), compiled, len(ready) - compiled)
 
 
 class Traced(Struct, frozen=False):
@@ -127,12 +128,35 @@ class Traced(Struct, frozen=False):
     """What runs the graph, on leaves and the values of shared variables."""
     version: Version | None = None
     specialisation: Specialisation | None = None
+    phases: Phases | None = None
+    """The programs that run one after the other, where lengths follow from elements that are computed."""
     is_kept: bool = True
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
 
     def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
         """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
         return [*leaves, *(self.shared.values() if shared is None else shared), *self.captured]
+
+    @property
+    def only_program(self) -> Specialisation | None:
+        """The native program, if it is one."""
+        return self.specialisation if self.phases is None else None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether any of its code was compiled here, rather than found on disk."""
+        parts = (self.specialisation,) if self.phases is None else self.phases.specialisations
+        return any(each is not None and each.compiled for each in parts)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether calls write no arguments and use no shared variables."""
+        return not self.outputs.written and not self.shared.variables
+
+    @property
+    def is_one(self) -> bool:
+        """Whether a call is one native program, and nothing around it."""
+        return self.is_direct and self.phases is None
 
 
 def trace(

@@ -347,13 +347,10 @@ class Tracer(Unknown):
     def __repr__(self) -> str:
         return f"Tracer({self.value.type})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+    def __copy__(self, _memo: Any = None) -> Tracer:
         return Tracer(to_value(self))
 
-    def __copy__(self) -> Tracer:
-        return Tracer(to_value(self))
-
-    copy = __copy__
+    copy = __deepcopy__ = __copy__
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
         """Convert; the memory order and whether to copy are the compiler's matter."""
@@ -385,6 +382,9 @@ class Tracer(Unknown):
 
     def flatten(self, order: str = "C") -> Tracer:
         return apply(registry["ravel"], self, order=order).copy()
+
+    def compress(self, condition: Any, axis: int | None = None) -> Tracer:
+        return apply(registry["compress"], condition, self, axis)
 
     def conjugate(self) -> Tracer:
         """NumPy's method, other than its function, gives a real array back as it is."""

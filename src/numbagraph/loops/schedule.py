@@ -51,8 +51,9 @@ CALL_WORK = 8
 """Operations of a call for an element of its operands and results, roughly."""
 
 
-class LengthNotKnown(Exception):
-    """A length would have to be known before the loops have run that it follows from."""
+class LengthNotKnown(ValueError):
+    """A length would have to be known before the loops have run that it follows from. (A `ValueError`, since users see
+    it.)"""
 
 
 def build_program(
@@ -69,8 +70,11 @@ def build_program(
     try:  # a length may follow from elements that get memory, but can be computed a second time
         return scheduled(plan, leaves, needed_at_entry(graph), parallel=parallel, given=given)
     except LengthNotKnown:
-        error = ValueError(refusal(array_of_computed_length(graph)))
-    error.add_note("  Compute the number in a function of its own, and give it to this one as an argument")
+        error = LengthNotKnown(refusal(array_of_computed_length(graph)))
+    error.add_note(
+        "  In loops, branches and functions for native callers lengths must be known before: reduce what a mask "
+        "selects (x[mask].sum()), keep all elements (np.where(mask, x, 0)), or give the length as an argument"
+    )
     raise error
 
 

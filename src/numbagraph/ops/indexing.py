@@ -186,27 +186,33 @@ def index(value: Any, key: Any) -> Value:
 def with_late_mask(value: Value, key: Any) -> tuple[Value, Value, int] | None:
     """If a key has a mask: the array after the rest of the key, the mask, and the first of its dimensions in that."""
     parts = list(key) if isinstance(key, tuple) else [key]
-    if not any(map(is_late_mask, parts)):
+    place = next((number for number, part in enumerate(parts) if is_late_mask(part)), None)
+    if place is None:
         return None
-    rest: list[Any] = []
-    place, mask = 0, None
-    for part in parts:
-        if is_late_mask(part) and mask is None:
-            place, mask = len(rest), part
-            rest += [slice(None)] * mask.ndim
-        elif part is None or part is Ellipsis or isinstance(part, slice):
-            rest.append(part)
-        else:
-            raise NotImplementedError(
-                "a boolean mask beside numbers or other arrays in an index: take those first or afterwards, as in "
-                "x[mask][:, 0] or x[:, 0][mask]"
-            )
-    assert mask is not None
-    first = place
-    if any(part is Ellipsis for part in rest[:place]):
-        first += value.ndim - sum(map(dimensions_of, rest)) - 1
+    mask, others = parts[place], parts[:place] + parts[place + 1 :]
+    numbers = [number for number, part in enumerate(parts) if is_number(part)]
+    if not all(is_number(part) or part is None or part is Ellipsis or isinstance(part, slice) for part in others):
+        raise NotImplementedError(
+            "a boolean mask beside arrays in an index: take those first or afterwards, as in x[mask][:, i]"
+        )
+    if numbers and max(place, *numbers) - min(place, *numbers) != len(numbers):
+        raise NotImplementedError(
+            "a boolean mask and a number with a slice between them in an index: NumPy puts the selected elements "
+            "first. Take the number first, as in x[0][:, mask], and use np.moveaxis"
+        )
+    rest = around_mask(tuple(parts))
+    first = sum(part is not Ellipsis and number not in numbers for number, part in enumerate(parts[:place]))
+    if any(part is Ellipsis for part in parts[:place]):
+        first += value.ndim - sum(map(dimensions_of, rest))
     trivial = all(part is Ellipsis or part == slice(None) for part in rest)
-    return value if trivial else index(value, tuple(rest)), mask, first
+    return value if trivial else index(value, rest), mask, first
+
+
+def is_number(part: Any) -> bool:
+    """Whether part of a key is one position."""
+    if isinstance(part, Value):
+        return not part.ndim and part.dtype.kind in "iu"
+    return hasattr(part, "__index__") and not isinstance(part, (bool, np.bool_, np.ndarray))
 
 
 def is_static(item: Item) -> bool:

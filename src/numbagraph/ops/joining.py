@@ -16,9 +16,10 @@ from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.creation import along, filled, number_as, tri
+from numbagraph.ops.gathering import gather_value, list_of_positions, scatter
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import (
     at_least,
@@ -222,15 +223,30 @@ def tile(A: Any, reps: Any) -> Value:
 @decomposition(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
     value = ravel(a) if axis is None else as_strong(a)
-    if np.ndim(repeats) or (isinstance(repeats, Value) and repeats.ndim):
-        raise NotImplementedError("repeat with a number of its own for each element has a length that depends on them")
     position = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    if isinstance(repeats, (list, tuple)) or getattr(repeats, "ndim", 0):
+        counts = list_of_positions(repeats) if isinstance(repeats, (list, tuple)) else as_value(repeats)
+        return repeated_by(value, counts, position)
     count, shape = as_length(repeats), list(value.shape)
     repeated = broadcast_value(
         expand_at(value, (position + 1,)), [*shape[: position + 1], count, *shape[position + 1 :]]
     )
     shape[position] = shapes.multiply(shape[position], count)
     return copy(reshape_value(repeated, shape))
+
+
+def repeated_by(value: Value, counts: Value, position: int) -> Value:
+    """Each element of a dimension as often as it has a count."""
+    if counts.ndim > 1 or counts.dtype.kind not in "iub":
+        raise TypeError(f"repeats must be one integer, or one for each element, not {counts.type}")
+    counts = broadcast_value(convert(counts, INT64), value.shape[position : position + 1])
+    none_below = registry["all"](registry["greater_equal"](counts, 0))
+    shapes.require(none_below, "repeats may not contain negative values.", ValueError)
+    ends, total = registry["cumsum"](counts), as_extent(registry["maximum"](registry["sum"](counts), 0))
+    # where an element begins, one more has begun; those without a place begin where the next one does
+    begun = scatter(registry["ones_like"](ends), [ends - counts], [shapes.add(total, 1)], -1, (False,))
+    number = registry["cumsum"](begun[:-1]) - 1
+    return gather_value(value, [number], position - value.ndim, checked=False)
 
 
 @decomposition(

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import batch_elementwise, decomposition, draw, elementwise, real_if
 from numbagraph.blockwise.lowering import Cast
-from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, kind_of, promote
+from numbagraph.blockwise.promotion import Kind, as_strong, as_value, common_rule, convert, kind_of, promote
 from numbagraph.intrinsics import scalar
 from numbagraph.ir.op import load, quiet, registry
 from numbagraph.ir.types import BOOL, DTYPES, canonical_dtype
@@ -55,10 +55,23 @@ def where_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     return [(draw(rng, BOOL, (3, 4)), draw(rng, dtype, (4,)), draw(rng, dtype, (3, 1)))]
 
 
+def where_frontend(op: Op, condition: Any, *choices: Any, weak: bool = False) -> Any:
+    if not choices:
+        return registry["nonzero"](condition)
+    if len(choices) == 1:
+        raise ValueError("either both or neither of x and y should be given")
+    return op.bind(*promote(where_rule, (condition, *choices), weak=weak))
+
+
+def where_rule(kinds: tuple[Kind, ...]) -> tuple[np.dtype, ...]:
+    return BOOL, *common_rule(1)(kinds)[1:]
+
+
 where = elementwise(
     np.where,
+    frontend=where_frontend,
     emit=scalar.where,
-    dtype=lambda kinds: (BOOL, *common_rule(1)(kinds)[1:]),
+    dtype=where_rule,
     vjp=lambda g, y, condition, a, b: (None, where(condition, g, 0.0), where(condition, 0.0, g)),
     samples=where_samples,
     zero_dim="array",

@@ -16,7 +16,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lengths import as_extent
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Guard, substitute
+from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
@@ -341,16 +341,6 @@ def packed(node: Node) -> Value:
     return gather_value(rows, [chosen], first - rows.ndim, checked=False)
 
 
-def in_memory(value: Value) -> Value:
-    """What stands for selected elements side by side, written in other ops; other values as they are."""
-    if not isinstance(value, Node) or value.op not in (pack, unpack):
-        return value
-    if value.op is pack:
-        return packed(value)
-    selected, mask = value.inputs
-    return unpacked(selected, mask, value.attrs["axis"])
-
-
 def unpacked(value: Value, mask: Value, axis: int) -> Value:
     """Elements side by side, where a mask is true; zeros elsewhere. Without any, there still is a zero to be read."""
     place = value.ndim + axis
@@ -380,26 +370,39 @@ def is_packed(value: Value) -> bool:
     return isinstance(value, Node) and value.op in (pack, unpack)
 
 
-def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]:
-    """Values with sums in the place of the lengths of selected elements."""
-    return substitute(values, {each: total(each) for each in toposort(values, known) if is_count(each)})
-
-
 def without_masks(values: Sequence[Value], known: Iterable[Value] = ()) -> list[Value]:
     """Values without nodes that stand for selected elements."""
     known = set(known)
     if not any(map(is_count, toposort(values, known))):
         return list(values)
-    found = under_masks(values, known)
+    return with_numbers(under_masks(values, known), known)
+
+
+def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]:
+    """Values with sums in the place of the lengths of selected elements, which are put side by side where there still
+    are any."""
     mapped: dict[Value, Value] = dict(zip(known, known, strict=True))
-    for each in toposort(found, known):
+    for each in toposort(values, known):
         if not isinstance(each, Node):
             mapped[each] = each
             continue
         with at_source(each.source):
             inputs = tuple(mapped[source] for source in each.inputs)
-            mapped[each] = in_memory(each if inputs == each.inputs else each.op.bind(*inputs, **each.attrs))
-    return with_numbers([mapped[each] for each in found], known)
+            new = each if inputs == each.inputs else each.op.bind(*inputs, **each.attrs)
+            mapped[each] = written_out(new) if isinstance(new, Node) else new
+    return [mapped[each] for each in values]
+
+
+def written_out(node: Node) -> Value:
+    """What stands for selected elements, in other ops; other nodes as they are."""
+    if is_count(node):
+        return total(node)
+    if node.op is pack:
+        return packed(node)
+    if node.op is unpack:
+        selected, mask = node.inputs
+        return unpacked(selected, mask, node.attrs["axis"])
+    return node
 
 
 def guards_without_masks(
@@ -412,9 +415,8 @@ def guards_without_masks(
     return tuple(found[: len(values)]), tuple(own)
 
 
-def total(count: Value) -> Value:
+def total(count: Node) -> Value:
     """How many elements of a mask are true, as a sum."""
-    assert isinstance(count, Node)
     (mask,) = count.inputs
     flags = convert(mask, INT64)
     return shapes.as_value(as_extent(registry["sum"].bind(flags, axes=tuple(range(-mask.ndim, 0)))))

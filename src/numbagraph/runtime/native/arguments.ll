@@ -45,17 +45,19 @@ done:
 }
 
 ; Takes the extents, and the strides if the plan wants them, of an array whose header fits. False if an extent is 1
-; that must not be, or is not 1 that must.
+; that must not be, or is not 1 that must. Of lengths that another program has computed, nobody knows before.
 define internal i1 @take_extents(ptr %argument, ptr %array, ptr %meta) nounwind alwaysinline {
 entry:
   %ndim_int = field Argument.ndim of %argument
   %ndim = zext i32 %ndim_int to i64
   %ones = field Argument.ones of %argument
+  %any_length = field Argument.any_length of %argument
   %extents = field ArrayFields.extents of %array
   br label %next_extent
 next_extent:
   %axis = phi i64 [ 0, %entry ], [ %axis_after, %take_extent ]
   %ones_left = phi i64 [ %ones, %entry ], [ %ones_after, %take_extent ]
+  %any_left = phi i64 [ %any_length, %entry ], [ %any_after, %take_extent ]
   %more = icmp ult i64 %axis, %ndim
   br i1 %more, label %take_extent, label %extents_taken
 take_extent:
@@ -65,9 +67,12 @@ take_extent:
   store i64 %extent, ptr %meta_at
   %is_one = icmp eq i64 %extent, 1
   %should_be_one = trunc i64 %ones_left to i1
-  %fits = icmp eq i1 %is_one, %should_be_one
+  %as_it_should = icmp eq i1 %is_one, %should_be_one
+  %may_be_any = trunc i64 %any_left to i1
+  %fits = or i1 %as_it_should, %may_be_any
   %axis_after = add i64 %axis, 1
   %ones_after = lshr i64 %ones_left, 1
+  %any_after = lshr i64 %any_left, 1
   br i1 %fits, label %next_extent, label %refused
 extents_taken:
   %strided = field Argument.strided of %argument

@@ -1,0 +1,85 @@
+"""Functions with lengths that the data decide: native programs that run one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numbagraph.ir.structs import Struct
+from numbagraph.loops.lengths import array_of_computed_length
+from numbagraph.loops.phases import Phase, phases_of
+from numbagraph.loops.schedule import LengthNotKnown
+from numbagraph.runtime.entry import make_callable
+from numbagraph.runtime.specialise import Specialisation, signature_of
+
+
+class Phases(Struct):
+    """The phases of one version."""
+
+    phases: tuple[Phase, ...]
+    specialisations: tuple[Specialisation, ...]
+
+    def runner(self, *, guarded: bool) -> Callable[..., Any]:
+        """What runs them all on the leaves of the arguments. It returns `NotImplemented` as one of them would.
+
+        ``guarded``: whether it looks at what the function read when it was traced.
+        """
+        parts = [
+            (make_callable([each.make_plan(guarded=guarded and number == 0)], each.name), phase.handed)
+            for number, (each, phase) in enumerate(zip(self.specialisations, self.phases, strict=True))
+        ]
+        (run_first, _), *middle, (run_last, last_handed) = parts
+
+        def run(*leaves: Any) -> Any:
+            found = run_first(*leaves)
+            if found is NotImplemented:
+                return found
+            for part, handed in middle:
+                more = part(*leaves, *[found[number] for number in handed])
+                if more is NotImplemented:
+                    return more
+                found = (*found, *more)
+            return run_last(*leaves, *[found[number] for number in last_handed])
+
+        return run
+
+    def calls(self, leaves: Sequence[Any]) -> list[tuple[Specialisation, list[Any]]]:
+        """The programs, each with the leaves that it is called with; all but the last one run."""
+        found: tuple[Any, ...] = ()
+        calls = []
+        for each, phase in zip(self.specialisations, self.phases, strict=True):
+            given = [*leaves, *[found[number] for number in phase.handed]]
+            calls.append((each, [*given, *each.captured]))
+            if len(calls) < len(self.phases):
+                results = make_callable([each.make_plan(guarded=False)], each.name)(*given)
+                if results is NotImplemented:
+                    return calls
+                found = (*found, *results)
+        return calls
+
+
+def has_late_lengths(special: Specialisation) -> bool:
+    """Whether a program would have to know lengths that follow from what it computes."""
+    if array_of_computed_length(special.graph) is None:
+        return False
+    try:
+        special.program  # noqa: B018  rules may have found the lengths, or numbers can be computed twice
+    except LengthNotKnown:
+        return True
+    return False
+
+
+def in_phases(special: Specialisation) -> Phases:
+    """A specialisation whose lengths are not all known before it runs."""
+    captured = len(special.captured)
+    phases = tuple(phases_of(special.graph, captured))
+    arguments = special.signature.arguments
+    found = []
+    for number, phase in enumerate(phases):
+        single = special.signature.single and number == len(phases) - 1
+        leaves = (*arguments, *phase.leaves, *special.signature.captured)
+        part = special.copy()
+        part.graph, part.signature = phase.graph, signature_of(phase.graph, leaves, captured, single)
+        part.name = f"{special.name}_{number}"
+        found.append(part)
+    return Phases(phases, tuple(found))

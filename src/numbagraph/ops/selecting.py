@@ -1,0 +1,143 @@
+"""NumPy's functions whose results are as long as the data say: where elements are true, which there are, how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import decomposition, draw
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import Value
+from numbagraph.ops.creation import along, iota
+from numbagraph.ops.gathering import gather_value, put_at
+from numbagraph.ops.masks import selected
+from numbagraph.ops.shape import broadcast_value, expand_at, permute, ravel, reshape_value
+
+
+def thinned(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers some of which are zeros."""
+    return np.where(rng.random(shape) < 0.5, draw(rng, dtype, shape), np.zeros((), dtype))
+
+
+def of_matrices(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(thinned(rng, dtype, (3, 4)),), (thinned(rng, dtype, (5,)),)]
+
+
+def compress_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (3, 4))
+    return [(rng.random(length) < 0.6, array, axis) for length, axis in ((3, 0), (4, 1), (7, None))]
+
+
+def extract_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(rng.random((3, 4)) < 0.6, draw(rng, dtype, (3, 4)))]
+
+
+def delete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, dtype, (3, 4)), rng.random(length) < 0.4, axis) for length, axis in ((3, 0), (4, 1), (12, None))]
+
+
+def unique_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []  # they have no order here
+    array = draw(rng, dtype, (2, 7), (0.0, 4.0))  # of floats, any two differ: otherwise there is no derivative
+    return [(array,), (array, True, True, True), (array[:, :0], True, True, True)]
+
+
+def truth(a: Any) -> Value:
+    value = as_value(a)
+    return value if value.dtype == BOOL else registry["not_equal"](value, 0)
+
+
+@decomposition(np.nonzero, samples=of_matrices)
+def nonzero(a: Any) -> tuple[Value, ...]:
+    mask = truth(a)
+    if not mask.ndim:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead")
+    numbers = [along(iota(extent), axis, mask.ndim) for axis, extent in enumerate(mask.shape)]
+    return tuple(selected(broadcast_value(each, mask.shape), mask, 0) for each in numbers)
+
+
+@decomposition(np.flatnonzero, samples=of_matrices)
+def flatnonzero(a: Any) -> Value:
+    return nonzero(ravel(a))[0]
+
+
+@decomposition(np.argwhere, samples=of_matrices)
+def argwhere(a: Any) -> Value:
+    mask = truth(a)
+    positions = permute(registry["stack"](nonzero(mask if mask.ndim else expand_at(mask, [0]))), (1, 0))
+    return positions if mask.ndim else positions[:, :0]
+
+
+@decomposition(np.compress, samples=compress_samples)
+def compress(condition: Any, a: Any, axis: Any = None) -> Value:
+    mask = truth(condition)
+    if mask.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    value = ravel(a) if axis is None else as_value(a)
+    first = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    if shapes.same(mask.shape[0], value.shape[first]):
+        return selected(value, mask, first)
+    return gather_value(value, [nonzero(mask)[0]], first - value.ndim)
+
+
+@decomposition(np.extract, samples=extract_samples)
+def extract(condition: Any, arr: Any) -> Value:
+    return compress(ravel(condition), ravel(arr))
+
+
+@decomposition(np.delete, samples=delete_samples)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
+    value = ravel(arr) if axis is None else as_value(arr)
+    if not isinstance(obj, Value) or obj.dtype != BOOL or not obj.ndim:
+        raise NotImplementedError("delete takes a boolean mask in a traced function: use np.concatenate of slices")
+    first = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+    if obj.ndim > 1:
+        raise ValueError("boolean array argument obj to delete must be one dimensional")
+    text = f"boolean array argument obj to delete must match the axis length of {shapes.resolve(value.shape[first])}"
+    shapes.require_same(value.shape[first], obj.shape[0], text, ValueError)
+    return selected(value, registry["logical_not"](obj), first)
+
+
+@decomposition(np.unique, samples=unique_samples)
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    if axis is not None:
+        raise NotImplementedError("unique along an axis is not supported in a traced function")
+    array = as_strong(ar)
+    value = ravel(array)
+    length = value.shape[0]
+    order = registry["argsort"](value)
+    ordered = gather_value(value, [order], -1, checked=False)
+    numbers = iota(length)
+    before = gather_value(ordered, [registry["maximum"](numbers - 1, 0)], -1, checked=False)
+    differs = registry["not_equal"](ordered, before)
+    if equal_nan and value.dtype.kind in "fc":
+        differs = differs & ~(registry["isnan"](ordered) & registry["isnan"](before))
+    is_new = registry["equal"](numbers, 0) | differs
+    found = [selected(ordered, is_new, 0)]
+    if return_index:
+        found.append(selected(order, is_new, 0))
+    if return_inverse:
+        place = registry["cumsum"](convert(is_new, INT64)) - 1
+        room = registry["zeros"](length, np.int64)
+        inverse = put_at.bind(room, place, order, axis=-1, checked=(False,))
+        found.append(reshape_value(inverse, array.shape))
+    if return_counts:
+        ends = selected(numbers, is_new, 0)
+        following = registry["concatenate"]([ends[1:], shapes.as_value(length)[None]])
+        # without elements there is no end; otherwise both have one for each element that is new
+        found.append(following[: ends.shape[0]] - ends)
+    return found[0] if len(found) == 1 else tuple(found)

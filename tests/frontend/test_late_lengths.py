@@ -1,0 +1,223 @@
+"""Results, and arrays on the way, whose length the data decide."""
+
+import ctypes
+import threading
+
+import numba
+import numpy as np
+import pytest
+
+import numbagraph.numpy as numbers
+from numbagraph import grad, graph_jit, scan, value_and_grad
+
+RNG = np.random.default_rng(1)
+X, Y = RNG.normal(size=(2, 9))
+A = RNG.normal(size=(6, 4))
+LABELS = RNG.integers(0, 5, 14)
+COUNTS = np.array([1, 0, 3, 2, 0, 1, 0, 0, 2])
+WITH_NAN = np.array([1.0, np.nan, 2.0, np.nan, 1.0])
+
+
+def sorted_in_place(x):
+    x = x.copy()
+    x[x > 0] = np.sort(x[x > 0])
+    return x
+
+
+def from_elsewhere(x, y):
+    x = x.copy()
+    x[x > 0] = y[np.argsort(y)[: (x > 0).sum()]]
+    return x
+
+
+FUNCTIONS = {
+    "selected": (lambda x: x[x > 0], X),
+    "none": (lambda x: x[x > 100], X),
+    "one": (lambda x: x[x == x.max()], X),
+    "all": (lambda x: x[x < 100], X),
+    "function of selected": (lambda x: np.sin(x[x > 0]) * 2, X),
+    "sorted": (lambda x: np.sort(x[x > 0]), X),
+    "position": (lambda x: np.argmax(x[x > 0]), X),
+    "several": (lambda x: (x[x > 0][0], x[x > 0][1:], x.sum(), x[x < 0]), X),
+    "rows": (lambda x: x[x[:, 0] > 0], A),
+    "columns": (lambda x: x[:, x[0] > 0], A),
+    "matrix": (lambda x: x[x > 0], A),
+    "product": (lambda x: x[x > 0][:, None] * x[x < 0], X),
+    "joined": (lambda x, y: np.concatenate([x[x > 0], y[y > 0]]), X, Y),
+    "one after the other": (lambda x: np.sort(x[x > 0])[np.sort(x[x > 0]) < 1], X),
+    "reversed": (lambda x: x[::-1][x > 0], X[::-1]),
+    "solved": (lambda a: np.linalg.solve(a[a[:, 0] != 0][:4], np.ones(4)), A),
+    "assigned": (sorted_in_place, X),
+    "assigned from elsewhere": (from_elsewhere, X, Y),
+    "nonzero": (lambda x: np.nonzero(x > 0), X),
+    "nonzero of a matrix": (lambda x: x.nonzero(), np.round(A)),
+    "flatnonzero": (lambda x: np.flatnonzero(x > 0), A),
+    "argwhere": (lambda x: np.argwhere(x > 0), A),
+    "where": (lambda x: np.where(x > 0), A),
+    "where as an index": (lambda x: x[np.where(x > 0)], A),
+    "compress": (lambda x: np.compress(x > 0, x), X),
+    "compress rows": (lambda x: x.compress(x[:, 0] > 0, axis=0), A),
+    "compress by a list": (lambda x: np.compress([True, False, True], x), X),
+    "extract": (lambda x: np.extract(x > 0, x), A),
+    "delete": (lambda x: np.delete(x, x > 0), X),
+    "delete rows": (lambda x: np.delete(x, x[:, 0] > 0, axis=0), A),
+    "unique": (lambda i: np.unique(i), LABELS),
+    "unique with all": (lambda i: np.unique(i, True, True, True), LABELS),
+    "unique NaN": (lambda x: np.unique(x, return_counts=True), WITH_NAN),
+    "unique NaNs": (lambda x: np.unique(x, equal_nan=False), WITH_NAN),
+    "unique of nothing": (lambda i: np.unique(i, True, True, True), LABELS[:0]),
+    "unique of a matrix": (lambda i: np.unique(i, return_inverse=True), LABELS.reshape(2, 7)),
+    "unique truth values": (lambda i: np.unique(i > 2), LABELS),
+    "repeat": (lambda x, c: np.repeat(x, c), X, COUNTS),
+    "repeat nothing": (lambda x, c: np.repeat(x, c), X[:0], COUNTS[:0]),
+    "repeat never": (lambda x, c: np.repeat(x, c * 0), X, COUNTS),
+    "repeat rows": (lambda x, c: np.repeat(x, c[:6], axis=0), A, COUNTS),
+    "repeat columns": (lambda x: np.repeat(x, [1, 2, 0, 3], axis=1), A),
+    "repeat and add": (lambda x, c: np.repeat(x, c).sum() * 2, X, COUNTS),
+    "length from an element": (lambda x, c: x[: c.max()] * 2, X, COUNTS),
+}
+
+
+def same(found, expected):
+    found, expected = (each if isinstance(each, tuple) else (each,) for each in (found, expected))
+    for one, wanted in zip(found, expected, strict=True):
+        assert type(one) is type(wanted)
+        assert one.dtype == wanted.dtype
+        np.testing.assert_allclose(one, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results(name, backend):
+    function, *arrays = FUNCTIONS[name]
+    before = [each.copy() for each in arrays]
+    compiled = graph_jit(function, backend=backend)
+    for _ in range(2):
+        same(compiled(*arrays), function(*arrays))
+    np.testing.assert_equal(arrays, before)
+
+
+def test_one_version_serves_all_lengths():
+    function = FUNCTIONS["several"][0]
+    compiled = graph_jit(lambda x: (x[x > 0], np.sort(x[x < 0]), np.cumsum(x[x > 0]) * 2))
+    for number in (2, 3, 7, 100, 0, 5):
+        for x in (RNG.normal(size=number), np.ones(number), -np.ones(number)):
+            same(compiled(x), (x[x > 0], np.sort(x[x < 0]), np.cumsum(x[x > 0]) * 2))
+    assert compiled.cache_info().versions == 1
+    several = graph_jit(function)
+    with pytest.raises(IndexError, match=r"out of bounds"):
+        several(-np.ones(3))
+
+
+def test_layouts():
+    compiled = graph_jit(lambda x: x[x > 0] * 2)
+    for x in (X[::2], X[::-1], A.T, A[:, 1], np.asfortranarray(A), A.astype(np.float32), X[:1], A[:1], X.astype(">f8")):
+        same(compiled(x), x[x > 0] * np.asarray(2, x.dtype.newbyteorder("=")))
+
+
+def test_results_are_the_caller_s():
+    compiled = graph_jit(lambda x: (x[x > 0], x[x > 0]))
+    first, second = compiled(X)
+    first[...] = 0
+    same(second, X[X > 0])
+    same(compiled(X), (X[X > 0],) * 2)
+
+
+def test_derivatives():
+    def function(x):
+        return np.sum(np.sort(x[x > 0]) * numbers.arange(x[x > 0].size))
+
+    positive = np.zeros_like(X)
+    positive[X > 0] = np.argsort(np.argsort(X[X > 0]))
+    value, gradient = graph_jit(value_and_grad(function))(X)
+    np.testing.assert_allclose(value, (np.sort(X[X > 0]) * np.arange((X > 0).sum())).sum(), rtol=1e-12)
+    np.testing.assert_allclose(gradient, positive, rtol=1e-12)
+    gradient = graph_jit(grad(lambda x, c: (np.repeat(x, c) ** 2).sum()))(X, COUNTS)
+    np.testing.assert_allclose(gradient, 2 * X * COUNTS, rtol=1e-12)
+
+
+def test_out():
+    compiled = graph_jit(lambda x: x[x > 0])
+    out = np.empty((X > 0).sum())
+    assert compiled(X, out=out) is out
+    np.testing.assert_array_equal(out, X[X > 0])
+    with pytest.raises(ValueError, match=r"out= .* has shape \(9,\), and the result has shape"):
+        compiled(X, out=np.empty(9))
+
+
+def divided(x):
+    return {"selected": [x[x > 0]], "rest": x[~(x > 0)]}
+
+
+def test_trees_donations_and_threads():
+    compiled = graph_jit(divided, donate_argnames="x", parallel=True)
+    found = compiled(X.copy())
+    same((found["selected"][0], found["rest"]), (X[X > 0], X[~(X > 0)]))
+    failed = []
+
+    def many():
+        for size in [*range(50)] * 4:
+            x = np.linspace(-1.0, 1.0, size)
+            if not np.array_equal(compiled(x)["rest"], x[~(x > 0)]):
+                failed.append(size)
+
+    threads = [threading.Thread(target=many) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failed
+
+
+LIMIT = 0.5
+
+
+def test_what_the_function_reads_is_looked_at(monkeypatch):
+    compiled = graph_jit(lambda x: x[x > LIMIT])
+    same(compiled(X), X[X > 0.5])
+    monkeypatch.setitem(globals(), "LIMIT", -0.5)
+    same(compiled(X), X[X > -0.5])
+
+
+def test_it_is_explained():
+    compiled = graph_jit(lambda x: np.sort(x[x > 0]))
+    text = compiled.explain(X)
+    assert "program 1 of 2" in text
+    assert "program 2 of 2" in text
+    assert compiled.llvm(X).count("target triple") == 2
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_errors(backend):
+    repeat = graph_jit(lambda x, c: np.repeat(x, c), backend=backend)
+    with pytest.raises(ValueError, match=r"repeats may not contain negative values(.|\n)*at .*test_late_lengths\.py"):
+        repeat(X, COUNTS - 1)
+    with pytest.raises(ValueError, match=r"could not (be )?broadcast"):
+        repeat(X, COUNTS[:4])
+    with pytest.raises(IndexError, match=r"out of bounds(.|\n)*at .*test_late_lengths\.py"):
+        graph_jit(lambda x, i: x[x > 0][i], backend=backend)(X, np.array([100]))
+    with pytest.raises(ValueError, match="either both or neither"):
+        graph_jit(lambda x: np.where(x > 0, x), backend=backend)(X)
+    with pytest.raises(ValueError, match="0d arrays"):
+        graph_jit(lambda x: np.nonzero(x.sum()), backend=backend)(X)
+    with pytest.raises(ValueError, match=r"sum_of|broadcast|differ|fit"):
+        graph_jit(lambda x, y: x[x > 0] + y, backend=backend)(X, np.ones(3))
+
+
+def test_inside_of_loops_and_for_native_callers_lengths_must_be_known():
+    def looped(a):
+        return scan(lambda s, row: (s + np.sort(row[row > 0]).sum(), None), 0.0, a)[0]
+
+    with pytest.raises(ValueError, match=r"follows from elements(.|\n)*loops, branches(.|\n)*x\[mask\]\.sum\(\)"):
+        graph_jit(looped)(A)
+    compiled = graph_jit(lambda x: x[x > 0])
+    with pytest.raises(ValueError, match=r"follows from elements(.|\n)*native callers"):
+        compiled.address(X)
+    with pytest.raises(ValueError, match="follows from elements"):
+        numba.njit(lambda x: compiled(x))(X)
+    reduced = graph_jit(lambda x: x[x > 0].sum())
+    np.testing.assert_allclose(numba.njit(lambda x: reduced(x))(X), X[X > 0].sum(), rtol=1e-12)
+    result = np.empty(())
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    assert prototype(reduced.address(X))(X.ctypes.data, X.size, result.ctypes.data) == 0
+    np.testing.assert_allclose(result, X[X > 0].sum(), rtol=1e-12)
