@@ -35,6 +35,9 @@ MODELS = (
     "poisson",
     "item-response",
     "hilbert-space",
+    "autoregression",
+    "garch",
+    "hidden-markov",
 )
 PEERS = ("nutpie-numba", "nutpie-jax")
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +72,9 @@ CALLS = {
     "poisson": 1 / 2,
     "item-response": 1 / 2,
     "hilbert-space": 1 / 2,
+    "autoregression": 1 / 2,
+    "garch": 1 / 2,
+    "hidden-markov": 1 / 2,
 }
 """Our time over that of nutpie's Numba, at most; 1 for the other models."""
 BARS: tuple[Bar, ...] = (

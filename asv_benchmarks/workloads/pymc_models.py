@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 from scipy.signal import lfilter
 
@@ -105,6 +106,49 @@ def hilbert_space() -> pm.Model:
     return model
 
 
+def autoregression() -> pm.Model:
+    """A latent AR(2) process of 1,000 steps, by a loop over its innovations."""
+    y = lfilter([1.0], [1.0, -0.5, -0.3], generator(1000).normal(0.0, 0.3, 1000))
+    with pm.Model() as model:
+        rho, z = pm.Normal("rho", 0.0, 0.3, shape=2), pm.Normal("z", shape=1000)
+        x = pytensor.scan(
+            lambda e, one, two, rho: rho[0] * one + rho[1] * two + e,
+            sequences=[z * pm.HalfNormal("scale")],
+            outputs_info=[{"initial": pt.zeros(2), "taps": [-1, -2]}],
+            non_sequences=[rho],
+            return_updates=False,
+        )
+        pm.Normal("y", x, 0.3, observed=y)
+    return model
+
+
+def garch() -> pm.Model:
+    returns = generator(1000).standard_t(5, 1000)
+    with pm.Model() as model:
+        omega, alpha, beta = pm.HalfNormal("omega"), pm.Beta("alpha", 1.0, 5.0), pm.Beta("beta", 5.0, 1.0)
+        pm.GARCH11("y", omega=omega, alpha_1=alpha, beta_1=beta, initial_vol=1.0, observed=returns)
+    return model
+
+
+def hidden_markov() -> pm.Model:
+    """Three states that follow each other 1,000 times, summed out by the forward algorithm."""
+    rng = generator(1000)
+    y = rng.normal(rng.permuted(np.repeat([-1.0, 0.0, 1.0], [300, 300, 400])), 0.4)
+    with pm.Model() as model:
+        start, transition = pm.Dirichlet("start", np.ones(3)), pm.Dirichlet("transition", np.ones((3, 3)))
+        means = pm.Normal("means", [-1.0, 0.0, 1.0], 1.0)
+        densities = pm.logp(pm.Normal.dist(means, pm.HalfNormal("sigma")), pt.as_tensor(y)[:, None])
+        forward = pytensor.scan(
+            lambda density, before, transition: density + pt.logsumexp(before[:, None] + transition, axis=0),
+            sequences=[densities[1:]],
+            outputs_info=[pt.log(start) + densities[0]],
+            non_sequences=[pt.log(transition)],
+            return_updates=False,
+        )
+        pm.Potential("y", pt.logsumexp(forward[-1]))
+    return model
+
+
 MODELS: dict[str, Callable[[], pm.Model]] = {
     "eight-schools": eight_schools,
     "radon": radon,
@@ -115,4 +159,7 @@ MODELS: dict[str, Callable[[], pm.Model]] = {
     "poisson": poisson,
     "item-response": item_response,
     "hilbert-space": hilbert_space,
+    "autoregression": autoregression,
+    "garch": garch,
+    "hidden-markov": hidden_markov,
 }
