@@ -742,6 +742,75 @@ def nested_comp(n, m):
     return np.array([[i * j for j in range(m)] for i in range(n)])
 
 
+@case((np.array([1.0, -2.0, 3.0]), 5), (np.array([1.0, 2.0]), 5), (np.array([1.0, 2.0]), -1), (np.zeros(0), -1))
+def errors_with_values(x, n):
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(f"element {i} is {x[i]:.1f} {{}}", i)
+    if n < 0:
+        if n == -1:
+            raise KeyError(n)
+        raise ArithmeticError("n")
+    return n
+
+
+@case((3, 1.0), (-1, 1.0), (-1, -1.0), (2, -1.0))
+def raises_on_both_paths(n, x):
+    if n < 0:
+        if x < 0:
+            raise ValueError("both")
+        else:
+            raise KeyError("n")
+    if x < 0:
+        y = x * 2
+        raise OverflowError(f"{y}")
+    return n + x
+
+
+@case((5,), (0,), (12,))
+def dead_loop_with_checks(n):
+    for i in range(n):
+        assert i < 10, f"{i} is too large"
+    return 1.0
+
+
+@case((5, 1.0), (12, 1.0), (12, -1.0))
+def checks_in_branches(n, x):
+    if x > 0:
+        k = 0
+        while k < n:
+            if k > 10:
+                raise RuntimeError("k")
+            k += 1
+    return x
+
+
+@case((np.arange(5.0), 2), (np.arange(5.0), 9), (np.arange(5.0), -9))
+def written_argument(x, k):
+    for i in range(len(x)):
+        x[i] *= 2
+        if i == k:
+            x[k] = -1.0
+    return x[k]
+
+
+@case((np.arange(5.0),), (np.ones(4),))
+def aliased_view(a):
+    b = a[1:]
+    for i in range(b.shape[0]):
+        b[i] += a[i]
+        c = b[i:]
+        c *= 1.1
+    return b.sum()
+
+
+@case((np.arange(6.0).reshape(2, 3) + 1,))
+def rows_of_argument(A):
+    for row in A:
+        row /= np.sqrt(np.sum(row**2))
+    return A.sum()
+
+
 @refused("was bound to other arrays in a loop", (RNG.random(6), 3), (RNG.random(6), 0))
 def swap_alias(a, n):
     a = a.copy()

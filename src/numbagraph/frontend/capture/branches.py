@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import convert
+from numbagraph.frontend.capture.errors import Raised, caught, is_caught
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
     UNDEFINED,
@@ -24,8 +25,8 @@ from numbagraph.frontend.capture.state import (
     with_array,
 )
 from numbagraph.frontend.capture.storages import Traced, assign, in_region, root_of
+from numbagraph.frontend.regions import TRUE, require_to_run
 from numbagraph.frontend.tracing import Tracer, user_source
-from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.types import INT64
@@ -33,14 +34,6 @@ from numbagraph.ir.values import Value, at_source
 from numbagraph.rewrite.engine import is_length
 
 Branch = Callable[[], Sequence[Any]]
-
-
-class Raised(Exception):
-    """A branch that always raises: not an error of the trace, but one that the program may raise."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 class Leaf(NamedTuple):
@@ -66,23 +59,43 @@ def ending(variable: Any, name: str) -> Ending:
 
 
 def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
-    """The variables after one of two branches. One that always raises is a check before the other."""
+    """The variables after one of two branches."""
     with at_source(user_source()):
         sides = []
         for function, other, holds in ((yes, no, True), (no, yes, False)):
             side = traced(function, names, "if" if holds else "else")
-            if isinstance(side.result, Raised):
-                require(registry["logical_not"](test) if holds else test, side.result.error)
+            if isinstance(side.result, Raised) and len(side.guards) == 1:  # a check, before the other branch
+                again(function).require(registry["logical_not"](test) if holds else test)
                 return other()
             sides.append(side)
-        return Joined(test, names, sides[1], sides[0]).variables()
+        raised = [each.result for each in sides if isinstance(each.result, Raised)]
+        if len(raised) == len(sides):
+            Joined(test, (), *[side._replace(result=[]) for side in reversed(sides)]).variables()
+            if not is_caught():
+                raise CaptureError(f"an if on a traced value raises errors on both paths\n  at {user_source()}")
+            raise raised[0]
+        known = next(each.result for each in sides if not isinstance(each.result, Raised))
+        ends = [each._replace(result=unreached(known)) if isinstance(each.result, Raised) else each for each in sides]
+        return Joined(test, names, ends[1], ends[0]).variables()
 
 
-def require(condition: Value, error: BaseException) -> None:
-    """Raise an error of the user's where a condition does not hold."""
-    if not isinstance(error, Exception):
-        raise error
-    shapes.require(condition, str(error), type(error))
+def again(function: Branch) -> Raised:
+    """What a branch raises, with values of the region around it: they are computed only if it does."""
+    try:
+        with caught():
+            function()
+    except Raised as raised:
+        return raised
+    raise AssertionError("a branch raises when it is traced, and not when it is traced again")
+
+
+def unreached(known: Sequence[Ending]) -> list[Ending]:
+    """The variables at the end of a branch that always raises, in the types of the other one's."""
+    found = []
+    for each in known:
+        leaves = [leaf if leaf.value is None else Leaf(None, placeholder(leaf.value.type)) for leaf in each.leaves]
+        found.append(Ending(each.defined, leaves, each.parts))
+    return found
 
 
 def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
@@ -90,6 +103,7 @@ def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
         try:
             found = function()
         except Raised as raised:
+            raised.require(False)
             return raised
         return [ending(each, name) for each, name in zip(found, names, strict=True)]
 
@@ -172,6 +186,10 @@ class Joined:
 
     def results(self) -> list[Value]:
         sides = (self.no, self.yes)
+        is_checked = any(guard.ordered for side in sides for guard in side.guards)
+        if is_checked:
+            for outputs in self.outputs:
+                outputs.append(TRUE)
         known = {array.value for each in sides for array, _ in each.written}.union(*(each.used for each in sides))
         drafts = [
             Draft(f"branch{number}", outputs, side.guards)
@@ -180,7 +198,11 @@ class Joined:
         regions, captures = close_together((), drafts, lambda node: node in known and not is_length(node))
         index = convert(self.test, INT64)
         bind = registry["switch"].bind
-        return [bind(index, *captures, branches=regions, result=number) for number in range(len(self.places))]
+        count = len(self.outputs[0])
+        results = [bind(index, *captures, branches=regions, result=number) for number in range(count)]
+        if is_checked:
+            require_to_run(results.pop())
+        return results
 
 
 def described(parts: Parts) -> str:

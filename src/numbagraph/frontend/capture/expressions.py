@@ -27,6 +27,10 @@ _OPERATORS = {
 }
 
 
+NO_CONVERSION = -1
+"""Of a value in an f-string."""
+
+
 def load(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
@@ -135,6 +139,25 @@ class Expressions(ast.NodeTransformer):
             return ast.Expr(call_of("augment_item", operator, holder, key, value))
         holder = self.visit(target.value)
         return ast.Expr(call_of("augment_attribute", operator, holder, constant(target.attr), value))
+
+    def text(self, node: ast.expr) -> ast.expr:
+        """An argument of an error: an f-string is made when the numbers are known that it speaks of."""
+        if not isinstance(node, ast.JoinedStr):
+            return self.visit(node)
+        template, values = "", []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                template += str(part.value).replace("{", "{{").replace("}", "}}")
+                continue
+            assert isinstance(part, ast.FormattedValue)
+            spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
+            if not all(isinstance(each, ast.Constant) for each in spec):
+                return self.visit(node)
+            format_ = "".join(str(each.value) for each in spec if isinstance(each, ast.Constant))
+            conversion = f"!{chr(part.conversion)}" if part.conversion != NO_CONVERSION else ""
+            template += f"{{{conversion}:{format_}}}" if format_ else f"{{{conversion}}}"
+            values.append(self.visit(part.value))
+        return self.at(node, call_of("text", constant(template), *values))
 
     # ---- expressions ----
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.capture.branches import Ending, Raised, described, ending, share
+from numbagraph.frontend.capture.branches import Ending, described, ending, share
+from numbagraph.frontend.capture.errors import Raised
 from numbagraph.frontend.capture.iterables import Appended, Stacked
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
@@ -36,12 +37,13 @@ from numbagraph.frontend.capture.state import (
     with_array,
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, forget, in_region, root_of
-from numbagraph.frontend.regions import Body, dependents, invariants
+from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
+from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Input, Value, at_source
 from numbagraph.ops.control.scan import Loop
 from numbagraph.runtime.arguments import flatten
@@ -108,7 +110,9 @@ class Capture:
         for _ in range(PASSES):
             traced = in_region(self.run, "the body of a loop")
             if isinstance(traced.result, Raised):
-                raise CaptureError(f"the body of a loop always raises {traced.result.error!r}\n  at {user_source()}")
+                raise CaptureError(
+                    f"the body of a loop always raises {traced.result.kind.__name__}\n  at {user_source()}"
+                )
             if not self.grow(traced):
                 trace.loop_sites[site] = (dict(self.carried), dict(self.arrays))
                 return self.finish(traced)
@@ -349,8 +353,21 @@ class Capture:
 
     def bound(self, traced: Traced, found: Found, initial: Sequence[Value], outputs: Sequence[Value]) -> list[Value]:
         nothing = flatten(())[1]
+        parameters, initial = self.parameters, list(initial)
+        carries = len(initial)
         body = Body(tuple(outputs), nothing, traced.guards, traced.used)
-        parameters = self.parameters
+        is_checked = body.is_checked or any(guard.ordered for guard in found.test_guards)
+        if is_checked:
+            parameters = [*parameters, Input(TRUE.type, "checked")]
+            initial.append(TRUE)
+            body = replace(body, outputs=(*outputs[:carries], TRUE, *outputs[carries:]))
+        results = self.results(body, parameters, initial, found)
+        if is_checked:
+            require_to_run(results.pop(carries))
+        return results
+
+    def results(self, body: Body, parameters: list[Input], initial: list[Value], found: Found) -> list[Value]:
+        count, nothing = len(body.outputs), flatten(())[1]
         if found.test is None:
             assert self.length is not None
             body, elements, arrays = with_sequences(body, parameters, parameters[0], self.length)
@@ -360,14 +377,14 @@ class Capture:
             closed = close(parameters, body.outputs, name="step", known=known, guards=body.guards)
             operands = (*initial, *arrays, *closed.captures)
             loop = Loop(self.length, operands, closed.region, len(initial), len(arrays), False, 1)
-            return [loop.result(number) for number in range(len(outputs))]
-        condition = Body((found.test,), nothing, found.test_guards, traced.used)
+            return [loop.result(number) for number in range(count)]
+        condition = Body((found.test,), nothing, found.test_guards, body.used)
         hoisted = invariants(body, parameters) | invariants(condition, parameters)
-        drafts = Draft("goes_on", [found.test], found.test_guards), Draft("step", outputs, traced.guards)
+        drafts = Draft("goes_on", [found.test], found.test_guards), Draft("step", body.outputs, body.guards)
         regions, captures = close_together(parameters, drafts, lambda node: body.is_used(node) or node in hoisted)
         attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
         bind = registry["while_loop"].bind
-        return [bind(*initial, *captures, **attrs, result=number) for number in range(len(outputs))]
+        return [bind(*initial, *captures, **attrs, result=number) for number in range(count)]
 
     def after(self, number: int, tracers: dict[Key, Tracer], end: Ending) -> Any:
         start = self.starts[number]

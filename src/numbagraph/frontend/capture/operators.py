@@ -11,9 +11,10 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.active import active
-from numbagraph.frontend.capture.branches import Raised, branch, require
+from numbagraph.frontend.capture.branches import branch
 from numbagraph.frontend.capture.calls import as_array, as_bool, replacement
 from numbagraph.frontend.capture.convert import traceable
+from numbagraph.frontend.capture.errors import Raised, Text, is_caught
 from numbagraph.frontend.capture.iterables import Stacked, as_iterable, traced_iterable
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.source import CaptureError
@@ -49,7 +50,7 @@ def defined(variable: Any, name: str) -> Any:
     if not isinstance(variable, Possibly):
         return variable
     message = f"cannot access local variable {name!r} where it is not associated with a value"
-    require(to_value(variable.defined), UnboundLocalError(message))
+    Raised(UnboundLocalError, (message,)).require(to_value(variable.defined))
     return variable.value
 
 
@@ -282,18 +283,30 @@ def site() -> tuple[Any, ...]:
 # ---- errors ----
 
 
-def raise_(error: Any) -> None:
-    raised = error() if isinstance(error, type) else error
-    if in_region():
-        raise Raised(raised)
-    raise raised
+def raise_(error: Any, *arguments: Any) -> None:
+    """``raise error(*arguments)``, or ``raise error``."""
+    if arguments and not (isinstance(error, type) and issubclass(error, BaseException)):
+        error, arguments = error(*arguments), ()
+    if isinstance(error, BaseException):
+        raised = Raised(type(error), error.args)
+    else:
+        raised = Raised(error, arguments)
+    if is_caught():
+        raise raised
+    raise raised.error() if arguments or isinstance(error, type) else error
 
 
 def assert_(test: Any, message: Function | None) -> None:
     if not isinstance(test, Tracer):
-        assert test, message and message()
+        assert test, message and str(message())
         return
-    require(truth(test), AssertionError(*([message()] if message else [])))
+    Raised(AssertionError, (message(),) if message else ()).require(truth(test))
+
+
+def text(template: str, *values: Any) -> Any:
+    """An f-string in an error."""
+    found = Text(template, values)
+    return found if any(isinstance(each, Tracer) for each in values) else str(found)
 
 
 # ---- calls ----

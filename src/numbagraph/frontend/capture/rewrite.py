@@ -104,16 +104,18 @@ class Rewriting:
                 return self.while_loop(statement, live)
             case ast.FunctionDef():
                 nested = Rewriting(self.code)
-                arguments_, decorators = statement.args, statement.decorator_list
                 nested.function(statement)
-                statement.args, statement.decorator_list = arguments_, [*decorators, _attribute("converted")]
+                statement.decorator_list = [*statement.decorator_list, _attribute("converted")]
                 return [statement]
             case ast.Return(value=ast.Name(id=name)) if name == RESULT:
                 return [ast.Return(call_of("returned", load(RESULT)))]
+            case ast.Raise(exc=ast.Call(func=function, args=arguments_, keywords=[])):
+                parts = [self.expressions.text(each) for each in arguments_]
+                return [ast.Expr(call_of("raise_", self.expressions.visit(function), *parts))]
             case ast.Raise(exc=ast.expr() as raised):
                 return [ast.Expr(call_of("raise_", self.expressions.visit(raised)))]
             case ast.Assert():
-                message = thunk(self.expressions.visit(statement.msg)) if statement.msg else constant(None)
+                message = thunk(self.expressions.text(statement.msg)) if statement.msg else constant(None)
                 return [ast.Expr(call_of("assert_", self.expressions.visit(statement.test), message))]
             case _ if blocks(statement) and not isinstance(statement, SCOPES):
                 around = live | loads(statement)

@@ -1,0 +1,85 @@
+"""Errors that a function raises under conditions on traced values, with their numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numbagraph.frontend import checks
+from numbagraph.frontend.active import active
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Value
+
+
+class Text(Struct):
+    """An f-string, of which some values may be traced."""
+
+    template: str
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return self.template.format(*self.values)
+
+
+class UserError(Struct):
+    """Makes an error of the user's: of a class, with texts and other arguments."""
+
+    kind: type[Exception]
+    parts: tuple[tuple[str | None, int], ...]
+    """For each argument its template, if it is a text, and how many values it takes."""
+
+    def __call__(self, *values: Any) -> Exception:
+        arguments, rest = [], iter(values)
+        for template, count in self.parts:
+            own = [next(rest) for _ in range(count)]
+            arguments.append(own[0] if template is None else template.format(*own))
+        return self.kind(*arguments)
+
+
+class _Caught(threading.local):
+    depth = 0
+
+
+_caught = _Caught()
+
+
+@contextmanager
+def caught() -> Iterator[None]:
+    """What is raised inside is an error of the program, though it is traced outside of any branch."""
+    _caught.depth += 1
+    try:
+        yield
+    finally:
+        _caught.depth -= 1
+
+
+def is_caught() -> bool:
+    """Whether somebody makes an error of the program of what is raised now."""
+    return bool(_caught.depth) or (active.scope is not None and active.scope.journal is not None)
+
+
+class Raised(Exception):
+    """A branch that always raises: not an error of the trace, but one that the program may raise."""
+
+    def __init__(self, kind: type[BaseException], arguments: tuple[Any, ...]) -> None:
+        super().__init__(kind.__name__)
+        self.kind = kind
+        self.arguments = arguments
+
+    def error(self) -> BaseException:
+        return self.kind(*[str(each) if isinstance(each, Text) else each for each in self.arguments])
+
+    def require(self, condition: Value | bool) -> None:
+        """Let the program raise the error where a condition does not hold."""
+        if not issubclass(self.kind, Exception):
+            raise self.error()
+        parts, values = [], []
+        for each in self.arguments:
+            own = each.values if isinstance(each, Text) else (each,)
+            parts.append((each.template if isinstance(each, Text) else None, len(own)))
+            values += own
+        traced = Tracer(condition) if isinstance(condition, Value) else condition
+        checks.require(traced, UserError(self.kind, tuple(parts)), *values)
