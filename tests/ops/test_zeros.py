@@ -10,7 +10,7 @@ from numbagraph.testing import assert_same
 from numbagraph.testing.calls import is_supported, samples
 from numbagraph.testing.zeros import check_signs_of_zero
 
-TIES = {"fmax": "f", "fmin": "f", "nanmax": "f", "nanmin": "f", "sort": "f"}
+TIES = {"fmax": "f", "fmin": "f", "nanmax": "f", "nanmin": "f", "sort": "f", "unique": "f"}
 """Which of two zeros NumPy takes follows from its vector loops: it differs with the lengths and the processor."""
 ONE_TERM = {"convolve": "fc", "einsum": "fc", "prod": "c", "sum": "fc", "sum_to_extent": "fc", "tensordot": "fc"}
 """A listed difference: a sum, or a product, of one term is the term."""

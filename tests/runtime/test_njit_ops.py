@@ -113,6 +113,10 @@ def like(found, expected):
     return found if isinstance(found, np.ndarray) else np.asarray(expected).dtype.type(found)
 
 
+OF_UNKNOWN_LENGTH = ("extract",)
+"""Results are as long as elements say."""
+
+
 def callers(name):
     """The samples of an op that can be written in njit code and that NumPy accepts, those of float64 first."""
     for dtype in (FLOAT64, *DTYPES):
@@ -133,6 +137,8 @@ def parameters():
 
 @pytest.mark.parametrize("name", [*parameters()])
 def test_every_op_in_njit_code(name):
+    if name in OF_UNKNOWN_LENGTH:
+        pytest.skip("native callers must know how long a result is")
     found = list(itertools.islice(callers(name), 8))
     if not found:
         pytest.skip("the op has no samples")

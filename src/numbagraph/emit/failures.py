@@ -8,15 +8,13 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I8, I64, POINTER, Emitter
 from numbagraph.intrinsics.ir import Literal
+from numbagraph.ir.abi import FAILURES
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.loops import buffers
 from numbagraph.loops.buffers import fails_late
 from numbagraph.loops.ir import Branch, Loop, Region, ReverseLoop, Step
 from numbagraph.ops.control.common import may_fail
-
-FAILURES = "numbagraph.failures."
-"""The prefix of external symbols that are functions of `numbagraph.runtime.failures`."""
 
 RECORD = f"{FAILURES}record"
 RECORD_TYPE = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64.as_pointer()])

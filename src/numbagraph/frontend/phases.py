@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.lengths import array_of_computed_length
-from numbagraph.loops.phases import Phase, phases_of
-from numbagraph.loops.schedule import LengthNotKnown
+from numbagraph.ir.values import Node, toposort
 from numbagraph.runtime.entry import make_callable
-from numbagraph.runtime.specialise import Specialisation, signature_of
+from numbagraph.runtime.specialise import Specialisation, passes, signature_of
+
+if TYPE_CHECKING:
+    from numbagraph.loops.phases import Phase
 
 
 class Phases(Struct):
@@ -60,19 +62,25 @@ class Phases(Struct):
 
 def has_late_lengths(special: Specialisation) -> bool:
     """Whether a program would have to know lengths that follow from what it computes."""
-    if array_of_computed_length(special.graph) is None:
+    if not may_be_late(special.graph) or passes().array_of_computed_length(special.graph) is None:
         return False
     try:
         special.program  # noqa: B018  rules may have found the lengths, or numbers can be computed twice
-    except LengthNotKnown:
+    except passes().LengthNotKnown:
         return True
     return False
+
+
+def may_be_late(graph: Graph) -> bool:
+    """Whether some length follows from elements, or from a loop. Mostly none does, and nothing else is imported."""
+    lengths = {extent for value in graph.order for extent in value.type.shape if isinstance(extent, Node)}
+    return any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in toposort(lengths))
 
 
 def in_phases(special: Specialisation) -> Phases:
     """A specialisation whose lengths are not all known before it runs."""
     captured = len(special.captured)
-    phases = tuple(phases_of(special.graph, captured))
+    phases = tuple(passes().phases_of(special.graph, captured))
     arguments = special.signature.arguments
     found = []
     for number, phase in enumerate(phases):

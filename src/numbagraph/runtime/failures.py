@@ -10,8 +10,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from numbagraph.emit.failures import FAILURES
 from numbagraph.intrinsics.external import FINDERS
+from numbagraph.ir.abi import FAILURES
 from numbagraph.ir.structs import Struct
 from numbagraph.runtime.interruption import keeping
 

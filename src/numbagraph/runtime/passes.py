@@ -4,17 +4,22 @@ from numbagraph.emit.program import emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.loops.buffers import fails_late, reuse_donated
 from numbagraph.loops.ir import Compute
-from numbagraph.loops.schedule import build_program
+from numbagraph.loops.lengths import array_of_computed_length
+from numbagraph.loops.phases import phases_of
+from numbagraph.loops.schedule import LengthNotKnown, build_program
 from numbagraph.loops.tiling import tiled
 from numbagraph.rewrite.pipeline import optimise
 
 __all__ = [
     "TOO_BIG",
     "Compute",
+    "LengthNotKnown",
+    "array_of_computed_length",
     "build_program",
     "emit_program",
     "fails_late",
     "optimise",
+    "phases_of",
     "repeated_dims",
     "reuse_donated",
     "tiled",

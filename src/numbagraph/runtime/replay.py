@@ -3,18 +3,13 @@ is not run again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Input
-from numbagraph.loops.ir import Branch, Loop, Program, Region, ReverseLoop
-from numbagraph.runtime.failures import Operand, StepRecord, Stop, take
+from numbagraph.forking import importing
+from numbagraph.runtime.failures import StepRecord, Stop, take
 from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation
-from numbagraph.transforms.interpret import evaluate, extended
 
 
 def run_once(
@@ -27,7 +22,7 @@ def run_once(
     if result is NotImplemented and special is not None:
         stop = stop or stop_of(special, leaves)
         raise_kept()
-        error = error_of(special, stop.steps) if stop is not None else None
+        error = error_of_steps(special, stop.steps) if stop is not None else None
         if error is not None:
             raise error
     return result
@@ -39,51 +34,9 @@ def stop_of(special: Specialisation | None, leaves: Sequence[Any]) -> Stop | Non
     return stop if stop is not None and special is not None and stop.is_of(special.plans, leaves) else None
 
 
-def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception | None:
-    """The error of the innermost step that failed, with the steps of the loops around it; None where NumPy finds no
-    fault, since that may be a matter of rounding."""
-    known = {each.name: each for each in regions_of(special.tiled, f"{special.name}.program")}
-    if not steps or any(each.name not in known for each in steps):
-        return None
-    region = known[steps[0].name].region
-    operands = [array_of(*pair) for pair in zip(region.graph.inputs, steps[0].operands, strict=True)]
-    try:
-        evaluate(region.graph, operands)
-    except Exception as error:  # noqa: BLE001  whoever asked for it raises it
-        for each in steps:
-            error = extended(error, "\n  ".join([f"in step {each.number}", *known[each.name].places]))
-        return error
-    return None
+def error_of_steps(special: Specialisation, steps: Sequence[StepRecord]) -> Exception | None:
+    """The error of the innermost step that failed, if NumPy finds one."""
+    with importing:
+        from numbagraph.runtime.failed_steps import error_of  # noqa: PLC0415  it needs the passes
 
-
-class Place(Struct):
-    """A region of a loop, the name of its native function, and where it stands: the loop and the branches around it, up
-    to the next loop."""
-
-    name: str
-    region: Region
-    places: tuple[str, ...]
-
-
-def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> Iterator[Place]:
-    """The regions of all loops in a program. What it is itself in may be ``branches``."""
-    for number, step in enumerate(program.body.steps):
-        prefix = f"{name}.{number}"
-        if isinstance(step, Branch):
-            around = (f"in {step.name}\n  at {step.source}", *branches)
-            for k, region in enumerate(step.regions):
-                yield from regions_of(region.program, f"{prefix}.branch{k}.program", around)
-        elif isinstance(step, (Loop, ReverseLoop)):
-            loop = step if isinstance(step, Loop) else step.back
-            parts = {"step": step.body, "condition": step.condition}
-            parts |= {"back": step.back.body} if isinstance(step, ReverseLoop) else {}
-            for title, region in parts.items():
-                if region is not None:
-                    own = f"{prefix}.{title}.program"
-                    yield Place(own, region, (f"in {loop.name}\n  at {loop.source}", *branches))
-                    yield from regions_of(region.program, own)
-
-
-def array_of(leaf: Input, operand: Operand) -> np.ndarray:
-    """A leaf of a step as an array."""
-    return np.frombuffer(operand.content, leaf.dtype).reshape(operand.lengths)
+    return error_of(special, steps)

@@ -32,6 +32,7 @@ from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value, at_source
 from numbagraph.rewrite.engine import is_length
+from numbagraph.rewrite.masks import guards_without_masks
 
 Branch = Callable[[], Sequence[Any]]
 
@@ -192,7 +193,7 @@ class Joined:
                 outputs.append(TRUE)
         known = {array.value for each in sides for array, _ in each.written}.union(*(each.used for each in sides))
         drafts = [
-            Draft(f"branch{number}", outputs, side.guards)
+            Draft(f"branch{number}", *guards_without_masks(outputs, side.guards, known))
             for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))
         ]
         regions, captures = close_together((), drafts, lambda node: node in known and not is_length(node))

@@ -46,6 +46,7 @@ from numbagraph.ir.regions import Draft, close, close_together
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Input, Value, at_source
 from numbagraph.ops.control.scan import Loop
+from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 
 PASSES = 12
@@ -355,12 +356,13 @@ class Capture:
         nothing = flatten(())[1]
         parameters, initial = self.parameters, list(initial)
         carries = len(initial)
-        body = Body(tuple(outputs), nothing, traced.guards, traced.used)
+        values, guards = guards_without_masks(outputs, traced.guards, traced.used)
+        body = Body(tuple(values), nothing, guards, traced.used)
         is_checked = body.is_checked or any(guard.ordered for guard in found.test_guards)
         if is_checked:
             parameters = [*parameters, Input(TRUE.type, "checked")]
             initial.append(TRUE)
-            body = replace(body, outputs=(*outputs[:carries], TRUE, *outputs[carries:]))
+            body = replace(body, outputs=(*body.outputs[:carries], TRUE, *body.outputs[carries:]))
         results = self.results(body, parameters, initial, found)
         if is_checked:
             require_to_run(results.pop(carries))
@@ -378,9 +380,10 @@ class Capture:
             operands = (*initial, *arrays, *closed.captures)
             loop = Loop(self.length, operands, closed.region, len(initial), len(arrays), False, 1)
             return [loop.result(number) for number in range(count)]
-        condition = Body((found.test,), nothing, found.test_guards, body.used)
+        (test,), guards = guards_without_masks([found.test], found.test_guards, body.used)
+        condition = Body((test,), nothing, guards, body.used)
         hoisted = invariants(body, parameters) | invariants(condition, parameters)
-        drafts = Draft("goes_on", [found.test], found.test_guards), Draft("step", body.outputs, body.guards)
+        drafts = Draft("goes_on", condition.outputs, condition.guards), Draft("step", body.outputs, body.guards)
         regions, captures = close_together(parameters, drafts, lambda node: body.is_used(node) or node in hoisted)
         attrs = {"condition": regions[0], "body": regions[1], "carries": len(parameters)}
         bind = registry["while_loop"].bind

@@ -1,0 +1,64 @@
+"""The error of a step of a loop that failed in native code: the step is run once more with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Input
+from numbagraph.loops.ir import Branch, Loop, Program, Region, ReverseLoop
+from numbagraph.runtime.failures import Operand, StepRecord
+from numbagraph.runtime.specialise import Specialisation
+from numbagraph.transforms.interpret import evaluate, extended
+
+
+def error_of(special: Specialisation, steps: Sequence[StepRecord]) -> Exception | None:
+    """The error of the innermost step that failed, with the steps of the loops around it; None where NumPy finds no
+    fault, since that may be a matter of rounding."""
+    known = {each.name: each for each in regions_of(special.tiled, f"{special.name}.program")}
+    if not steps or any(each.name not in known for each in steps):
+        return None
+    region = known[steps[0].name].region
+    operands = [array_of(*pair) for pair in zip(region.graph.inputs, steps[0].operands, strict=True)]
+    try:
+        evaluate(region.graph, operands)
+    except Exception as error:  # noqa: BLE001  whoever asked for it raises it
+        for each in steps:
+            error = extended(error, "\n  ".join([f"in step {each.number}", *known[each.name].places]))
+        return error
+    return None
+
+
+class Place(Struct):
+    """A region of a loop, the name of its native function, and where it stands: the loop and the branches around it, up
+    to the next loop."""
+
+    name: str
+    region: Region
+    places: tuple[str, ...]
+
+
+def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> Iterator[Place]:
+    """The regions of all loops in a program. What it is itself in may be ``branches``."""
+    for number, step in enumerate(program.body.steps):
+        prefix = f"{name}.{number}"
+        if isinstance(step, Branch):
+            around = (f"in {step.name}\n  at {step.source}", *branches)
+            for k, region in enumerate(step.regions):
+                yield from regions_of(region.program, f"{prefix}.branch{k}.program", around)
+        elif isinstance(step, (Loop, ReverseLoop)):
+            loop = step if isinstance(step, Loop) else step.back
+            parts = {"step": step.body, "condition": step.condition}
+            parts |= {"back": step.back.body} if isinstance(step, ReverseLoop) else {}
+            for title, region in parts.items():
+                if region is not None:
+                    own = f"{prefix}.{title}.program"
+                    yield Place(own, region, (f"in {loop.name}\n  at {loop.source}", *branches))
+                    yield from regions_of(region.program, own)
+
+
+def array_of(leaf: Input, operand: Operand) -> np.ndarray:
+    """A leaf of a step as an array."""
+    return np.frombuffer(operand.content, leaf.dtype).reshape(operand.lengths)
