@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.failures import RECORD, RECORD_TYPE, leaves_record, text
+from numbagraph.emit.failures import leaves_record, text
+from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type

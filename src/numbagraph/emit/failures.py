@@ -6,18 +6,14 @@ from collections.abc import Iterator
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I8, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitter import I8, POINTER
 from numbagraph.intrinsics.ir import Literal
-from numbagraph.ir.abi import FAILURES
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.loops import buffers
 from numbagraph.loops.buffers import fails_late
 from numbagraph.loops.ir import Branch, Loop, Region, ReverseLoop, Step
 from numbagraph.ops.control.common import may_fail
-
-RECORD = f"{FAILURES}record"
-RECORD_TYPE = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64.as_pointer()])
 
 
 def region_fails(region: Region) -> bool:
@@ -66,11 +62,3 @@ def text(module: ir.Module, content: str) -> ir.Value:
         variable.linkage, variable.global_constant = "internal", True
         variable.initializer = ir.Constant(type_, data)
     return variable.bitcast(POINTER)
-
-
-def define_without_failures(module: ir.Module) -> None:
-    """Give the function a body that does nothing, for code that other callers than Python run."""
-    function = module.globals.get(RECORD)
-    if isinstance(function, ir.Function) and function.is_declaration:
-        function.linkage = "internal"
-        Emitter(ir.IRBuilder(function.append_basic_block("entry"))).builder.ret_void()

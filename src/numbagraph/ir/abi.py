@@ -27,13 +27,13 @@ import numpy as np
 from numbagraph.ir.structs import Struct, cached_property
 
 OUT_OF_MEMORY = -1
-FAILURES = "numbagraph.failures."
-"""The prefix of external symbols that are functions of `numbagraph.runtime.failures`."""
-
 INTERRUPTED = -2
 """A signal handler of Python's, or a function that was called back, has raised an exception, which is set."""
 NO_SOLUTION = 2
 """A matrix is singular, or not positive definite."""
+
+FAILURES = "numbagraph.failures."
+"""The prefix of external symbols that are functions of `numbagraph.runtime.failures`."""
 
 PYTHON_SCALARS: dict[type, np.dtype] = {
     bool: np.dtype(np.bool_),

@@ -345,11 +345,14 @@ def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     library, address = _entry()
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
-    bound = np.frombuffer(memoryview(table), dtype=np.uint8).view(_Bound)
-    # CPython promises that a function's method definition may be owned by the object that it is bound to.
-    bound.definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
+    definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
+    # CPython promises that a function's method definition may be owned by the object that it is bound to. Where both are
+    # garbage, it is read once more after that one's attributes are gone: so it lies in the array's own memory.
+    records = (table, definition)
+    bound = np.frombuffer(bytearray(b"".join(map(bytes, records))), dtype=np.uint8).copy().view(_Bound)
+    bound.definition = definition
     bound.owned = (library, table, addresses, tuple(plans))
     new_function = ctypes.pythonapi.PyCFunction_NewEx
     new_function.restype = ctypes.py_object
     new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new_function(ctypes.addressof(bound.definition), bound, None)
+    return new_function(bound.ctypes.data + ctypes.sizeof(table), bound, None)
