@@ -17,6 +17,7 @@ from numbagraph.frontend.differentiation import (
 )
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
+from numbagraph.frontend.prints import debug_print
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.ops.linalg.errors import on_linalg_error
@@ -38,6 +39,7 @@ __all__ = [
     "checkpoint",
     "cond",
     "custom_vjp",
+    "debug_print",
     "fori_loop",
     "grad",
     "graph_jit",

@@ -40,6 +40,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.loops,
         numbagraph.frontend.branches,
         numbagraph.frontend.callbacks,
+        numbagraph.frontend.prints,
         numbagraph.runtime.threads,
     ],
 )

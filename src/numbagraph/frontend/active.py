@@ -11,6 +11,7 @@ from numbagraph.frontend.locating import TraceError, kept, misplaced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
+from numbagraph.ops import effects
 
 
 class Scope:
@@ -55,6 +56,8 @@ class Trace:
         self.guards = guards
         self.captured = Captured()
         self.aliases = 0
+        self.order: Value | None = effects.first()
+        """What the last effect gave, or what the next one takes; None in a region that is not given it."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""

@@ -14,6 +14,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
+from numbagraph.frontend.ordered import branches_in_order
 from numbagraph.frontend.regions import Body, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -143,6 +144,7 @@ def checkpoint(fun: Function) -> Function:
     return call
 
 
+@branches_in_order
 def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:
     """The results of the branch that a number says."""
     assert current_trace() is not None

@@ -16,6 +16,7 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -468,8 +469,9 @@ class custom_vjp:
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
                 raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
-            _, residuals = self.forward(*arguments_of(spec, arguments))
-            found = self.backward(residuals, arguments_of(output_spec, cotangents))
+            with left_out():
+                _, residuals = self.forward(*arguments_of(spec, arguments))
+                found = self.backward(residuals, arguments_of(output_spec, cotangents))
             if len(found) != len(args):
                 name = self.function.__name__
                 raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")

@@ -297,7 +297,7 @@ class GraphFunction:
             return
         groups: dict[Any, list[Traced]] = {}
         for traced in reversed(self._traced.get(key, {}).values()):
-            if traced.version is not None:
+            if traced.version is not None and not traced.outputs.has_effects:  # a call that fails must not run twice
                 groups.setdefault(traced.outputs.alike, []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:

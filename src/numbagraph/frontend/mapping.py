@@ -13,13 +13,16 @@ import optree
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.differentiation import Function, in_trace, plain
+from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
+from numbagraph.ops.effects import after_all
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, spread
 
@@ -27,24 +30,32 @@ Axis = int | None
 
 
 class Requirements:
-    """What a function of one element requires: for a batch, it must hold for all elements."""
+    """What a function of one element requires: for a batch, it must hold for all elements. And the order of its
+    effects, behind the conditions."""
 
     def __init__(self) -> None:
         self.guards = shapes.current_collector()
         self.mark = len(self.guards.guards)
         self.found: list[Guard] = []
         self.batched: list[bool] = []
+        self.trace = current_trace()
+        self.order = self.trace.order if self.trace is not None else None
 
     def take(self) -> list[Value]:
         """The conditions that have arisen so far, which no longer belong to the trace."""
         self.found = self.guards.guards[self.mark :]
         del self.guards.guards[self.mark :]
-        self.batched = [False] * len(self.found)
-        return [each.condition for each in self.found]
+        conditions = [each.condition for each in self.found]
+        if self.trace is not None and self.trace.order is not None and self.trace.order is not self.order:
+            conditions.append(self.trace.order)
+        self.batched = [False] * len(conditions)
+        return conditions
 
     def give(self, conditions: Sequence[Value]) -> None:
         """Require the same of whole batches."""
-        for guard, value, flag in zip(self.found, conditions, self.batched, strict=True):
+        if self.trace is not None and len(conditions) > len(self.found):
+            self.trace.order = after_all(conditions[-1])
+        for guard, value, flag in zip(self.found, conditions, self.batched, strict=False):
             self.guards.add(replace(guard, condition=registry["all"](value) if flag else value))
 
     def along(self, conditions: Sequence[Value], arrays: Mapping[Value, Value], size: Extent) -> list[Value]:
@@ -327,7 +338,8 @@ def completed(value: Value, core: CoreShape, binding: Binding) -> Value:
 
 def pulled_back(vjp: Callable[..., Any], name: str, g: Any, y: Any, operands: Sequence[Any]) -> Sequence[Any]:
     """The cotangent of each operand, by the rule that a user gave for the function of this name."""
-    found = vjp(g, y, *operands)
+    with left_out():
+        found = vjp(g, y, *operands)
     found = found if isinstance(found, (tuple, list)) else (found,)
     if len(found) != len(operands):
         raise TypeError(f"the vjp of {name} gave {len(found)} cotangents for {len(operands)} operands")

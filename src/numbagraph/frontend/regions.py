@@ -10,6 +10,7 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace, region
 from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.ordered import without_order
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.structs import Struct
@@ -54,7 +55,7 @@ def trace_region(
     trace = current_trace()
     assert trace is not None
     mark = len(trace.guards.guards)
-    with region(what) as scope:
+    with without_order(trace, mark), region(what) as scope:
         values, structure = flatten(tuple(arguments))
         own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
         leaves, spec = flatten(function(*own))
@@ -62,6 +63,14 @@ def trace_region(
     guards = tuple(trace.guards.guards[mark:])
     del trace.guards.guards[mark:]
     return Body(outputs, spec, guards, frozenset([*scope.used, *given]))
+
+
+def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, what: str) -> None:
+    if expected != found:
+        raise TraceError(
+            f"{what} must give carried values of the structure that it takes, {expected}, not {found}"
+            f"\n  at {user_source()}"
+        )
 
 
 def leaf_value(leaf: Any, what: str) -> Any:

@@ -15,8 +15,9 @@ from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
+from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
 from numbagraph.runtime.specialise import Specialisation
@@ -30,6 +31,8 @@ class Outputs(Struct):
     """For each leaf of the returned tree the result that it is, or None for a static leaf."""
     static: tuple[Any, ...]
     """The leaves that are the same in each call, as they were when the function was traced."""
+    has_effects: bool = False
+    """Whether there is a result before the others, which nobody gets, so that effects take place, and do so first."""
 
     @property
     def flat(self) -> bool:
@@ -41,6 +44,10 @@ class Outputs(Struct):
     def in_order(self) -> bool:
         """Whether the results are the leaves of the returned tree."""
         return self.slots == tuple(range(len(self.slots))) and bool(self.slots)
+
+    def behind_effects(self) -> Outputs:
+        slots = tuple(None if slot is None else slot + 1 for slot in self.slots)
+        return replace(self, slots=slots, has_effects=True)
 
     @property
     def single(self) -> bool:
@@ -101,6 +108,8 @@ def trace(
     with tracing(described) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         values, outputs = collect_outputs(call([Tracer(each, argument=True) for each in inputs]), described)
+        if current.order is not None and current.order is not effects.first():
+            values, outputs = (current.order, *values), outputs.behind_effects()
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards

@@ -23,6 +23,7 @@ from numbagraph.transforms.interpret import (
     bind,
     boxed,
     check_entry,
+    effects,
     evaluate,
     interpret,
     leaf_data,
@@ -64,7 +65,8 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         with x64():
             results, out_of_bounds = compiled(*arrays)
             if out_of_bounds is not None and out_of_bounds:
-                evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
+                with effects.suppressed():
+                    evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
                 raise RuntimeError(f"{graph.name}: JAX found an index out of bounds that NumPy does not")
         if any(isinstance(array, jax.Array) for array in arrays):
             return list(results)
