@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.lengths import array_of_computed_length
@@ -67,6 +67,13 @@ def has_late_lengths(special: Specialisation) -> bool:
     except LengthNotKnown:
         return True
     return False
+
+
+def refuse_effects(described: str) -> NoReturn:
+    raise NotImplementedError(
+        f"{described} prints (debug_print), and has lengths that elements decide: it would be several programs, and "
+        "prints would not be in order. Keep all elements (np.where), or print outside of the function"
+    )
 
 
 def in_phases(special: Specialisation) -> Phases:
