@@ -18,6 +18,7 @@ from numbagraph.frontend.differentiation import (
 )
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
+from numbagraph.frontend.prints import debug_print
 from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
 from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
@@ -44,6 +45,7 @@ __all__ = [
     "checkpoint",
     "cond",
     "custom_vjp",
+    "debug_print",
     "fori_loop",
     "grad",
     "graph_jit",

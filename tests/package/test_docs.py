@@ -42,6 +42,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.branches,
         numbagraph.frontend.callbacks,
         numbagraph.frontend.checks,
+        numbagraph.frontend.prints,
         numbagraph.runtime.threads,
     ],
 )

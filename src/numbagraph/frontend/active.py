@@ -12,6 +12,7 @@ from numbagraph.frontend.locating import TraceError, kept, misplaced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
+from numbagraph.ops import effects
 
 
 class Scope:
@@ -71,6 +72,8 @@ class Trace:
         """What loops of converted functions were found to carry when they were traced before, by where they stand."""
         self.shared: dict[Any, Any] | None = None
         """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
+        self.order: Value | None = effects.first()
+        """What the last effect gave, or what the next one takes; None in a region that is not given it."""
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""

@@ -15,6 +15,7 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
+from numbagraph.frontend.ordered import branches_in_order
 from numbagraph.frontend.regions import TRUE, Body, require_to_run, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -146,14 +147,16 @@ def checkpoint(fun: Function) -> Function:
 
 def taken(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:
     """The results of the branch that a number says."""
+    return traced_branches(index, [as_traced(plain(each)) for each in functions], operands)
+
+
+@branches_in_order
+def traced_branches(index: Value, functions: Sequence[Function], operands: Sequence[Any]) -> Any:
     assert current_trace() is not None
     values, spec = values_of(tuple(operands))
     arguments = optree.tree_unflatten(spec, values)
     names = [described("the branch", each) for each in functions]
-    bodies = [
-        trace_region(as_traced(plain(each)), arguments, name, values)
-        for each, name in zip(functions, names, strict=True)
-    ]
+    bodies = [trace_region(each, arguments, name, values) for each, name in zip(functions, names, strict=True)]
     outputs = alike(bodies, names)
     is_checked = any(body.is_checked for body in bodies)
     if is_checked:

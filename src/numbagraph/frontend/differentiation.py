@@ -18,6 +18,7 @@ from numbagraph.forking import importing
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -477,8 +478,9 @@ class custom_vjp:
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
                 raise TraceError(f"{self.function.__name__} has no rule: call its defvjp before differentiating it")
-            _, residuals = as_traced(self.forward)(*arguments_of(spec, arguments))
-            found = as_traced(self.backward)(residuals, arguments_of(output_spec, cotangents))
+            with left_out():
+                _, residuals = as_traced(self.forward)(*arguments_of(spec, arguments))
+                found = as_traced(self.backward)(residuals, arguments_of(output_spec, cotangents))
             if len(found) != len(args):
                 name = self.function.__name__
                 raise TypeError(f"the backward rule of {name} gave {len(found)} cotangents for {len(args)} arguments")

@@ -36,7 +36,11 @@ def embed(
         return call([given.get(position, leaf) for position, leaf in enumerate(leaves)])
 
     def version(one: bool | None) -> Traced:
-        return trace(filled, [with_ones(each, one) for each in layouts], own_names, name, described, converts=converts)
+        layouts_here = [with_ones(each, one) for each in layouts]
+        traced = trace(filled, layouts_here, own_names, name, described, converts=converts)
+        if traced.outputs.has_effects:
+            raise NotImplementedError(f"{described} prints (debug_print), which is for calls from Python")
+        return traced
 
     chosen, refuses_one = choose(version, any(isinstance(each, ArrayLeaf) and each.ndim for each in layouts))
     versions = tuple(specialise(each, f"{name}.{number}") for number, each in enumerate(chosen))

@@ -18,6 +18,7 @@ from numbagraph.frontend.differentiation import Function, plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.loop_functions import LoopFunction, writes_results
 from numbagraph.frontend.mapping import Mapped, pulled_back
+from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir.op import registry
@@ -305,7 +306,8 @@ class GUFunc:
         assert self.vjp is not None
         rest = iter(given)
         arguments = [Tracer(next(rest)) if isinstance(each, Tracer) else each for each in arguments]
-        result = as_traced(self.core)(*arguments)
+        with left_out():
+            result = as_traced(self.core)(*arguments)
         g = tuple(map(Tracer, cotangents)) if self.nout > 1 else Tracer(cotangents[0])
         found = pulled_back(self.vjp, self.__name__, g, result, arguments)
         pairs = zip(found, arguments, strict=True)

@@ -25,7 +25,7 @@ from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
-from numbagraph.frontend.phases import has_late_lengths, in_phases
+from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.shared import SharedVariable, layout_of
@@ -312,6 +312,8 @@ class GraphFunction(Inspected):
         )
         traced.specialisation = special
         if self.backend == "numba" and has_late_lengths(special):
+            if outputs.has_effects:
+                refuse_effects(self._described)
             traced.phases = in_phases(special)
             return
         special.write_in_place()
@@ -331,10 +333,9 @@ class GraphFunction(Inspected):
         if self.backend != "numba" or check_level() > 1:
             return
         groups: dict[Any, list[Traced]] = {}
-        for traced in reversed(self._traced.get(key, {}).values()):
-            if traced.version is not None and (traced.phases is None or traced.is_direct):
-                alike = (traced.outputs.alike, traced.shared) if traced.phases is None else id(traced)
-                groups.setdefault(alike, []).append(traced)
+        for traced in filter(Traced.is_dispatched, reversed(self._traced.get(key, {}).values())):
+            alike = (traced.outputs.alike, traced.shared) if traced.phases is None else id(traced)
+            groups.setdefault(alike, []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]

@@ -15,8 +15,9 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.kept_loops import outside
 from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.ordered import scan_in_order, while_in_order
 from numbagraph.frontend.python_numbers import check_difference
-from numbagraph.frontend.regions import TRUE, Body, invariants, require_to_run, trace_region
+from numbagraph.frontend.regions import TRUE, Body, invariants, require_structure, require_to_run, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -96,14 +97,6 @@ class Carry:
     def fitted(self, after: Sequence[Value]) -> list[Value]:
         """The values after a step, in the types that are carried."""
         return [now if old.type.weak else convert(now, old.dtype) for now, old in zip(after, self.values, strict=True)]
-
-
-def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, what: str) -> None:
-    if expected != found:
-        raise TraceError(
-            f"{what} must give carried values of the structure that it takes, {expected}, not {found}"
-            f"\n  at {user_source()}"
-        )
 
 
 def whole_number(number: Any, what: str) -> Value:
@@ -218,6 +211,7 @@ class Manner(Struct):
     keep: str = "all"
 
 
+@scan_in_order
 def traced_scan(
     f: Function, init: Any, xs: Any, length: Any, how: Manner, user: Function | None = None
 ) -> tuple[Any, Any]:
@@ -462,6 +456,7 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
         return traced_while(as_traced(plain(cond_fun)), as_traced(plain(body_fun)), init_val)
 
 
+@while_in_order
 def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     carry, nothing = Carry(init_val), Sequences((), 0)
     what = described("the step", body_fun)

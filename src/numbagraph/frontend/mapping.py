@@ -13,8 +13,10 @@ import optree
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.differentiation import Function, in_trace, plain
+from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.shared import unassigned
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -22,6 +24,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
+from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, batch_guards, spread
@@ -30,28 +33,41 @@ Axis = int | None
 
 
 class Requirements:
-    """What a function of one element requires: for a batch, it must hold for all elements."""
+    """What a function of one element requires: for a batch, it must hold for all elements. And the order of its
+    effects."""
 
     def __init__(self) -> None:
         self.guards = shapes.current_collector()
         self.mark = len(self.guards.guards)
         self.found: list[Guard] = []
+        self.trace = current_trace()
+        self.before = self.trace.order if self.trace is not None else None
+        self.order: Value | None = None
+        """Of effects, if there are any."""
 
     def take(self) -> None:
         """What has been required so far no longer belongs to the trace."""
         self.found = self.guards.guards[self.mark :]
         del self.guards.guards[self.mark :]
-        conditions = under_masks([each.condition for each in self.found])
+        conditions = [each.condition for each in self.found]
+        if self.trace is not None and self.trace.order is not None and self.trace.order is not self.before:
+            *conditions, self.order = under_masks([*conditions, self.trace.order])
+        else:
+            conditions = under_masks(conditions)
         self.found = [replace(guard, condition=each) for guard, each in zip(self.found, conditions, strict=True)]
 
     def along(self, arrays: Mapping[Value, Value], size: Extent) -> None:
         """Require the same of a batch with one more dimension."""
         self.found = batch_guards(self.found, dict(arrays), size)
+        if self.order is not None:
+            self.order = batch([self.order], dict(arrays), size)[0][0]
 
     def give(self) -> None:
         """Let it belong to the trace."""
         for guard in self.found:
             self.guards.add(guard)
+        if self.trace is not None and self.order is not None:
+            self.trace.order = after_all(self.order)
 
 
 class Unmapped:
@@ -330,7 +346,8 @@ def completed(value: Value, core: CoreShape, binding: Binding) -> Value:
 
 def pulled_back(vjp: Callable[..., Any], name: str, g: Any, y: Any, operands: Sequence[Any]) -> Sequence[Any]:
     """The cotangent of each operand, by the rule that a user gave for the function of this name."""
-    found = vjp(g, y, *operands)
+    with left_out():
+        found = vjp(g, y, *operands)
     found = found if isinstance(found, (tuple, list)) else (found,)
     if len(found) != len(operands):
         raise TypeError(f"the vjp of {name} gave {len(found)} cotangents for {len(operands)} operands")

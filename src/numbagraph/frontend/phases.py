@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
@@ -75,6 +75,13 @@ def may_be_late(graph: Graph) -> bool:
     """Whether some length follows from elements, or from a loop. Mostly none does, and nothing else is imported."""
     lengths = {extent for value in graph.order for extent in value.type.shape if isinstance(extent, Node)}
     return any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in toposort(lengths))
+
+
+def refuse_effects(described: str) -> NoReturn:
+    raise NotImplementedError(
+        f"{described} prints (debug_print), and has lengths that elements decide: it would be several programs, and "
+        "prints would not be in order. Keep all elements (np.where), or print outside of the function"
+    )
 
 
 def in_phases(special: Specialisation) -> Phases:

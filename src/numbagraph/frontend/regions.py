@@ -10,6 +10,7 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace, region
 from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.ordered import without_order
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
@@ -65,7 +66,7 @@ def trace_region(
     trace = current_trace()
     assert trace is not None
     mark = len(trace.guards.guards)
-    with region(what) as scope:
+    with without_order(trace, mark), region(what) as scope:
         values, structure = flatten(tuple(arguments))
         own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
         leaves, spec = flatten(function(*own))
@@ -80,6 +81,14 @@ def require_to_run(result: Value) -> None:
     """Let a loop or a branch be run in its place, whoever asks for its results: it checks something. ``result`` is one
     of these, and true."""
     shapes.current_collector().add(Guard(result, "a loop or a branch has run", current_source(), ordered=True))
+
+
+def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, what: str) -> None:
+    if expected != found:
+        raise TraceError(
+            f"{what} must give carried values of the structure that it takes, {expected}, not {found}"
+            f"\n  at {user_source()}"
+        )
 
 
 def leaf_value(leaf: Any, what: str) -> Any:

@@ -21,6 +21,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
+from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
@@ -39,6 +40,8 @@ class Outputs(Struct):
     """The number of results."""
     written: tuple[int, ...] = ()
     """The arguments that hold the last results after the call, whether they are returned or not."""
+    has_effects: bool = False
+    """Whether there is a result before the others, which nobody gets, so that effects take place, and do so first."""
 
     @property
     def flat(self) -> bool:
@@ -53,6 +56,9 @@ class Outputs(Struct):
     def in_order(self) -> bool:
         """Whether the results are the leaves of the returned tree."""
         return self.slots == tuple(range(self.count)) and bool(self.slots)
+
+    def behind_effects(self) -> Outputs:
+        return replace(self.with_hidden(0, 1), has_effects=True)
 
     @property
     def single(self) -> bool:
@@ -153,6 +159,12 @@ class Traced(Struct, frozen=False):
         """Whether calls write no arguments and use no shared variables."""
         return not self.outputs.written and not self.shared.variables
 
+    def is_dispatched(self) -> bool:
+        """Whether later calls try it before they look for a version. One that fails is called twice, so that one with
+        effects is not."""
+        ready = self.version is not None and not self.outputs.has_effects
+        return ready and (self.phases is None or self.is_direct)
+
     @property
     def is_one(self) -> bool:
         """Whether a call is one native program, and nothing around it."""
@@ -179,6 +191,8 @@ def trace(
         returned = call(tracers)
         changed = written(tracers, inputs)
         values, outputs = collect_outputs(returned, described, tracers, changed)
+        if current.order is not None and current.order is not effects.first():
+            values, outputs = (current.order, *values), outputs.behind_effects()
         shared, shared_inputs, updates = uses(current.shared or {}, len(values) - len(changed))
         outputs = outputs.with_hidden(shared.first, len(updates))
         values = (*values[: shared.first], *updates, *values[shared.first :])

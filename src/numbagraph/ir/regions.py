@@ -16,7 +16,18 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, content_hash, guard_values, substitute, with_guard_values
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, extent_values, toposort
+from numbagraph.ir.values import (
+    ArrayType,
+    Constant,
+    Dim,
+    Extent,
+    Input,
+    Node,
+    Value,
+    at_source,
+    extent_values,
+    toposort,
+)
 
 _lock = new_lock()
 _regions: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
@@ -33,7 +44,8 @@ def interned(graph: Graph) -> Graph:
     """The one region of this content: nodes that hold equal regions are then equal themselves."""
     unknown = [shapes.not_one(extent) for each in graph.inputs for extent in each.shape]
     checks = [(each.error, each.subject, each.failure, each.ordered and each.source) for each in graph.guards]
-    key = (content_hash(graph, graph.name, repr(unknown)), *checks)
+    sources = tuple(each.source for each in graph.order if isinstance(each, Node))  # errors speak of lines
+    key = (content_hash(graph, graph.name, repr(unknown)), sources, *checks)
     with _lock:
         return _regions.setdefault(key, graph)
 
@@ -173,6 +185,36 @@ def opened(region: Graph, operands: Sequence[Value]) -> list[Value]:
     mapped = operand_lengths(region, operands)
     with shapes.collect_guards():  # what the region requires was required when it was made
         return substitute(region.outputs, mapped)
+
+
+def without_effects(region: Graph) -> Graph:
+    """The region without its effects, for a derivative, which runs it again: they give on the order that they take."""
+    roots = [*region.outputs, *guard_values(region.guards)]
+    mapped: dict[Value, Value] = {}
+    with shapes.collect_guards():  # the region around it requires the same
+        for value in toposort(roots):
+            mapped[value] = value
+            if isinstance(value, Node) and value.op.kind == "effect":
+                mapped[value] = mapped[value.inputs[0]]
+            elif isinstance(value, Node):
+                inputs = tuple(mapped[each] for each in value.inputs)
+                attrs = {name: item_without_effects(item) for name, item in value.attributes}
+                if inputs != value.inputs or attrs != value.attrs:
+                    with at_source(value.source):
+                        mapped[value] = value.op.bind(*inputs, **attrs)
+    if all(mapped[each] is each for each in roots):
+        return region
+    found = [mapped[each] for each in roots]
+    count = len(region.outputs)
+    guards = with_guard_values(region.guards, found[count:])
+    return interned(replace(region, outputs=tuple(found[:count]), guards=guards))
+
+
+def item_without_effects(item: Any) -> Any:
+    """An attribute of a node, whose regions lose their effects."""
+    if isinstance(item, Graph):
+        return without_effects(item)
+    return tuple(map(item_without_effects, item)) if type(item) is tuple else item
 
 
 def opened_guards(region: Graph, operands: Sequence[Value]) -> tuple[Guard, ...]:

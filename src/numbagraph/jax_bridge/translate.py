@@ -24,6 +24,7 @@ from numbagraph.transforms.interpret import (
     bind,
     boxed,
     check_entry,
+    effects,
     evaluate,
     interpret,
     leaf_data,
@@ -69,7 +70,8 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         with x64():
             results, failed = compiled(*arrays)
             if failed is not None and failed:
-                again = evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
+                with effects.suppressed():
+                    again = evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
                 if graph.late:  # whether a condition holds may be a matter of rounding
                     return again
                 raise RuntimeError(f"{graph.name}: JAX found an index out of bounds that NumPy does not")

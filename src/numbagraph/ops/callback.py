@@ -74,6 +74,8 @@ class Callback:
     """A call as an op. Programs find the function by a symbol, which is bound when they are loaded: what is kept on
     disk knows its name alone, and the function lives as long as a graph that has it."""
 
+    name, kind = "pure_callback", "callback"
+
     def __init__(self, call: Call) -> None:
         self.call = call
         self.native: Any = None
@@ -182,8 +184,8 @@ class Callback:
         inputs, outputs = (tuple(each.ndim for each in kinds) for kinds in (self.call.inputs, self.call.outputs))
         numbers = (0,) * self.sizes
         return Op(
-            name="pure_callback",
-            kind="callback",
+            name=self.name,
+            kind=self.kind,
             reference=lambda *operands, result, **attrs: self.evaluate(*operands, results=[result], **attrs)[0],
             infer=self.infer,
             frontend=Unsupported("it is made by numbagraph.pure_callback"),
@@ -247,14 +249,14 @@ def symbol_of(key: str) -> str:
 _callbacks: WeakValueDictionary[Any, Callback] = WeakValueDictionary()
 
 
-def callback_of(call: Call) -> Callback:
+def callback_of(call: Call, kind: type[Callback] = Callback) -> Callback:
     """The one callback of a call, so that equal calls are one node. The key does not hold the function, which may hold
     what holds the callback."""
-    key = tuple(getattr(call, name) for name in call.__fields__ if name != "function")
+    key = kind, *(getattr(call, name) for name in call.__fields__ if name != "function")
     with _lock:
         found = _callbacks.get(key)
         if found is None:
-            found = _callbacks[key] = Callback(call)
+            found = _callbacks[key] = kind(call)
         return found
 
 

@@ -15,6 +15,9 @@ from numbagraph.ops.product import is_thin, matmul
 from numbagraph.ops.shape import permute
 from numbagraph.transforms.interpret import evaluate
 
+CALLED = ("callback", "effect")
+"""Kinds of op that call Python each time that the program runs."""
+
 LEAST_WORK = 16.0
 """Cost an element (in additions) above which a value is computed once though it is larger than what it depends on."""
 
@@ -101,7 +104,7 @@ def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:
     for value in graph.order:
         if isinstance(value, Node):
             below[value] = frozenset().union(*(below[source] for source in value.inputs))
-            if any(source in mixed for source in value.inputs) or not below[value] or value.op.kind == "callback":
+            if any(source in mixed for source in value.inputs) or not below[value] or value.op.kind in CALLED:
                 mixed.add(value)
         elif isinstance(value, Input) and value in arrays:
             below[value] = frozenset((value,))

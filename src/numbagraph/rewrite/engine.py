@@ -161,7 +161,7 @@ def all_constant(heads: Sequence[Head]) -> bool:
     return bool(heads) and all(head is Constant for head in heads)
 
 
-@node_rule(lambda op: op.kind not in ("view", "callback") and op.name != "alias", all_constant)
+@node_rule(lambda op: op.kind not in ("view", "callback", "effect") and op.name != "alias", all_constant)
 def fold_constants(node: Node) -> Constant | None:
     """Constants in, constant out, unless it takes more room than they do. A view of a constant is free as it is.
 

@@ -346,8 +346,8 @@ def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
     definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
-    # CPython promises that a function's method definition may be owned by the object that it is bound to. Where both are
-    # garbage, it is read once more after that one's attributes are gone: so it lies in the array's own memory.
+    # CPython promises that a function's method definition may be owned by the object that it is bound to. Where both
+    # are garbage, it is read once more after that one's attributes are gone: so it lies in the array's own memory.
     records = (table, definition)
     bound = np.frombuffer(bytearray(b"".join(map(bytes, records))), dtype=np.uint8).copy().view(_Bound)
     bound.definition = definition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -52,11 +53,13 @@ def batch(outputs: Sequence[Value], batched_inputs: Mapping[Value, Value], size:
 def batch_node(node: Node, operands: Sequence[Batched]) -> Batched:
     """A node of which some operands have a batch dimension."""
     values, flags = [value for value, _ in operands], [batched for _, batched in operands]
-    if not any(flags):
+    if not any(flags) and all(map(operator.is_, values, node.inputs)):
         return node, False
     with at_source(node.source):
         try:
-            return node.op.batch(node.op, values, flags, **node.attrs), True
+            if not any(flags):  # after effects of a batch, which are no batch themselves
+                return node.op.bind(*values, **node.attrs), False
+            return node.op.batch(node.op, values, flags, **node.attrs), node.op.kind != "effect"
         except NotImplementedError as error:
             raise NotImplementedError(f"{node.op.name} cannot be batched: {error}\n  at {node.source}") from error
 

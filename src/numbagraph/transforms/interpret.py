@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -82,6 +84,24 @@ def evaluate(graph: Graph, arrays: Sequence[Any], *, check: bool = False) -> lis
     return [boxed(output, own(result, owned)) for output, result in zip(graph.outputs, results, strict=True)]
 
 
+class Effects(threading.local):
+    """Whether effects of a graph take place on this thread."""
+
+    are_wanted = True
+
+    @contextmanager
+    def suppressed(self) -> Iterator[None]:
+        """Run graphs again without their effects."""
+        before, self.are_wanted = self.are_wanted, False
+        try:
+            yield
+        finally:
+            self.are_wanted = before
+
+
+effects = Effects()
+
+
 def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[Any]:
     """Where native code failed a check: NumPy's interpreter runs into the same trouble, and says where.
 
@@ -89,7 +109,8 @@ def after_failure(graph: Graph, arrays: Sequence[Any], described: str) -> list[A
     So where NumPy finds no fault its results count.
     """
     check_sizes(graph, arrays)
-    results = evaluate(graph, arrays)
+    with effects.suppressed():
+        results = evaluate(graph, arrays)
     opaque = any(isinstance(value, Node) and isinstance(value.op.lower, lowering.Opaque) for value in graph.order)
     if opaque or any(guard.ordered and guard.condition in graph.late for guard in graph.guards):
         return results
@@ -215,7 +236,8 @@ class Evaluation:
         """The error of a condition that does not hold."""
         if guard.failure is None:
             return guard.error(requirement(guard.subject, guard.source, self.environment))
-        found = self.run(guard.arguments)
+        with effects.suppressed():  # they have taken place
+            found = self.run(guard.arguments)
         return guard.failure(*map(boxed, guard.arguments, found))
 
 
@@ -319,7 +341,8 @@ def check_entry(graph: Graph, environment: Environment) -> None:
 def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise where an array would have more bytes than there are addresses: NumPy would first make what comes before."""
     environment = bind(graph, arrays)
-    check_entry(graph, environment)
+    evaluation = Evaluation(graph, environment)
+    evaluation.check_entry()
     lengths: dict[Extent, int] = {}
     for value in graph.order:
         for extent in value.shape:
@@ -327,6 +350,7 @@ def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
                 lengths[extent] = exact_length(extent, environment)
         known = tuple(lengths[extent] for extent in value.shape)
         if isinstance(value, Node) and value.dtype.itemsize * math.prod(max(each, 1) for each in known) >= MOST_BYTES:
+            evaluation.run([*evaluation.pending])  # what is required of elements may say more
             raise ValueError(
                 f"array is too big: one of {value.dtype} with shape {shapes.shape_text(known)} has 2**63 bytes or more"
                 f"\n  in {value.op.name}\n  at {value.source}"

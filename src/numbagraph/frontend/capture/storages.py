@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from numbagraph.frontend.active import Scope, active, current_trace, region
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.ordered import OrderMissing, without_order
 from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.graph import Guard
@@ -84,10 +86,26 @@ def guards_inside(found: list[Guard]) -> Iterator[None]:
         del trace.guards.guards[mark:]
 
 
+@contextmanager
+def without_effects(what: str) -> Iterator[None]:
+    """The inside of a region that is not given the order of effects."""
+    trace = current_trace()
+    assert trace is not None
+    try:
+        with without_order(trace, len(trace.guards.guards)):
+            yield
+    except OrderMissing as missing:
+        raise CaptureError(
+            f"debug_print in {what} that Python's statements make has no place in the order of prints: write "
+            f"numbagraph.scan, while_loop or cond, whose bodies may print, or let graph_jit have convert=False\n"
+            f"  at {missing.source}"
+        ) from None
+
+
 def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
     """Call a function, which returns no traced array, in a region that may write arrays from outside."""
     guards: list[Guard] = []
-    with guards_inside(guards), region(what) as scope:
+    with guards_inside(guards), without_effects(what), region(what) as scope:
         scope.journal = journal = Journal()
         written: list[tuple[Tracer, Value]] = []
         try:

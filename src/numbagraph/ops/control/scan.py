@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import close, opened, output_type, without_unused
+from numbagraph.ir.regions import close, opened, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
 from numbagraph.ops.control.common import (
@@ -159,7 +159,7 @@ def vjp(
     stacked = [number for number in range(loop.carries, loop.outputs) if number in given]
     read = [number for number in moving if loop.outputs + number in given]
     seeds: list[Input | None] = [None] * loop.outputs
-    outputs = opened(loop.body, points)
+    outputs = opened(without_effects(loop.body), points)
     for number in (*moving, *stacked):
         seeds[number] = Input(strong_type(points[number] if number in moving else outputs[number]), "cotangent")
     added = {number: Input(strong_type(points[number]), "added") for number in read}

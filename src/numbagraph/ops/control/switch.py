@@ -8,7 +8,7 @@ from typing import Any
 
 from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import Draft, close_together, opened, output_type, without_unused
+from numbagraph.ir.regions import Draft, close_together, opened, output_type, without_effects, without_unused
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Value
 from numbagraph.ops.control.common import (
     batch_size,
@@ -58,7 +58,7 @@ def vjp(
     asked = moving = differentiable(operands, wanted[1:])
     found, required = [], []
     for branch in branches:
-        outputs = opened(branch, points)
+        outputs = opened(without_effects(branch), points)
         given_to = [seeds.get(number) for number in range(len(outputs))]
         with region_guards() as guards:
             found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
@@ -109,7 +109,8 @@ def batched_switch(
         return chosen(inputs[0], [wholes.get(point, point) for point in points], drafts, inputs[1:])[result]
     if any(map(region_may_fail, branches)):
         numbers = stand_ins([element_type(inputs[0], True)], "index")
-        own = [op.bind(*numbers, *points, branches=branches, result=k) for k in range(len(branches[0].outputs))]
+        bind, count = partial(op.bind, *numbers, *points, branches=branches), len(branches[0].outputs)
+        own = [bind(result=each) for each in range(count)]  # in one loop: a branch is taken once
         return over_elements(inputs, batched, [*numbers, *points], own)[result]
     given = dict(zip(points, inputs[1:], strict=True))
     stacks: dict[Value, Value] = {point: given[point] for point, flag in zip(points, batched[1:], strict=True) if flag}

@@ -7,7 +7,7 @@ from typing import Any
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.regions import Draft, close, close_together, opened
+from numbagraph.ir.regions import Draft, close, close_together, opened, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
 from numbagraph.ops.control.common import (
@@ -81,6 +81,7 @@ def pulled_back(
     carries: int,
 ) -> Cotangents:
     """The cotangents of the operands of a while loop, given those of its results."""
+    body = without_effects(body)
     asked = differentiable(inputs, wanted)
     moving = moving_carries(body, inputs[:carries], asked)
     points = stand_ins([each.type for each in inputs], "point")
