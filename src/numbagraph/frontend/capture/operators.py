@@ -415,7 +415,8 @@ def augmented(name: str, variable: Any, value: Any) -> Any:
 def augment_item(name: str, holder: Any, key: Any, value: Any) -> None:
     before = item(holder, key)
     after = getattr(operator, name)(before, value)
-    if after is not before or not isinstance(before, Tracer):  # a view has changed what it is a view of
+    is_view = isinstance(before, Tracer) and (before is holder or before._parent is not None)
+    if after is not before or not is_view:  # a view has changed what it is a view of
         set_item(holder, key, after)
 
 

@@ -142,7 +142,7 @@ class Rewriting:
         ]
 
     def for_loop(self, loop: ast.For, live: set[str]) -> list[ast.stmt]:
-        head = self.liveness.at_head(loop, live)
+        head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
         names = sorted((changed(loop.body, self.local) | stores(loop.target)) & head)
         self.require_private(names, loop)
         body = self.new_name("body")
