@@ -4,17 +4,19 @@ import sys
 import warnings
 
 import numpy as np
-import pymc as pm
-import pytensor.tensor as pt
 import pytest
-from pymc.blocking import DictToArrayBijection
-from pytensor.compile.ops import wrap_py
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.tensor.blockwise import Blockwise
 
-from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, compile_model, sample
-from tests.support.modes import PLAIN
+pm = pytest.importorskip("pymc")
+
+import pytensor.tensor as pt  # noqa: E402
+from pymc.blocking import DictToArrayBijection  # noqa: E402
+from pytensor.compile.ops import wrap_py  # noqa: E402
+from pytensor.graph.basic import Apply  # noqa: E402
+from pytensor.graph.op import Op  # noqa: E402
+from pytensor.tensor.blockwise import Blockwise  # noqa: E402
+
+from numbagraph.pymc_bridge import FallbackWarning, UnsupportedOp, compile_logp, compile_model, sample  # noqa: E402
+from tests.support.modes import PLAIN  # noqa: E402
 
 WARNS = pytest.mark.filterwarnings("ignore::numbagraph.pymc_bridge.FallbackWarning")
 DATA = np.random.default_rng(0).normal(1.0, 2.0, size=10)

@@ -113,7 +113,7 @@ def like(found, expected):
     return found if isinstance(found, np.ndarray) else np.asarray(expected).dtype.type(found)
 
 
-OF_UNKNOWN_LENGTH = ("extract",)
+OF_UNKNOWN_LENGTH = ("argwhere", "compress", "delete", "extract", "flatnonzero", "nonzero", "unique")
 """Results are as long as elements say."""
 
 
