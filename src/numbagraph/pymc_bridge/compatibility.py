@@ -101,8 +101,9 @@ def as_in_pytensor_3(kind: Any) -> Any:
 
 
 def pullback_of(op: Any) -> Callable[..., Any]:
-    """The derivative of an op, of its inputs, its outputs and their cotangents."""
-    return op.pullback if hasattr(op, "pullback") else op.L_op
+    """The derivative of an op, of its inputs, its outputs and their cotangents. The name of PyTensor 2 asks for any of
+    them; the new one warns of ops that have the old one alone."""
+    return op.L_op if hasattr(op, "L_op") else op.pullback
 
 
 def inferred_shapes(node: Any) -> Any:

@@ -236,7 +236,7 @@ def kalman_filter() -> pm.Model:
     return model
 
 
-@zoo("recurrences")
+@zoo("recurrences", far="where the noise is small, 1 - gain cancels")
 def filter_with_gaps() -> pm.Model:
     """A local level by Kalman's filter, in which some values have not been seen"""
     seen = np.where(np.arange(30) % 4 == 2, np.nan, Y)
