@@ -55,4 +55,59 @@ def test_what_nobody_knows_is_refused(function, message, sets):
     for arguments in sets:
         with pytest.raises((ng.TraceError, OverflowError), match=message) as caught:
             ng.graph_jit(function)(*copy.deepcopy(arguments))
-        assert "programs.py" in str(caught.value)
+        assert "support/programs" in str(caught.value)
+
+
+def swallowing(x, n):
+    total = 0.0
+    for _ in range(n):
+        try:
+            total += {1.0: 2.0}[x]
+        except (TypeError, KeyError):
+            total += 1.0
+    return total
+
+
+def digits(n):
+    return len(str(n))
+
+
+def palindrome(n, m):
+    s = str(n)
+    count = 0
+    for _ in range(m):
+        if s == s[::-1]:
+            count += 1
+    return count
+
+
+def member(x):
+    try:
+        return 1.0 if x in {2.0, 3.0} else 0.0
+    except TypeError:
+        return -1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(swallowing, (2.0, 3)), (digits, (123,)), (palindrome, (123, 4)), (member, (2.0,))]
+)
+def test_refusals_are_not_handled_by_the_function(function, arguments):
+    with pytest.raises(ng.TraceError, match="traced"):
+        ng.graph_jit(function)(*arguments)
+
+
+def test_a_traced_array_is_printed(capsys):
+    written = []
+
+    class Stream:
+        def write(self, text):
+            written.append(text)
+            return len(text)
+
+    def printing(x):
+        print(x)
+        print(x, file=Stream())
+        return x
+
+    assert ng.graph_jit(printing)(1.0) == 1.0
+    assert capsys.readouterr().out == written[0] + "\n" == "Tracer(weak float64[])\n"

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 import threading
 from types import SimpleNamespace
 
@@ -13,6 +11,7 @@ import pytest
 
 import numbagraph as ng
 from numbagraph import SharedContext, graph_jit, shared
+from tests.support.caches import printed_in_two_processes
 
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
 
@@ -321,8 +320,5 @@ print(f(1.0), f(2.0), s.value.tolist(), f.cache_info().found)
 
 
 def test_a_second_process_finds_the_code(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
-    (tmp_path / "program.py").write_text(PROGRAM)
-    for found in (0, 1):
-        text = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=True)
-        assert text.stdout.split("\n")[0] == f"1.0 3.0 [3.0, 0.0, 0.0] {found}"
+    printed = printed_in_two_processes(PROGRAM, tmp_path, monkeypatch)
+    assert printed == ["1.0 3.0 [3.0, 0.0, 0.0] 0", "1.0 3.0 [3.0, 0.0, 0.0] 1"]

@@ -12,6 +12,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
+from tests.support.caches import printed_in_two_processes
 
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
 Pair = namedtuple("Pair", ["left", "right"])
@@ -547,8 +548,5 @@ print(x.tolist(), f.cache_info().found)
 
 
 def test_a_second_process_finds_the_code(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
-    (tmp_path / "program.py").write_text(PROGRAM)
-    for found in (0, 1):
-        text = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=True)
-        assert text.stdout.split("\n")[0] == f"[0.0, 1.0, 3.0, 5.0, 7.0] {found}"
+    printed = printed_in_two_processes(PROGRAM, tmp_path, monkeypatch)
+    assert printed == ["[0.0, 1.0, 3.0, 5.0, 7.0] 0", "[0.0, 1.0, 3.0, 5.0, 7.0] 1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from numbagraph.frontend.captured import Captured
 from numbagraph.frontend.locating import TraceError, kept, misplaced
@@ -52,6 +52,16 @@ class Scope:
             each.used[value] = None
         return True
 
+    def note_read(self, array: Any, owner: Scope) -> None:
+        """Note that an array of another scope is read in this one, and in those between."""
+        while array._parent is not None:
+            array = array._parent
+        scope: Scope | None = self
+        while scope is not None and scope is not owner:
+            if scope.journal is not None:
+                scope.journal.read[id(array)] = array
+            scope = scope.parent
+
     def refusal(self, value: Value | None) -> TraceError:
         """The error for the use of an array, that has a value, where another trace is active, or none."""
         if self.ended:
@@ -68,8 +78,8 @@ class Trace:
         self.aliases = 0
         self.converts = converts
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
-        self.loop_sites: dict[Any, Any] = {}
-        """What loops of converted functions were found to carry when they were traced before, by where they stand."""
+        self.loop: Any = None
+        """What is known of the loops in the body of the captured loop that is being traced."""
         self.shared: dict[Any, Any] | None = None
         """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
         self.order: Value | None = effects.first()
@@ -83,6 +93,8 @@ class Trace:
 
 class Active(threading.local):
     trace: Trace | None = None
+    refusal: TraceError | None = None
+    """The last of them."""
     refusals = 0
     """How often traced arrays have been asked for what nobody knows yet."""
     scope: Scope | None = None
@@ -90,6 +102,27 @@ class Active(threading.local):
 
 
 active = Active()
+
+
+E = TypeVar("E", bound=TraceError)
+
+
+def refused(error: E) -> E:
+    """The same error, of which it is known that it was made."""
+    active.refusals += 1
+    active.refusal = error
+    return error
+
+
+@contextmanager
+def tried() -> Iterator[None]:
+    """Errors of tracing that are caught here are no errors of the function: something else is tried then."""
+    before = active.refusals
+    try:
+        yield
+    except Exception:
+        active.refusals = before
+        raise
 
 
 def current_trace() -> Trace | None:

@@ -35,25 +35,35 @@ class Conversion:
 
     def attempt(self, make: Callable[[bool], T]) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted."""
-        if self.needed or not self.allowed:
-            return make(self.needed)
+        if not self.allowed:
+            return make(False)
+        if self.needed:
+            return self._converted(make, None)
         refusals = active.refusals
         try:
-            return make(False)
+            found = make(False)
         except Exception as error:
             compiled_by_numba = type(error).__module__.startswith("numba.")
             if active.refusals == refusals and not compiled_by_numba:
                 raise
-            found = self._converted(make, error)
-        self.needed = True
-        return found
+            return self._converted(make, error)
+        return found if active.refusals == refusals else self._converted(make, active.refusal)
 
-    def _converted(self, make: Callable[[bool], T], refused: Exception) -> T:
+    def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
+        """What ``make`` gives of the converted function. An error that the function has caught itself is raised: what
+        it would do then is not what it does with numbers."""
+        refusals = active.refusals
         try:
-            return make(True)
+            found = make(True)
         except Unconvertible:
+            if refused is None:
+                raise
             raise refused from None
         except RecursionError:
             raise TraceError(
                 f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"
             ) from None
+        if active.refusals != refusals and active.refusal is not None:
+            raise active.refusal
+        self.needed = True
+        return found

@@ -12,7 +12,7 @@ from weakref import ref
 import numpy as np
 
 from numbagraph import ops
-from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.active import active, current_trace, refused
 from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import TraceError, located, user_source
 from numbagraph.frontend.python_numbers import checked
@@ -161,8 +161,6 @@ class Tracer(Unknown):
         if parent is not None:
             parent._views.append(ref(self))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def require_scope(self) -> None:
         """Raise unless this is used where it belongs to: in its trace, and on the thread of that."""
         scope = active.scope
@@ -170,11 +168,11 @@ class Tracer(Unknown):
             return
         if scope is None or not scope.admits(self._scope, self.value):
             raise self._scope.refusal(self.value)
+        scope.note_read(self, self._scope)
 
     def _refuse(self, message: str) -> TraceError:
         self.require_scope()
-        active.refusals += 1
-        return super()._refuse(message)
+        return refused(super()._refuse(message))
 
     @property
     def dtype(self) -> np.dtype:
@@ -306,7 +304,7 @@ class Tracer(Unknown):
         result = apply(function, self, *args)
         if not isinstance(result, Tracer):
             raise self._refuse("an in-place operation has one result")
-        text = str(self._refuse("an in-place operation would change the shape of its operand"))
+        text = str(super()._refuse("an in-place operation would change the shape of its operand"))
         if result.ndim != self.ndim:
             raise shapes.ShapeError(text)
         for extent, own in zip(result.value.shape, self.value.shape, strict=True):

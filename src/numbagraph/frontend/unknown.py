@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -57,11 +58,44 @@ class Unknown:
     def __contains__(self, item: Any) -> bool:
         raise self._refuse(f"`in` on a traced array: {CONTROL}")
 
+    def __hash__(self) -> int:
+        raise self._refuse(f"hash() of a traced array, such as a key of a dict or an element of a set: {CONTROL}")
+
+    def __str__(self) -> str:
+        return Description(self)
+
     def item(self, *_args: Any) -> Any:
         raise self._refuse(f"item() of a traced array: {CONTROL}")
 
     def tolist(self) -> Any:
         raise self._refuse(f"tolist() of a traced array: {CONTROL}")
+
+
+class Description(str):
+    """What is printed for a traced array. It is not the text of a number: nothing may be computed from it."""
+
+    __slots__ = ("_array",)
+
+    def __new__(cls, array: Any) -> Description:
+        self = super().__new__(cls, repr(array))
+        self._array = array
+        return self
+
+
+def _refused_text(name: str) -> Callable[..., None]:
+    def method(self: Any, *args: Any) -> Any:
+        if sys._getframe(1).f_code.co_name == "write":  # print() to a stream that Python implements, as notebooks have
+            return getattr(str, name)(self, *args)
+        raise self._array._refuse(f"str() of a traced array, and {name} of that: {CONTROL}")
+
+    return method
+
+
+for _name in (
+    *("__len__", "__iter__", "__getitem__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__hash__", "count", "find", "index", "split", "replace", "startswith", "endswith", "strip", "isdigit", "encode"),
+):
+    setattr(Description, _name, _refused_text(_name))
 
 
 def refused_method(name: str) -> Callable[..., None]:

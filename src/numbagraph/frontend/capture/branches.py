@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import convert
-from numbagraph.frontend.capture.errors import Raised, caught, is_caught
+from numbagraph.frontend.capture.errors import Raised, caught, is_caught, raised_of
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
     UNDEFINED,
@@ -65,7 +65,8 @@ def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequen
         sides = []
         for function, other, holds in ((yes, no, True), (no, yes, False)):
             side = traced(function, names, "if" if holds else "else")
-            if isinstance(side.result, Raised) and len(side.guards) == 1:  # a check, before the other branch
+            if isinstance(side.result, Raised) and len(side.guards) == 1 and not side.written:
+                # a check, before the other branch
                 again(function).require(registry["logical_not"](test) if holds else test)
                 return other()
             sides.append(side)
@@ -74,7 +75,7 @@ def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequen
             Joined(test, (), *[side._replace(result=[]) for side in reversed(sides)]).variables()
             if not is_caught():
                 raise CaptureError(f"an if on a traced value raises errors on both paths\n  at {user_source()}")
-            raise raised[0]
+            raise raised[0].marked()
         known = next(each.result for each in sides if not isinstance(each.result, Raised))
         ends = [each._replace(result=unreached(known)) if isinstance(each.result, Raised) else each for each in sides]
         return Joined(test, names, ends[1], ends[0]).variables()
@@ -85,7 +86,10 @@ def again(function: Branch) -> Raised:
     try:
         with caught():
             function()
-    except Raised as raised:
+    except Exception as error:
+        raised = raised_of(error)
+        if raised is None:
+            raise
         return raised
     raise AssertionError("a branch raises when it is traced, and not when it is traced again")
 
@@ -103,7 +107,10 @@ def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
     def run(_: Any) -> Any:
         try:
             found = function()
-        except Raised as raised:
+        except Exception as error:
+            raised = raised_of(error)
+            if raised is None:
+                raise
             raised.require(False)
             return raised
         return [ending(each, name) for each, name in zip(found, names, strict=True)]
@@ -123,6 +130,9 @@ class Joined:
         """Of each branch, what the op gives."""
         self.places: list[Callable[[Value], None]] = []
         """What is done with each result of the op."""
+        self.chosen: list[tuple[Tracer, Sequence[Any]]] = []
+        """What was chosen, of which objects: where one is an array that others see, it is not written, nor read after
+        that one has been."""
 
     def variables(self) -> list[Any]:
         ends = zip(self.names, self.no.result, self.yes.result, strict=True)
@@ -130,6 +140,9 @@ class Joined:
         self.meet_arrays()
         for place, result in zip(self.places, self.results(), strict=True):
             place(result)
+        for result, sources in self.chosen:
+            for source in sources:
+                share(result, source)
         return [each() for each in found]
 
     def give(self, values: Sequence[Value], place: Callable[[Value], None]) -> None:
@@ -173,8 +186,12 @@ class Joined:
         target = joined(kind(no.value.type), kind(yes.value.type))
         shape = common_shape(no.value, yes.value)
         found: list[Tracer] = []
-        values = [fitted(each, target, shape, name) for each in (no.value, yes.value)]
-        self.give(values, lambda result: found.append(merged(result, (no.object, yes.object))))
+
+        def place(result: Value) -> None:
+            found.append(Tracer(result))
+            self.chosen.append((found[0], (no.object, yes.object)))
+
+        self.give([fitted(each, target, shape, name) for each in (no.value, yes.value)], place)
         return lambda: found[0]
 
     def meet_arrays(self) -> None:
@@ -210,14 +227,6 @@ def described(parts: Parts) -> str:
     if parts.spec is not None and parts.spec.is_leaf():
         return kind_of(parts.leaves[0])
     return str(parts.spec).replace("PyTreeSpec", "") if parts.leaves else "None or empty"
-
-
-def merged(result: Value, sides: Sequence[Any]) -> Tracer:
-    """What a branch chose. Where it may be an array that others see, it is not written, nor read after that one is."""
-    found = Tracer(result)
-    for each in sides:
-        share(found, each)
-    return found
 
 
 def share(result: Tracer, source: Any) -> None:

@@ -19,6 +19,7 @@ from numbagraph.frontend.capture.iterables import (
     Stacked,
     Zipped,
     as_iterable,
+    require_known,
     traced_iterable,
 )
 from numbagraph.frontend.capture.state import fitted, joined, kind
@@ -26,7 +27,7 @@ from numbagraph.frontend.impure import spelled
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, FLOAT64, INT64
+from numbagraph.ir.types import BOOL, FLOAT64, INT64, UINT64
 from numbagraph.ir.values import Value, at_source
 from numbagraph.ops.indexing import index
 
@@ -44,6 +45,8 @@ def with_python(function: Function) -> Callable[[Function], Function]:
     def decorate(traced: Function) -> Function:
         @functools.wraps(traced)
         def call(*args: Any, **kwargs: Any) -> Any:
+            for each in args:
+                require_known(each)
             if not is_traced(args, kwargs):
                 return function(*args, **kwargs)
             with at_source(user_source()):
@@ -81,6 +84,9 @@ def as_int(value: Any = 0) -> Any:
         small = registry["less"](registry["absolute"](found), 2.0**63)
         required(small, "cannot convert float infinity, or 2**63 and more, to an integer of 64 bits", OverflowError)
         found = registry["trunc"](found)
+    elif found.dtype == UINT64:
+        small = registry["less"](found, np.uint64(2**63))
+        required(small, "cannot convert 2**63 and more to an integer of 64 bits", OverflowError)
     return Tracer(weakened(found, INT64))
 
 
@@ -292,6 +298,24 @@ def truth_of(name: str) -> Function:
     return call
 
 
+def _power_is_real(base: Value, exponent: Value) -> Value:
+    """C's rule: no pole at 0, no fractional powers of negative numbers; infinities and NaN are numbers here."""
+    finite, less = registry["isfinite"], registry["less"]
+    limited = registry["logical_and"](finite(base), finite(exponent))
+    pole = registry["logical_and"](registry["equal"](base, 0.0), less(exponent, 0.0))
+    whole = registry["equal"](registry["floor"](exponent), exponent)
+    complex_ = registry["logical_and"](less(base, 0.0), registry["logical_not"](whole))
+    return registry["logical_not"](registry["logical_and"](limited, registry["logical_or"](pole, complex_)))
+
+
+_natural = of_math("log", "log", inside=_not("less_equal", 0.0))
+
+
+@with_python(math.log)
+def logarithm(value: Any, base: Any = math.e) -> Any:
+    return _natural(value) if base is math.e else _natural(value) / _natural(base)
+
+
 _MATH: dict[Any, Function] = {
     **{getattr(math, each): of_math(each, each) for each in "sin cos tan exp expm1 sinh cosh tanh exp2 cbrt".split()
        if hasattr(math, each)},
@@ -306,14 +330,14 @@ _MATH: dict[Any, Function] = {
     math.erf: of_math("erf", "erf"),
     math.erfc: of_math("erfc", "erfc"),
     math.sqrt: of_math("sqrt", "sqrt", inside=_not("less", 0.0)),
-    math.log: of_math("log", "log", inside=_not("less_equal", 0.0)),
+    math.log: logarithm,
     math.log2: of_math("log2", "log2", inside=_not("less_equal", 0.0)),
     math.log10: of_math("log10", "log10", inside=_not("less_equal", 0.0)),
     math.log1p: of_math("log1p", "log1p", inside=_not("less_equal", -1.0)),
     math.asin: of_math("asin", "arcsin", inside=_within_one),
     math.acos: of_math("acos", "arccos", inside=_within_one),
     math.acosh: of_math("acosh", "arccosh", inside=_not("less", 1.0)),
-    math.pow: of_math("pow", "power"),
+    math.pow: of_math("pow", "power", inside=_power_is_real),
     **{getattr(math, each): whole_of(each) for each in ("floor", "ceil", "trunc")},
     **{getattr(math, each): truth_of(each) for each in ("isnan", "isinf", "isfinite")},
 }  # fmt: skip

@@ -61,16 +61,29 @@ def is_caught() -> bool:
     return bool(_caught.depth) or (active.scope is not None and active.scope.journal is not None)
 
 
-class Raised(Exception):
-    """A branch that always raises: not an error of the trace, but one that the program may raise."""
+MARK = "__numbagraph_raised__"
+
+
+def raised_of(error: BaseException) -> Raised | None:
+    """What the program raises, if an error is one that the user's function has raised in a loop or a branch."""
+    return error.__dict__.get(MARK)
+
+
+class Raised:
+    """An error of a branch that always raises: not one of the trace, but one that the program may raise."""
 
     def __init__(self, kind: type[BaseException], arguments: tuple[Any, ...]) -> None:
-        super().__init__(kind.__name__)
         self.kind = kind
         self.arguments = arguments
 
     def error(self) -> BaseException:
         return self.kind(*[str(each) if isinstance(each, Text) else each for each in self.arguments])
+
+    def marked(self) -> BaseException:
+        """The error, as one that the program may raise. A handler of the user's around it sees it as it is."""
+        error = self.error()
+        error.__dict__[MARK] = self
+        return error
 
     def require(self, condition: Value | bool) -> None:
         """Let the program raise the error where a condition does not hold."""

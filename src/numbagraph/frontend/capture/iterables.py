@@ -145,6 +145,19 @@ class Stacked(Rows):
         return f"a list of {self.array.value.type}"
 
 
+class Outgrown(OnlyTraced):
+    """In place of the elements of a list that a loop has appended to: its variable holds the longer one."""
+
+
+def require_known(thing: Any) -> None:
+    """Raise for such a list, which some other variable still is."""
+    if type(thing) is list and thing and type(thing[0]) is Outgrown:
+        raise CaptureError(
+            f"a list that a loop on traced values has appended to is used by another name: use that to which it "
+            f"appends\n  at {user_source()}"
+        )
+
+
 class Appended(list[Any], OnlyTraced):
     """In the body of a loop: what one step appends to a list from outside."""
 
@@ -165,6 +178,7 @@ KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
 
 def traced_iterable(thing: Any) -> Any:
     """What a loop runs over, if its length or its elements are traced; otherwise None."""
+    require_known(thing)
     if isinstance(thing, KINDS):
         return thing
     return Rows(thing) if isinstance(thing, Tracer) else None

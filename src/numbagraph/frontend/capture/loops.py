@@ -8,6 +8,7 @@ and the types stay.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +16,10 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.capture.branches import Ending, described, ending, share
-from numbagraph.frontend.capture.errors import Raised
-from numbagraph.frontend.capture.iterables import Appended, Stacked
+from numbagraph.frontend.capture.aliases import DEFINED, Aliases, Found, Key, ending_roots
+from numbagraph.frontend.capture.branches import Ending, described, ending
+from numbagraph.frontend.capture.errors import Raised, raised_of
+from numbagraph.frontend.capture.iterables import Appended, Outgrown, Stacked
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
     UNDEFINED,
@@ -36,7 +38,7 @@ from numbagraph.frontend.capture.state import (
     value_of,
     with_array,
 )
-from numbagraph.frontend.capture.storages import Journal, Traced, assign, forget, in_region, root_of
+from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
 from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -51,10 +53,6 @@ from numbagraph.runtime.arguments import flatten
 
 PASSES = 12
 ONE = flatten(0)[1]
-DEFINED = -1
-"""In place of the number of a leaf: whether the variable is defined."""
-
-Key = tuple[int, int]
 
 
 class Step(NamedTuple):
@@ -72,19 +70,31 @@ class StaticLoop(Exception):
     """The condition of a loop does not depend on what is traced: Python runs it."""
 
 
-class Found(NamedTuple):
-    """What one pass over the body has found."""
+class Recalled(NamedTuple):
+    """What a loop was found to carry in an earlier pass of the loop around it."""
 
-    starts: list[Parts]
-    ends: list[Ending]
-    test: Value | None
-    test_guards: tuple[Guard, ...]
-    roots: dict[Key, Tracer]
-    """The arrays that stood for carried ones."""
-    written: set[Key]
-    """Those of them that the body has written."""
-    ending_roots: dict[Key, Tracer]
-    """The arrays that variables are, or are views of, after a step."""
+    carried: dict[Key, tuple[Kind, tuple[Any, ...]]]
+    arrays: dict[int, Tracer]
+    inner: Memory
+
+
+class Memory:
+    """What the loops in the body of a loop were found to carry, from one pass over it to the next. Without it, the
+    number of passes would multiply with the depth."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Recalled] = {}
+        self.met: Counter[Any] = Counter()
+
+    def begun(self) -> Memory:
+        """The same, at the beginning of a pass."""
+        self.met.clear()
+        return self
+
+    def key(self, site: Any) -> Any:
+        """A loop by where it stands, and how often that was met in this pass."""
+        self.met[site] += 1
+        return site, self.met[site]
 
 
 class Capture:
@@ -94,6 +104,7 @@ class Capture:
         self.names = names
         self.step = step
         self.length = length
+        self.state = state
         self.starts = [parts_of(each) for each in state]
         self.carried: dict[Key, tuple[Kind, tuple[Any, ...]]] = {}
         """The dtype and the shape of each part of a variable that changes."""
@@ -107,28 +118,34 @@ class Capture:
         """The variables after the loop."""
         trace = current_trace()
         assert trace is not None
-        self.recall(trace.loop_sites.get(site))
+        around: Memory | None = trace.loop
+        key = None if around is None else around.key(site)
+        known = Recalled({}, {}, Memory()) if around is None else around.known.get(key, Recalled({}, {}, Memory()))
+        self.recall(known)
         for _ in range(PASSES):
-            traced = in_region(self.run, "the body of a loop")
+            trace.loop = known.inner.begun()
+            try:
+                traced = in_region(self.run, "the body of a loop")
+            finally:
+                trace.loop = around
             if isinstance(traced.result, Raised):
                 raise CaptureError(
                     f"the body of a loop always raises {traced.result.kind.__name__}\n  at {user_source()}"
                 )
             if not self.grow(traced):
-                trace.loop_sites[site] = (dict(self.carried), dict(self.arrays))
+                if around is not None:
+                    around.known[key] = Recalled(dict(self.carried), dict(self.arrays), known.inner)
                 return self.finish(traced)
         raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
 
-    def recall(self, known: Any) -> None:
+    def recall(self, known: Recalled) -> None:
         """Start with what was carried when the same loop was traced before, in an earlier pass of a loop around it."""
-        carried: dict[Key, tuple[Kind, Any]]
-        carried, arrays = known or ({}, {})
-        for (number, place), (dtype, _) in carried.items():
+        for (number, place), (dtype, _) in known.carried.items():
             leaf = self.leaf(number, place)
             if leaf is not None and is_number(leaf):
                 value = value_of(leaf, self.names[number])
                 self.carried[number, place] = (joined(kind(value.type), dtype), value.shape)
-        for key, array in arrays.items():
+        for key, array in known.arrays.items():
             if array._scope is not None and active.scope is not None and active.scope.is_inside(array._scope):
                 self.arrays[key] = array
 
@@ -151,6 +168,7 @@ class Capture:
             parameter = Input(array.value.type, "array")
             self.parameters.append(parameter)
             array._renew(with_array(parameter, array))
+        entered = {key: array.value for key, array in self.arrays.items()}
         roots: dict[Key, Tracer] = {}
         starts = [self.with_parameters(number, roots) for number in range(len(self.names))]
         before = {key: root.value for key, root in roots.items()}
@@ -158,14 +176,17 @@ class Capture:
         test, guards = self.tested(number, [each.whole() for each in starts])
         try:
             state = self.step.body(number, [each.whole() for each in starts])
-        except Raised as raised:
+        except Exception as error:
+            raised = raised_of(error)
+            if raised is None:
+                raise
             return raised
         ends = [
             self.appended(each, name) if isinstance(each, Appended) else ending(each, name)
             for each, name in zip(state, self.names, strict=True)
         ]
         written = {key for key, root in roots.items() if root.value is not before[key]}
-        return Found(starts, ends, test, guards, roots, written, ending_roots(ends))
+        return Found(starts, ends, test, guards, roots, written, ending_roots(ends), entered)
 
     def appended(self, elements: Appended, name: str) -> Ending:
         """What a step has appended to a list."""
@@ -218,12 +239,12 @@ class Capture:
     def grow(self, traced: Traced) -> bool:
         """Whether there is more to be carried, or in another type."""
         found: Found = traced.result
-        before = dict(self.carried), len(self.arrays), len(self.growing)
-        for array, _ in traced.written:
-            self.arrays.setdefault(id(array), array)
+        before = dict(self.carried), [*self.arrays], len(self.growing)
+        # what was written before its variable was carried is not written any more
+        self.arrays = {id(array): array for array, value in traced.written if value is not found.entered.get(id(array))}
         for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
             self.compare(number, start, end)
-        return (self.carried, len(self.arrays), len(self.growing)) != before
+        return (self.carried, [*self.arrays], len(self.growing)) != before
 
     def compare(self, number: int, start: Parts, end: Ending) -> None:
         name = self.names[number]
@@ -291,7 +312,8 @@ class Capture:
 
     def finish(self, traced: Traced) -> list[Any]:
         found: Found = traced.result
-        self.require_own(found)
+        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.read)
+        aliases.require_apart()
         keys = [key for number in range(len(self.names)) for key in self.keys(number)]
         news = dict(
             zip([id(array) for array, _ in traced.written], [value for _, value in traced.written], strict=True)
@@ -315,11 +337,13 @@ class Capture:
         results = self.bound(traced, found, initial, outputs)
         stacked = iter(results[len(initial) :])
         lists = {number: self.stacked(number, [next(stacked) for _ in rows]) for number, rows in grown.items()}
-        self.forget_rebound(found)
+        aliases.forget_rebound()
+        for number in self.growing:
+            self.state[number][:] = [Outgrown()]
         for array, result in zip(self.arrays.values(), results[first:], strict=False):
             assign(array, with_array(result, array))
         tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
-        self.note_shared(found, tracers)
+        aliases.note_shared(tracers)
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
 
@@ -396,72 +420,6 @@ class Capture:
         defined = tracers.get((number, DEFINED), start.defined)
         leaves = [tracers.get((number, place), leaf) for place, leaf in enumerate(start.leaves)]
         return Parts(defined, leaves, start.spec).whole()
-
-    # ---- arrays that several variables share ----
-
-    def reachable(self, found: Found) -> set[Key]:
-        """The variables whose arrays before the loop are written: a step may bind them to each other's."""
-        own = {id(root): key for key, root in found.roots.items()}
-        pending, done = list(found.written), set(found.written)
-        while pending:
-            root = found.ending_roots.get(pending.pop())
-            key = own.get(id(root))
-            if key is not None and key not in done:
-                done.add(key)
-                pending.append(key)
-        return done
-
-    def require_own(self, found: Found) -> None:
-        """A carried array that is written in place must be one that no other variable has."""
-        if not found.written:
-            return
-        scope_roots = list(found.ending_roots.items())
-        own = {id(root) for root in found.roots.values()}
-        for position, (key, root) in enumerate(scope_roots):
-            others = [other for other, each in scope_roots[:position] if each is root]
-            outside = id(root) not in own and root._scope is not None and not root._scope.ended
-            if others or outside:
-                one = shown(self.names[key[0]])
-                raise CaptureError(
-                    f"{one} and another variable are one array after a step of a loop that also assigns to its "
-                    f"elements: copy it (x.copy())\n  at {user_source()}"
-                )
-
-    def forget_rebound(self, found: Found) -> None:
-        """Arrays before a loop that its variables have been bound to and written through are known no more."""
-        for key in self.reachable(found):
-            start = self.leaf(*key)
-            if not isinstance(start, Tracer) or not start._is_array:
-                continue
-            name = shown(self.names[key[0]])
-            if root_of(start)._foreign:
-                raise CaptureError(
-                    f"{name} begins as {root_of(start)._foreign}, is bound to other arrays in a loop on traced values, "
-                    f"and assigned to: begin with a copy (x.copy())\n  at {user_source()}"
-                )
-            forget(root_of(start), f"{name} was bound to other arrays in a loop, and assigned to: copy it before")
-
-    def note_shared(self, found: Found, tracers: dict[Key, Tracer]) -> None:
-        """Variables after the loop that may be one array are not written."""
-        ends = list(found.ending_roots.items())
-        for position, (key, root) in enumerate(ends):
-            if key not in tracers:
-                continue
-            share(tracers[key], root)
-            for other, each in ends[:position]:
-                if each is root and other in tracers:
-                    tracers[key]._share_with(tracers[other])
-                    tracers[other]._share_with(tracers[key])
-
-
-def ending_roots(ends: Sequence[Ending]) -> dict[Key, Tracer]:
-    """The arrays that variables are, or are views of, after a step."""
-    return {
-        (number, place): root_of(leaf.object)
-        for number, end in enumerate(ends)
-        for place, leaf in enumerate(end.leaves)
-        if isinstance(leaf.object, Tracer) and leaf.object._is_array
-    }
 
 
 def captured(

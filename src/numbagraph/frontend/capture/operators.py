@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, weak_constant
-from numbagraph.frontend.active import active
+from numbagraph.frontend.active import active, current_trace, tried
 from numbagraph.frontend.capture.branches import branch
 from numbagraph.frontend.capture.calls import as_array, as_bool, replacement
 from numbagraph.frontend.capture.convert import traceable
 from numbagraph.frontend.capture.errors import Raised, Text, is_caught
-from numbagraph.frontend.capture.iterables import Stacked, as_iterable, traced_iterable
+from numbagraph.frontend.capture.iterables import Stacked, as_iterable, require_known, traced_iterable
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import UNDEFINED as _UNDEFINED
@@ -197,10 +197,11 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
             counts=False,
         )
         try:
-            return containers.after(captured(names, state, step, site()))
+            with tried():
+                return containers.after(captured(names, state, step, site()))
         except StaticLoop:
             pass
-        except CaptureError:
+        except Exception:
             if isinstance(first, Tracer):
                 raise
         state = body(*state)
@@ -222,8 +223,9 @@ def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, sta
     is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
     if is_long:
         try:
-            return captured_for(as_iterable(iterable), names, body, may_end, state)
-        except (CaptureError, StaticLoop):
+            with tried():
+                return captured_for(as_iterable(iterable), names, body, may_end, state)
+        except Exception:  # whatever needs the numbers themselves, such as an attribute's name
             if len(iterable) > MOST_UNROLLED:
                 raise
     return unrolled(iterable, names, body, state)
@@ -292,7 +294,7 @@ def raise_(error: Any, *arguments: Any) -> None:
     else:
         raised = Raised(error, arguments)
     if is_caught():
-        raise raised
+        raise raised.marked()
     raise raised.error() if arguments or isinstance(error, type) else error
 
 
@@ -313,7 +315,9 @@ def text(template: str, *values: Any) -> Any:
 
 
 def call(function: Any) -> Any:
-    """What stands for a function in converted code."""
+    """What stands for a function in converted code. Converted functions may be called outside of a trace, too."""
+    if current_trace() is None:
+        return function
     found = replacement(function)
     if found is not None:
         return found
@@ -363,6 +367,7 @@ def slice_(start: Any, stop: Any, step: Any) -> slice:
 
 
 def item(holder: Any, key: Any) -> Any:
+    require_known(holder)
     if has_traced(key) and not isinstance(holder, Tracer):
         return lifted(holder)[key]
     return holder[key]
@@ -426,6 +431,7 @@ def augment_attribute(name: str, holder: Any, attribute: str, value: Any) -> Non
 
 def append(holder: Any, element: Any) -> Any:
     """``holder.append(element)``, and the variable after it."""
+    require_known(holder)
     if in_region() and not isinstance(holder, Tracer):
         refuse_change(holder.append)
     holder.append(element)

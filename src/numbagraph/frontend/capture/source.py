@@ -7,8 +7,9 @@ import ast
 import linecache
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import TraceError, Unconvertible
 
 OPERATORS = "__numbagraph__"
@@ -34,6 +35,10 @@ class File(NamedTuple):
 
 class CaptureError(TraceError):
     """Something in a function's control flow that cannot be traced."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
 
 
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:

@@ -36,6 +36,8 @@ class Journal:
         """The arrays that are no views, and their values outside."""
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
+        self.read: dict[int, Tracer] = {}
+        """The arrays from outside that were read, and are no views."""
 
     def note(self, root: Tracer) -> None:
         """From now on an array and its views belong to the region that is active, until `close`."""
@@ -71,6 +73,7 @@ class Traced(NamedTuple):
     used: frozenset[Value]
     guards: tuple[Guard, ...]
     written: list[tuple[Tracer, Value]]
+    read: dict[int, Tracer]
 
 
 @contextmanager
@@ -112,7 +115,7 @@ def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
             result = function(journal)
         finally:
             written = journal.close()
-    return Traced(result, frozenset(scope.used), tuple(guards), written)
+    return Traced(result, frozenset(scope.used), tuple(guards), written, journal.read)
 
 
 def assign(root: Tracer, value: Value) -> None:

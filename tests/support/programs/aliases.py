@@ -1,0 +1,200 @@
+"""Programs whose variables share arrays, and programs whose errors come after writes."""
+
+import math
+
+import numpy as np
+
+from tests.support.programs.declared import case, refused
+
+
+@case((np.arange(4.0), 1), (np.arange(4.0), -1))
+def writes_then_raises(x, n):
+    if n < 0:
+        x[0] = 99
+        raise ValueError("n")
+    return x.sum()
+
+
+@refused("'a' and another variable are one array", (np.zeros(3), 4))
+def alias_of_start_read(a, n):
+    a = a.copy()
+    b = a
+    s = 0.0
+    for i in range(n):
+        a[0] += 1
+        s += b[0]
+        a = a + 1
+    return s
+
+
+@refused("are one array", (np.zeros(3), 4))
+def two_names_rebound(a, n):
+    a = a.copy()
+    b = a
+    s = 0.0
+    for i in range(n):
+        a[0] += 1
+        s += b[0]
+        a = a + 1
+        b = b * 2
+    return s
+
+
+@refused("'y' and another variable are one array", (np.zeros(3), 4))
+def end_alias(a, n):
+    x = a.copy()
+    y = a * 2
+    s = 0.0
+    for i in range(n):
+        x[0] += 1
+        s += y[0]
+        y = x
+    return s
+
+
+@refused("are one array", (np.arange(3.0), 4))
+def view_start_rebound(a, n):
+    a = a.copy()
+    v = a[1:]
+    s = 0.0
+    for i in range(n):
+        v[0] += 1
+        s += a[1]
+        a = a * 2
+    return s
+
+
+@case((np.array([1, 2, 3]), np.array([0.5, 1.5])))
+def sums_of_two_dtypes(a, b):
+    out = []
+    for v in (b, a):
+        t = 0
+        for i in range(len(v)):
+            t = t + v[i]
+        out.append(t)
+    return out[0], out[1]
+
+
+@case((8.0,), (0.0,))
+def logarithms(x):
+    if x == 0:
+        return 0.0
+    return math.log(x, 2) + math.log(x, 10.0)
+
+
+@case((-8.0, 1 / 3), (0.0, -1.0), (2.0, 0.5), (-2.0, 3.0))
+def power_of_math(x, y):
+    if x > 100:
+        return 0.0
+    return math.pow(x, y)
+
+
+@case((4.0,), (-4.0,))
+def caught_in_the_branch(x):
+    if x > 0:
+        try:
+            raise ValueError("a")
+        except ValueError:
+            y = 1.0
+    else:
+        y = 2.0
+    return y
+
+
+@refused("is used by another name", (3,))
+def list_by_two_names(n):
+    first = []
+    second = first
+    for i in range(n):
+        first.append(i * 2.0)
+    return np.array(first).sum(), len(second)
+
+
+@refused("was bound to other arrays in a loop", (np.arange(3.0), np.zeros(3), 3))
+def buffers_of_arguments(a, b, n):
+    for i in range(n):
+        b[1:] = a[:-1]
+        a, b = b, a
+
+
+@case((np.arange(3.0), 3))
+def some_loops_need_numbers(x, n):
+    s = 0.0
+    for k in range(12):
+        s += math.factorial(k) * x[0] + np.zeros(k).sum()
+    for i in range(n):
+        s += i
+    return s
+
+
+class Base:
+    def shifted(self, x):
+        return x + 1
+
+
+class Derived(Base):
+    def shifted(self, x):
+        if x > 0:
+            y = 1.0
+        else:
+            y = 2.0
+        return super().shifted(x) + y
+
+
+@case((1.0,), (-1.0,))
+def method_of_the_base(x):
+    return Derived().shifted(x)
+
+
+@case((2.0,))
+def swallowed_type_error(x):
+    try:
+        v = float(x)
+    except TypeError:
+        v = -1.0
+    return v * 2
+
+
+@refused("cannot convert 2", (np.uint64(2**63 + 5),))
+def integer_of_64_bits(u):
+    return float(int(u)) if u > 0 else 0.0
+
+
+@case((np.arange(5.0), 2))
+def writes_in_nested_branches(x, k):
+    for i in range(len(x)):
+        if i > k:
+            x[i] = x[i - 1] + 1
+            if x[i] > 3:
+                x[0] = -1
+    return x
+
+
+@case((5,))
+def array_in_a_tuple(n):
+    a = np.zeros(2)
+    t = (a, 1)
+    for i in range(n):
+        t[0][0] += i
+        t = (t[0], t[1] + 1)
+    return a, t[1]
+
+
+@case((5,))
+def array_of_a_dict_by_name(n):
+    d = {"a": np.zeros(2), "b": np.ones(2)}
+    a = d["a"]
+    for i in range(n):
+        d["a"][0] += i
+        d["b"] = d["b"] * 2
+    return a, d["a"], d["b"]
+
+
+@case((4, 1.0), (4, -1.0))
+def view_written_in_a_branch(n, c):
+    a = np.zeros(3)
+    b = a[1:]
+    if c > 0:
+        b[0] = 5
+        a = a + 1
+    return a, b

@@ -1,0 +1,24 @@
+"""How programs are declared."""
+
+PROGRAMS = []
+REFUSED = []
+
+
+def case(*arguments):
+    """A program that gives what Python gives."""
+
+    def declare(function):
+        PROGRAMS.append((function, arguments))
+        return function
+
+    return declare
+
+
+def refused(message, *arguments):
+    """A program that is refused, since nobody knows which arrays its variables share, or what Python would do."""
+
+    def declare(function):
+        REFUSED.append((function, message, arguments))
+        return function
+
+    return declare
