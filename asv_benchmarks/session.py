@@ -8,7 +8,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from . import cold, report, steady
+from . import cold, kernels, report, steady
 from .results import Result, Results
 from .systems import SYSTEMS, System
 from .workloads import select
@@ -20,6 +20,9 @@ def hold(options: Namespace) -> int:
     """The exit status: 1 if any system failed or disagreed."""
     systems, results, console = chosen(options.systems), Results(), report.console()
     for what in options.what:
+        if what == "kernels":
+            measure_kernels(options, results, console)
+            continue
         measured = measure(what, options, systems)
         results.add(measured)
         report.print_results(console, what, systems, measured)
@@ -49,6 +52,13 @@ def measure(what: str, options: Namespace, systems: list[System]) -> list[Result
         one = partial(steady.run_case, budget=options.budget, every_size=every)
     cases = select(what, options.workloads)
     return [result for case in progress(cases, what) for result in one(case=case, systems=systems)]
+
+
+def measure_kernels(options: Namespace, results: Results, console: Console) -> None:
+    results.add(kernels.measure(options, progress))
+    for what in kernels.TITLES:
+        report.print_results(console, what, list(kernels.SYSTEMS.values()), results.of(what), kernels.TITLES)
+    kernels.print_means(console, results)
 
 
 def load(systems: list[System]) -> None:

@@ -34,6 +34,7 @@ LAYERS = (
     "numpy",
     "special",
     "linalg",
+    "fft",
     # Names of before, for pickles and programs.
     "bound_methods",
     "gufunc",

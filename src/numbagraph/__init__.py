@@ -18,6 +18,7 @@ from numbagraph.frontend.differentiation import (
 )
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
+from numbagraph.frontend.nans import debug_nans
 from numbagraph.frontend.prints import debug_print
 from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
 from numbagraph.gufunc import GUFunc, gufunc
@@ -45,6 +46,7 @@ __all__ = [
     "checkpoint",
     "cond",
     "custom_vjp",
+    "debug_nans",
     "debug_print",
     "fori_loop",
     "grad",

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 
 from numbagraph import grad, graph_jit
 from numbagraph.linalg import lu_solve
@@ -336,10 +337,9 @@ def test_while_on_a_traced_value():
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (lambda x: np.linalg.tensorinv(x), "tensorinv"),
-        (lambda x: np.interp(x, x, x), "interp"),
-        (lambda x: np.fft.fft(x), "fft"),
-        (lambda x: np.percentile(x, 50), "percentile"),
+        (lambda x: np.polydiv(x[0], x[1]), "numpy.polydiv"),
+        (lambda x: np.frexp(x), "numpy.frexp"),
+        (lambda x: scipy.special.spence(x), "scipy.special.spence"),
         (lambda x: np.frompyfunc(lambda a: a, 1, 1)(x), "<lambda> (vectorized)"),
     ],
 )
@@ -348,15 +348,8 @@ def test_functions_that_are_not_supported(function, name):
         graph_jit(function)(np.ones((2, 2)))
     text = str(caught.value)
     assert name in text
-    assert "the nearest that is" in text or "the table of operations" in text
+    assert "supported in a traced function: " in text
     assert f"{__file__}:{function.__code__.co_firstlineno}" in text
-
-
-def test_the_nearest_supported_function_is_named():
-    text = error_of(TypeError, lambda x: np.sort_complex(x), np.ones(2))
-    assert "numpy.sort_complex is not supported" in text
-    text = error_of(TypeError, lambda x: np.nanmedian(np.multiply.reduceat(x, [0])), np.ones(2))
-    assert "numpy.multiply.reduceat is not supported in a traced function; the nearest that is: multiply" in text
 
 
 def test_options_that_are_not_supported():
@@ -440,8 +433,3 @@ def test_errors_in_gradients_name_the_line_of_the_function():
     with pytest.raises(ValueError, match="broadcast") as caught:
         grad(f)(np.ones(3), np.ones(4))
     assert line in str(caught.value)
-
-
-def test_functions_that_nothing_is_near_to_name_no_other():
-    with pytest.raises(TypeError, match="sliding_window_view is not supported in a traced function; what is stands in"):
-        graph_jit(lambda x: np.lib.stride_tricks.sliding_window_view(x, 3))(np.ones(5))

@@ -1,6 +1,7 @@
 """Results, and arrays on the way, whose length the data decide."""
 
 import ctypes
+import inspect
 import threading
 
 import numba
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbagraph.numpy as numbers
-from numbagraph import grad, graph_jit, scan, value_and_grad
+from numbagraph import TraceError, cond, grad, graph_jit, scan, value_and_grad, vmap, while_loop
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(2, 9))
@@ -221,3 +222,100 @@ def test_inside_of_loops_and_for_native_callers_lengths_must_be_known():
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
     assert prototype(reduced.address(X))(X.ctypes.data, X.size, result.ctypes.data) == 0
     np.testing.assert_allclose(result, X[X > 0].sum(), rtol=1e-12)
+
+
+def of_rows(function):
+    """For each row of an array what a function makes of it, and of its number."""
+    return lambda x, a: scan(lambda number, row: (number + 1, function(x, row, number)), 0, a)[1]
+
+
+INSIDE = {
+    "length of positions": of_rows(lambda x, row, i: np.nonzero(row > 0)[0].shape[0]),
+    "size": of_rows(lambda x, row, i: row[row > 0].size),
+    "unique": of_rows(lambda x, row, i: np.unique(row).sum()),
+    "repeat": of_rows(lambda x, row, i: np.repeat(row, np.arange(4)).sum()),
+    "a slice to the step": of_rows(lambda x, row, i: x[:i].sum()),
+    "a slice to the step, sorted": of_rows(lambda x, row, i: np.sort(x[: i + 1])[0]),
+    "sum of what is selected outside": lambda x, a: of_rows(lambda y, row, i: y.sum() * row[0])(x[x > 0], a),
+    "selected outside": lambda x, a: of_rows(lambda y, row, i: np.sort(y)[i % 2] * row[0])(x[x > 0], a),
+    "selected outside, in part": lambda x, a: of_rows(lambda y, row, i: np.cumsum(y[1:])[-1] + row[0])(x[x > 0], a),
+    "a length of two": lambda x, a: of_rows(lambda y, row, i: (y + np.sort(y)).sum())(x[x > 0], a),
+    "carried": lambda x, a: scan(lambda y, row: (y + row[0], y.max()), x[x > 0], a),
+    "stacked": lambda x, a: scan(lambda y, row: (y + row[0], y), x[x > 0], a)[1],
+    "until": lambda x, a: while_loop(lambda y: y.sum() > 1, lambda y: np.sort(y)[::-1] / 2, x[x > 0]),
+    "loop in a loop": lambda x, a: of_rows(
+        lambda y, row, i: scan(lambda t, v: (t * 0.5 + v + np.sort(y)[0] * row[0], None), 0.0, y)[0]
+    )(x[x > 0], a),
+    "branch": lambda x, a: cond(a[0, 0] > 0, lambda y: np.sort(y)[0], lambda y: y.max(), x[x > 0]),
+    "a branch of that length": lambda x, a: cond(a[0, 0] > 0, np.sort, lambda y: y, x[x > 0]),
+    "batch": lambda x, a: vmap(lambda y: y * a[0, 0])(x[x > 0]),
+    "batch of sums": lambda x, a: vmap(lambda row: np.flatnonzero(row > 0).sum())(a),
+    "derivative": lambda x, a: grad(lambda x: scan(lambda t, v: (t * 0.5 + v**2, None), 0.0, x[x > 0])[0])(x),
+    "derivative by what is carried": lambda x, a: grad(
+        lambda x: scan(lambda y, row: (y * row[0], None), x[x > 0], a)[0].sum()
+    )(x),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_inside_of_loops_and_branches(name):
+    """Native code against the NumPy interpreter, which has no phases, and against steps that Python takes."""
+    function = INSIDE[name]
+    compiled, plain = graph_jit(function), graph_jit(function, backend="numpy")
+    for x in (X, X[::-1], -X, np.abs(X)):
+        for one, other in zip(each_of(compiled(x, A)), each_of(plain(x, A)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def each_of(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+def test_inside_of_loops_as_python_would():
+    x, a = np.array([3.0, -1.0, 2.0]), np.array([[1.0, 0.0], [2.0, 5.0]])
+    found = {name: graph_jit(function)(x, a) for name, function in INSIDE.items() if name != "repeat"}
+    assert found["selected outside"].tolist() == [2.0, 6.0]
+    assert found["selected outside, in part"].tolist() == [3.0, 4.0]
+    assert [each.tolist() for each in found["carried"]] == [[6.0, 5.0], [3.0, 4.0]]
+    assert found["stacked"].tolist() == [[3.0, 2.0], [4.0, 3.0]]
+    assert found["until"].tolist() == [0.375, 0.25]
+    assert found["a branch of that length"].tolist() == [2.0, 3.0]
+    assert found["a slice to the step, sorted"].tolist() == [3.0, -1.0]
+    assert found["derivative"].tolist() == [3.0, 0.0, 4.0]
+    assert found["derivative by what is carried"].tolist() == [2.0, 0.0, 2.0]
+    assert found["loop in a loop"].tolist() == [3.5 + 3.0, 3.5 + 6.0]
+
+
+def line(offset):
+    return inspect.currentframe().f_back.f_lineno + offset
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+def test_what_is_refused_inside_of_loops_is_located(backend):
+    def stacks(a):
+        return scan(lambda s, row: (s, row[row > 0]), 0.0, a)[1]
+
+    with pytest.raises(TraceError, match=rf"depends on the step: reduce(.|\n)*at .*:{line(-2)}\b"):
+        graph_jit(stacks, backend=backend)(A)
+
+    def in_a_batch(a):
+        return vmap(lambda row: np.sort(row[row > 0])[0])(a)
+
+    with pytest.raises(NotImplementedError, match=rf"along the batch: reduce(.|\n)*at .*:{line(-2)}\b"):
+        graph_jit(in_a_batch, backend=backend)(A)
+    if backend == "numpy":
+        return
+
+    def sorts(a):
+        return scan(lambda s, row: (s, np.sort(row[row > 0])[0]), 0.0, a)[1]
+
+    with pytest.raises((ValueError, NotImplementedError), match=rf"computed here(.|\n)*at .*:{line(-2)}\b") as caught:
+        graph_jit(sorts, backend=backend)(A)
+    text = f"{caught.value} {getattr(caught.value, '__notes__', '')}"
+    assert "x[mask].sum()" in text
+
+    def in_a_branch(a):
+        return cond(a[0, 0] > 0, lambda: np.sort(a[a > 0])[0], lambda: 0.0)
+
+    with pytest.raises((ValueError, NotImplementedError), match=rf"computed here(.|\n)*at .*:{line(-2)}\b"):
+        graph_jit(in_a_branch, backend=backend)(A)

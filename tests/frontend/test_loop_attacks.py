@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import threading
 from collections.abc import Callable
@@ -533,3 +534,148 @@ def test_temporaries_do_not_live_in_carried_arrays() -> None:
         expected = step(number, expected)
     found = ng.graph_jit(lambda x, y: ng.fori_loop(0, 3, step, (x, y)))(*start)
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("kinds", list(itertools.product("ab", repeat=4)), ids="".join)
+def test_one_array_is_several_operands(kinds: tuple[str, ...], repeats: int) -> None:
+    """What a loop updates where it lies may be what it reads, and what another of its arrays begins as."""
+    first, second, read, rows = kinds
+
+    def put(array: Any, place: Any, value: Any) -> Any:
+        array = array.copy()
+        array[place] = value
+        return array
+
+    def step(number: Any, v: Any, w: Any, other: Any, row: Any) -> tuple[Any, Any]:
+        new = put(v, number, other[number - 1] + v[number - 2] + row)
+        return new, put(w, number, new[number - 1] * 0.5 + other[number])
+
+    def compiled(a: Any) -> Any:
+        arrays = {"a": a * 1.0, "b": a * 2.0}
+        for _ in range(repeats):
+            other, start = arrays[read], (0, arrays[first], arrays[second])
+            body = lambda c, row: ((c[0] + 1, *step(c[0], c[1], c[2], other, row)), None)  # noqa: B023, E731
+            (_, arrays["a"], arrays["b"]), _ = ng.scan(body, start, arrays[rows])
+        return arrays["a"], arrays["b"]
+
+    def plain(a: np.ndarray) -> Any:
+        arrays = {"a": a * 1.0, "b": a * 2.0}
+        for _ in range(repeats):
+            v, w, other, xs = (arrays[each].copy() for each in kinds)
+            for number in range(len(a)):
+                v, w = step(number, v, w, other, xs[number])
+            arrays = {"a": v, "b": w}
+        return arrays["a"], arrays["b"]
+
+    run = ng.graph_jit(compiled)
+    for a in (np.arange(1.0, 6.0), np.arange(1.0, 3.0), np.zeros(0)):
+        assert_close(run(a), plain(a))
+
+
+def sum_of(x: Any, positions: Any) -> Any:
+    return ng.scan(lambda total, i: (total + x[i], None), 0.0, positions)[0]
+
+
+def sum_until(x: Any, positions: Any) -> Any:
+    def step(state: Any) -> Any:
+        total, number = state
+        return total + x[positions[number]], number + 1
+
+    return ng.while_loop(lambda state: state[1] < positions.shape[0], step, (0.0, 0))[0]
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+@pytest.mark.parametrize("function", [sum_of, sum_until])
+def test_positions_that_only_a_derivative_reads_are_checked(function: Any, backend: str) -> None:
+    """The gradient of a sum needs none of the elements that are read, and writes to where they are."""
+    gradient = ng.graph_jit(ng.grad(function), backend=backend)
+    assert gradient(np.ones(3), np.array([0, -3, 2, -1])).tolist() == [2.0, 0.0, 2.0]
+    for wrong in (3, 1 << 40, -4, -5, -(1 << 40)):
+        with pytest.raises(IndexError, match=rf"index {wrong} is out of bounds for axis 0 with size 3"):
+            gradient(np.ones(3), np.array([0, wrong, 1]))
+    assert gradient(np.ones(3), np.zeros(0, int)).tolist() == [0.0] * 3
+
+
+def test_numbers_of_a_step_that_failed() -> None:
+    """They are elements of an argument, which lasts, but are handed to the step on the stack."""
+
+    def counted(x: Any, positions: Any) -> Any:
+        counts = np.zeros(3)
+        for i in positions:
+            counts[i] += x[0]
+        return counts
+
+    compiled = ng.graph_jit(counted)
+    assert compiled(np.ones(1), np.array([0, 2, 2])).tolist() == [1.0, 0.0, 2.0]
+    for wrong in (3, -7):
+        with pytest.raises(IndexError, match=rf"index {wrong} is out of bounds for axis 0 with size 3(.|\n)*step 1"):
+            compiled(np.ones(1), np.array([0, wrong, 1]))
+
+
+def put(array: Any, place: Any, value: Any) -> Any:
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+BRANCHES: dict[str, Callable[..., Any]] = {
+    "one is returned as it is": lambda choose, n, y, z: (choose(n, lambda: put(y, n, z[0]), lambda: y), z),
+    "both are updated": lambda choose, n, y, z: choose(
+        n, lambda: (put(y, n, z[1]), z), lambda: (y, put(z, n, y[1] + 1.0))
+    ),
+    "swapped": lambda choose, n, y, z: choose(n, lambda: (put(z, n, 5.0), y), lambda: (y, z)),
+    "one twice": lambda choose, n, y, z: choose(n, lambda: (put(y, n, 5.0), y), lambda: (y, put(y, n, 6.0))),
+    "the old one is used": lambda choose, n, y, z: (choose(n, lambda: put(y, n, z[0] + 9.0), lambda: y), y + z),
+    "read after it is written": lambda choose, n, y, z: (
+        choose(n, lambda: put(put(y, n, 7.0), 0, y[n] + z[n]), lambda: y),
+        choose(n, lambda: z, lambda: put(z, 0, y[n])),
+    ),
+    "in each other": lambda choose, n, y, z: (
+        choose(n, lambda: choose(n + 1, lambda: put(y, n, 4.0), lambda: y), lambda: put(y, 1, y[0] - 1.0)),
+        z * 0.5,
+    ),
+    "a loop inside": lambda choose, n, y, z: (
+        choose(n, lambda: ng.fori_loop(0, 3, lambda k, y: put(y, k % y.shape[0], y[n] + k), y), lambda: y),
+        z,
+    ),
+}
+
+
+@pytest.mark.parametrize("where", ["in a loop", "alone", "on arguments"])
+@pytest.mark.parametrize("name", BRANCHES)
+def test_arrays_that_branches_update(name: str, where: str) -> None:
+    body = BRANCHES[name]
+
+    def function(y: Any, z: Any, first: Any, choose: Any) -> Any:
+        if where != "on arguments":
+            y, z = y * 1.0, z * 2.0
+        if where == "in a loop":
+            return ng.fori_loop(0, y.shape[0], lambda n, both: body(choose, n, *both), (y, z))
+        return body(choose, first, y, z)
+
+    def traced(n: Any, yes: Any, no: Any) -> Any:
+        return ng.cond(n % 2 == 0, yes, no)
+
+    def plain(n: Any, yes: Any, no: Any) -> Any:
+        return yes() if n % 2 == 0 else no()
+
+    y, z = RNG.integers(0, 9, 4).astype(float), RNG.integers(0, 9, 4).astype(float)
+    run = ng.graph_jit(lambda y, z, first: function(y, z, first, traced))
+    for first in (0, 1, 2):
+        given = y.copy(), z.copy()
+        assert_close(run(*given, first), plain_result(function, y, z, first, plain))
+        assert_close(given, (y, z))
+
+
+def plain_result(function: Any, y: np.ndarray, z: np.ndarray, first: int, plain: Any) -> Any:
+    """The same by NumPy's loops."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ng, "fori_loop", plain_fori)
+        return function(y, z, first, plain)
+
+
+def plain_fori(low: int, high: int, step: Any, state: Any) -> Any:
+    for number in range(low, high):
+        state = step(number, state)
+    return state

@@ -18,8 +18,12 @@ from numbagraph.testing.views import check_function, leaves_of
 from tests.fuzz.arguments import form
 from tests.ops.test_ops import first_calls
 
+TWICE = ("diag_indices_from",)
+"""NumPy gives one array several times, which is a listed difference."""
 PUBLIC = sorted(
-    op.name for op in registry if not isinstance(op.frontend, Unsupported) and not op.name.startswith("empty")
+    op.name
+    for op in registry
+    if not isinstance(op.frontend, Unsupported) and not op.name.startswith("empty") and op.name not in TWICE
 )
 
 
@@ -253,14 +257,10 @@ def multiple_outputs(x):
 
 
 IN_PLACE = {
-    "put": lambda x: np.put(x, [0], 1),
-    "fill_diagonal": lambda x: np.fill_diagonal(x, 1),
-    "put_along_axis": lambda x: np.put_along_axis(x, np.zeros((1, 4), dtype=int), 1, 0),
-    "add.at": lambda x: np.add.at(x, [0], 1),
     "nan_to_num": lambda x: np.nan_to_num(x, copy=False),
     "require": lambda x: np.require(x),
     "as_strided": lambda x: np.lib.stride_tricks.as_strided(x, (3,), (8,)),
-    **{f".{name}": lambda x, name=name: getattr(x, name)(1) for name in ("partition", "put", "resize")},
+    **{f".{name}": lambda x, name=name: getattr(x, name)(1) for name in ("resize",)},
 }
 
 

@@ -375,6 +375,7 @@ def test_a_result_for_which_there_is_no_memory():
 
 INTERRUPTED = """
 import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
 import numpy as np
 import numbagraph as ng
 

@@ -362,6 +362,12 @@ def test_zero_dimensional_results():
         "reshape": (lambda x: x[:1].reshape(()), np.ndarray),
         "ones_like": (lambda x: np.ones_like(np.sum(x)), np.ndarray),
         "squeezed": (lambda x: np.squeeze(x[:1], 0), np.ndarray),
+        "real part": (lambda x: (x * 1j)[1].real, np.float64),
+        "imaginary part of a 0-d array": (lambda x: np.where(x[0] == 0, 1j, 2.0).imag, np.ndarray),
+        "part of a sum": (lambda x: np.imag(np.sum(x * 1j)), np.float64),
+        "real part of a real number": (lambda x: x[0].real, np.float64),
+        "cast": (lambda x: np.sum(x).astype(np.float32), np.float32),
+        "cast 0-d array": (lambda x: np.where(np.sum(x) > 0, 1.0, 2.0).astype(np.float32), np.ndarray),
     }
     for name, (function, kind) in functions.items():
         assert type(function(x)) is kind, name

@@ -36,6 +36,8 @@ def test_the_table_of_ops_is_up_to_date() -> None:
     "module",
     [
         numbagraph.frontend.jit,
+        numbagraph.frontend.embedded,
+        numbagraph.frontend.nans,
         numbagraph.frontend.differentiation,
         numbagraph.frontend.loops,
         numbagraph.frontend.shared,

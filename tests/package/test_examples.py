@@ -1,10 +1,25 @@
 """The examples of loops, against the same in plain NumPy."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.stats import multivariate_normal, poisson
 
-from examples.loops import clusters, edit_distance, gillespie, hidden_markov, implicit, kalman, ode
+from examples.loops import (
+    autoregression,
+    clusters,
+    dormand_prince,
+    edit_distance,
+    epidemic,
+    gillespie,
+    hidden_markov,
+    implicit,
+    kalman,
+    ode,
+    semi_markov,
+)
 from numbagraph import grad, graph_jit
 
 RNG = np.random.default_rng(22)
@@ -195,3 +210,109 @@ def test_gillespies_simulation():
         times, counts = gillespie.births_and_deaths(birth, death, 4.0, uniform)
         np.testing.assert_allclose(times, [each[0] for each in expected], rtol=1e-12)
         assert counts.tolist() == [each[1] for each in expected]
+
+
+FORCED, AT_REST = np.array([1.5, 0.8, 1.1]), np.array([1.0, 0.0])
+
+
+@pytest.mark.parametrize("end", [0.0, 0.01, 10.0])
+def test_adaptive_steps_as_plain_python(end):
+    found, accepted, rejected = dormand_prince.compiled(AT_REST, 0.0, end, FORCED)
+    expected, *counts = dormand_prince.solve(AT_REST, 0.0, end, FORCED)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert [accepted, rejected] == counts
+    assert (rejected > 0) is (end == 10.0)
+
+    def slope(t, y):
+        return [y[1], FORCED[0] * (1 - y[0] ** 2) * y[1] - y[0] + FORCED[1] * np.cos(FORCED[2] * t)]
+
+    solution = solve_ivp(slope, (0, end), AT_REST, rtol=1e-12, atol=1e-12).y[:, -1]
+    np.testing.assert_allclose(found, solution, rtol=1e-6)
+
+
+@pytest.mark.parametrize("end", [0.0, 0.01, 10.0])
+def test_gradient_through_adaptive_steps(end):
+    observed = np.ones(2)
+    found = dormand_prince.slope_of_misfit(FORCED, AT_REST, end, observed)
+    expected = slopes_of(lambda p: dormand_prince.misfit(p, AT_REST, end, observed), FORCED)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+VAR = {
+    "c": np.array([0.1, -0.2]),
+    "a": np.array([[0.4, 0.1], [-0.2, 0.3]]),
+    "b": np.array([[0.2, 0.0], [0.1, -0.1]]),
+    "factor": np.array([[1.0, 0.0], [0.3, 0.8]]),
+}
+
+
+@pytest.mark.parametrize("length", [2, 3, 25])
+def test_vector_autoregression(length):
+    first, noise = RNG.normal(size=(2, 2)), RNG.normal(size=(length - 2, 2))
+    y = autoregression.simulated(VAR, first, noise)
+    np.testing.assert_allclose(y, autoregression.simulate(VAR, first, noise), rtol=1e-12)
+    means = [VAR["c"] + VAR["a"] @ y[t - 1] + VAR["b"] @ y[t - 2] for t in range(2, length)]
+    cov = VAR["factor"] @ VAR["factor"].T
+    value, slopes = autoregression.fit(VAR, y)
+    expected = sum(multivariate_normal(mean, cov).logpdf(each) for mean, each in zip(means, y[2:], strict=True))
+    np.testing.assert_allclose(value, expected, rtol=1e-10)
+    for name, slope in slopes.items():
+        found = slopes_of(lambda each, name=name: autoregression.log_likelihood(VAR | {name: each}, y), VAR[name])
+        np.testing.assert_allclose(slope, found, rtol=1e-6, atol=1e-6)
+    for steps in (0, 1, 4):
+        found = autoregression.expected(VAR, y, steps)
+        np.testing.assert_allclose(found, autoregression.forecast(VAR, y, steps), rtol=1e-12)
+
+
+@pytest.mark.parametrize("days", [0, 1, 40])
+def test_epidemic(days):
+    rates = np.array([0.5, 0.2, 0.6, 12.0])
+    expected = epidemic.daily_cases(rates, 10.0, 1e4, days)
+    np.testing.assert_allclose(epidemic.cases(rates, 10.0, 1e4, days), expected, rtol=1e-12)
+    observed = RNG.poisson(expected)
+    value, slopes = epidemic.fit(rates, 10.0, 1e4, observed)
+    np.testing.assert_allclose(value, np.sum(poisson(expected).logpmf(observed)), rtol=1e-10)
+
+    def likelihood(rates):
+        return np.sum(poisson(epidemic.daily_cases(rates, 10.0, 1e4, days)).logpmf(observed))
+
+    np.testing.assert_allclose(slopes, slopes_of(likelihood, rates), rtol=1e-5, atol=1e-4)
+
+
+def segmentations(times, longest):
+    """All ways to write a number as a sum of durations."""
+    if not times:
+        yield ()
+    for first in range(1, min(times, longest) + 1):
+        for rest in segmentations(times - first, longest):
+            yield (first, *rest)
+
+
+@pytest.mark.parametrize("times", [1, 2, 6])
+def test_hidden_semi_markov_model(times):
+    states, longest = 3, 4
+    start, duration = np.log(RNG.dirichlet(np.ones(states))), np.log(RNG.dirichlet(np.ones(longest), size=states)).T
+    moves = RNG.uniform(size=(states, states)) * (1 - np.eye(states))
+    with np.errstate(divide="ignore"):
+        transition = np.log(moves / moves.sum(axis=1, keepdims=True))
+    emission = RNG.normal(size=(times, states))
+
+    def enumerated(duration, emission):
+        total = 0.0
+        for durations in segmentations(times, longest):
+            for path in itertools.product(range(states), repeat=len(durations)):
+                weight, t = start[path[0]], 0
+                weight += sum(transition[pair] for pair in itertools.pairwise(path))
+                for state, d in zip(path, durations, strict=True):
+                    weight += duration[d - 1, state] + np.sum(emission[t : t + d, state])
+                    t += d
+                total += np.exp(weight)
+        return np.log(total)
+
+    found = semi_markov.likelihood(start, transition, duration, emission)
+    np.testing.assert_allclose(found, enumerated(duration, emission), rtol=1e-10)
+    slopes = semi_markov.slopes(start, transition, duration, emission)
+    expected = slopes_of(lambda each: enumerated(each, emission), duration)
+    np.testing.assert_allclose(slopes[0], expected, rtol=1e-6, atol=1e-7)
+    expected = slopes_of(lambda each: enumerated(duration, each), emission)
+    np.testing.assert_allclose(slopes[1], expected, rtol=1e-6, atol=1e-7)

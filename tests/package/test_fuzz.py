@@ -1,5 +1,6 @@
 """The fuzzers find faults of each kind that they are for: each test plants one, and a few cases must meet it."""
 
+import ast
 import functools
 import itertools
 import sys
@@ -12,6 +13,7 @@ from numbagraph import graph_jit
 from numbagraph.blockwise.core import promoted
 from numbagraph.emit.control import LoopEmitter
 from numbagraph.frontend import binding, branches, traced, tracing
+from numbagraph.frontend.capture import jumps
 from numbagraph.frontend.targets import Targets
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
@@ -19,7 +21,7 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
-from tests.fuzz import gradients, loops, programs, statements
+from tests.fuzz import captured, gradients, loops, programs, statements
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
 from tests.fuzz.runner import run_cases
@@ -55,6 +57,18 @@ def found(fuzzer, names, monkeypatch, cases=CASES):
 def draw_only(monkeypatch, *kinds):
     """Programs of some kinds of statement alone."""
     monkeypatch.setattr(programs.Draw, "statement", lambda draw: getattr(draw, draw.choose(kinds))())
+
+
+# ---- captured programs ----
+
+
+def test_without_a_fault_captured_programs_agree(monkeypatch):
+    assert found(captured, [], monkeypatch, cases=2) == ""
+
+
+def test_what_runs_after_a_jump_is_found(monkeypatch):
+    monkeypatch.setattr(jumps, "none_of", lambda names: ast.Constant(value=True))
+    assert "expected, found" in found(captured, [], monkeypatch)
 
 
 # ---- statements ----

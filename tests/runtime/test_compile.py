@@ -141,6 +141,37 @@ def test_llvm_is_loaded_when_something_is_compiled():
     assert subprocess.run([sys.executable, "-W", "error", "-c", command], check=False).returncode == 0
 
 
+FOUND_BY_THREADS = """
+import sys, threading
+import numpy as np
+import numbagraph
+from numbagraph.ir.op import registry
+
+functions = [np.median, np.cov, np.interp, np.histogram, np.polyval, np.isin, np.choose, np.partition, np.fft.rfft]
+start, missed = threading.Barrier(8), []
+
+def look(first):
+    start.wait()
+    for function in functions[first:] + functions[:first]:
+        if registry.find(function) is None:
+            missed.append(function.__name__)
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=look, args=(number,)) for number in range(8)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(*missed)
+"""
+
+
+def test_threads_find_what_is_imported_later():
+    call = [sys.executable, "-W", "error", "-c", FOUND_BY_THREADS]
+    done = subprocess.run(call, check=True, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
 def test_what_is_used_later_is_imported_then():
     """The passes take 16 ms, ``numpy.random`` 8 ms: a function that is found on disk needs neither."""
     later = ("numbagraph.loops", "numbagraph.emit.program", "numbagraph.rewrite.pipeline")

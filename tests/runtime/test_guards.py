@@ -20,7 +20,7 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit
-from numbagraph.frontend import jit
+from numbagraph.frontend import embedded, jit
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.surroundings import MOST_STATES, MOST_TRACES
 from numbagraph.runtime.guards import same
@@ -465,14 +465,15 @@ def test_rebound_between_the_look_at_the_guards_and_the_run(monkeypatch: pytest.
 
 def rebinding_before(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
     """Bind K to the next number as often as a function is traced, up to ``times``, after what it reads was noted."""
-    original, left = getattr(jit, name), iter(range(times))
+    module = jit if hasattr(jit, name) else embedded
+    original, left = getattr(module, name), iter(range(times))
 
     def rebinding(*args: Any) -> Any:
         if next(left, None) is not None:
             set_global("K", K + 1)()
         return original(*args)
 
-    monkeypatch.setattr(jit, name, rebinding)
+    monkeypatch.setattr(module, name, rebinding)
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 4])

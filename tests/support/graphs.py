@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import optree
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import collect_guards
@@ -30,7 +31,7 @@ def trace(function: Callable[..., Any], *data: Any) -> Graph:
     inputs = tuple(make_input(each, f"x{number}") for number, each in enumerate(data))
     with collect_guards() as guards:
         result = function(*inputs)
-        outputs = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        outputs = tuple(optree.tree_leaves(result))  # type: ignore[arg-type]
     return Graph(inputs, outputs, tuple(guards.guards), tuple(guards.equalities))
 
 

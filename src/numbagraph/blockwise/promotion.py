@@ -28,11 +28,27 @@ def as_value(operand: object) -> Value:
         return operand
     if isinstance(operand, (bool, int, float, complex)) and not isinstance(operand, np.generic):
         return weak_constant(operand)
+    if isinstance(operand, (list, tuple)):
+        return list_value(operand)
     data = np.asarray(operand)
     dtype = canonical_dtype(data.dtype)
     if data.size > LARGEST_CONSTANT:
         raise ValueError(f"an array of {data.size} elements is data: pass it to the graph as an input")
     return constant(data, dtype=dtype)
+
+
+def list_value(elements: Sequence[Any]) -> Value:
+    """Nested lists as `numpy.asarray` takes them; numbers in them are part of the code, however many there are."""
+    if holds_values(elements):
+        return registry["stack"]([as_strong(each) for each in elements])
+    data = np.asarray(elements)
+    return constant(data, dtype=canonical_dtype(data.dtype))
+
+
+def holds_values(elements: Any) -> bool:
+    if isinstance(elements, (list, tuple)):
+        return any(map(holds_values, elements))
+    return isinstance(elements, Value)
 
 
 def as_strong(operand: object) -> Value:

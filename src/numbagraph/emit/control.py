@@ -3,12 +3,13 @@ tables that they take are on the stack and become registers, and so do the numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.emit.chunks import smaller
 from numbagraph.emit.failures import leaves_record, text
 from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
@@ -16,7 +17,7 @@ from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Branch, Call, Carried, Loop, Operand, Region
+from numbagraph.loops.ir import Branch, Call, Carried, Kernel, Loop, Operand, Region
 
 WORK_OF_STEP = 16
 WORK_OF_CALL = 64
@@ -34,7 +35,8 @@ class RegionFunctions(Struct):
 
     region: Region
     run: ir.Function
-    """``i32 run(data, meta, results, memory)``, as a program with memory for its temporaries."""
+    """``i32 run(data, meta, results, memory, patience)``, as a program that is given memory for its temporaries, and
+    where its loops count their work."""
     memory: ir.Function
     """``i64 memory(data, meta)``: the bytes that these need; -1 where that is no number of 63 bits."""
 
@@ -102,7 +104,7 @@ class Tables:
     ) -> None:
         """Call a region, for a ``step`` if it is that of a loop; the enclosing function returns where it fails."""
         table, builder = self.results if results is None else results, self.builder
-        code = builder.call(functions.run, [self.data, self.meta, table, memory])
+        code = builder.call(functions.run, [self.data, self.meta, table, memory, self.line.patience])
 
         def leave_record() -> None:
             if step is not None and leaves_record(functions.region):
@@ -225,20 +227,24 @@ class LoopEmitter:
         outer, patience = tables.memory(self.body, not self.loop.body.varies), Patience(self.line, self.work())
         with outer as memory, self.condition_memory() as other:
             self.keep_first()
-            with self.steps(other) as step:
+            with self.steps(other) if self.condition is not None else self.strips(patience) as step:
                 self.place_step(step)
                 tables.run_step(self.body, memory, step)
                 self.carry_on()
-                patience.spend()
+                if self.condition is not None:
+                    patience.spend()
         self.finish()
 
     def work(self) -> ir.Value:
-        """What a step costs, in elements that it reads and writes, roughly."""
+        """What a step costs, in elements that it reads and writes, roughly. Loops inside count their own work."""
+        members = list(self.loop.body.program.body.members())
         work: ir.Value = ir.Constant(I64, WORK_OF_STEP)
+        if not any(isinstance(each, Call) or (isinstance(each, Kernel) and each.loops) for each in members):
+            return work
         sizes = [bytes_of(self.line, each) for each in self.loop.captures if isinstance(each, Buffer)]
         for size in (*sizes, *self.sizes, *self.rows.values()):
             work = self.builder.add(work, self.builder.lshr(size, ir.Constant(I64, 3)))
-        calls = any(isinstance(each, Call) for each in self.loop.body.program.body.members())
+        calls = any(isinstance(each, Call) for each in members)
         return self.builder.mul(work, ir.Constant(I64, WORK_OF_CALL)) if calls else work
 
     def along_steps(self) -> list[Buffer]:
@@ -289,25 +295,47 @@ class LoopEmitter:
 
     @contextmanager
     def steps(self, memory: ir.Value) -> Iterator[ir.Value]:
-        """The blocks of a loop around what is emitted inside, which is given the number of the step."""
+        """The blocks of a loop around what is emitted inside, which is given the number of the step: as long as a
+        condition holds."""
+        assert self.condition is not None
+        with self.blocks("step", ZERO, ONE) as (step, go_on):
+            go_on(self.tables.holds(self.condition, memory, step))
+            yield step
+
+    @contextmanager
+    def strips(self, patience: Patience) -> Iterator[ir.Value]:
+        """The same for a number of steps that is known. The loop is strip-mined: nothing in the inner one of two loops
+        asks for signals, so LLVM sees what a loop by hand would be, and vectorises it."""
+        builder, most = self.builder, patience.steps()
+        with self.blocks("strip", ZERO, most) as (start, go_on):
+            go_on(builder.icmp_signed("<", start, self.trips))
+            end = smaller(builder, self.trips, builder.add(start, most, flags=["nsw"]))
+            with self.blocks("step", start, ONE) as (step, go_on):
+                go_on(builder.icmp_signed("<", step, end))
+                yield step
+            patience.spend(builder.sub(end, start))
+
+    @contextmanager
+    def blocks(
+        self, name: str, start: ir.Value, stride: ir.Value
+    ) -> Iterator[tuple[ir.Value, Callable[[ir.Value], None]]]:
+        """A loop around what is emitted inside, which is given an index, and what emits the test whether it goes on."""
         builder, function = self.builder, self.line.function
-        header, body, done = (function.append_basic_block(name) for name in ("step", "body", "done"))
+        header, body, done = (function.append_basic_block(each) for each in (name, "body", "done"))
         before = builder.block
         builder.branch(header)
         builder.position_at_end(header)
-        step = builder.phi(I64)
-        step.add_incoming(ZERO, before)
-        builder.cbranch(self.goes_on(step, memory), body, done)
-        builder.position_at_end(body)
-        yield step
-        step.add_incoming(builder.add(step, ONE), builder.block)
+        index = builder.phi(I64)
+        index.add_incoming(start, before)
+
+        def go_on(condition: ir.Value) -> None:
+            builder.cbranch(condition, body, done)
+            builder.position_at_end(body)
+
+        yield index, go_on
+        index.add_incoming(builder.add(index, stride, flags=["nsw"]), builder.block)
         builder.branch(header)
         builder.position_at_end(done)
-
-    def goes_on(self, step: ir.Value, memory: ir.Value) -> ir.Value:
-        if self.condition is None:
-            return self.builder.icmp_signed("<", step, self.trips)
-        return self.tables.holds(self.condition, memory, step)
 
     def index(self, step: ir.Value) -> ir.Value:
         """The element of sequences that belongs to a step."""
@@ -389,6 +417,12 @@ def run_branch(line: StraightLine, branch: Branch, regions: Sequence[RegionFunct
         tables.constant(number, operand)
     for number, buffer in enumerate(branch.outputs):
         tables.put(tables.results, number, line.base(buffer))
+    for number, place in branch.in_place:
+        operand, output = branch.operands[number], branch.outputs[place]
+        if isinstance(operand, Buffer):
+            if line.base(output) is not line.base(operand):
+                copy_memory(line, line.base(output), line.base(operand), bytes_of(line, output))
+            tables.put(tables.data, number, line.base(output))
     index = line.scalar(branch.index)
     most = ir.Constant(I64, len(regions) - 1)
     index = builder.select(builder.icmp_signed(">", index, most), most, index)

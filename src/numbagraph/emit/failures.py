@@ -25,7 +25,7 @@ def region_fails(region: Region) -> bool:
 def step_fails(step: Step) -> bool:
     match step:
         case Loop():
-            return region_fails(step.body) or (step.condition is not None and region_fails(step.condition))
+            return any(region_fails(each) for each in (step.body, step.condition, step.checked) if each is not None)
         case Branch():
             return any(map(region_fails, step.regions))
         case ReverseLoop():

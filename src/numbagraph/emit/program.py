@@ -83,20 +83,42 @@ class ProgramEmitter:
             case TiledLoop():
                 self.run_rows(step, f"{self.line.function.name}.{number}")
             case Loop():
-                name = f"{self.line.function.name}.{number}"
-                given = [*(None for _ in step.carried), *step.sequences, *step.captures]
-                condition = [step.condition] if step.condition is not None else []
-                names = [f"{name}.step", f"{name}.condition"]
-                run_loop(self.line, step, *self.regions(given, [step.body, *condition], names))
+                self.run_loop(step, f"{self.line.function.name}.{number}")
             case ReverseLoop():
                 regions = (step.body, step.condition, step.back.body)
                 names = [f"{self.line.function.name}.{number}.{each}" for each in ("step", "condition", "back")]
                 run_reverse(self.line, step, *self.regions((), regions, names))
             case Branch():
                 names = [f"{self.line.function.name}.{number}.branch{k}" for k in range(len(step.regions))]
-                run_branch(self.line, step, self.regions(step.operands, step.regions, names))
+                moved = {number for number, _ in step.in_place}
+                given = [None if number in moved else each for number, each in enumerate(step.operands)]
+                run_branch(self.line, step, self.regions(given, step.regions, names))
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
+
+    def run_loop(self, loop: Loop, name: str) -> None:
+        given = [*(None for _ in loop.carried), *loop.sequences, *loop.captures]
+        condition = [loop.condition] if loop.condition is not None else []
+        functions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
+        if loop.safe is None or loop.checked is None:
+            run_loop(self.line, loop, *functions)
+            return
+        self.line.compute(loop.buffers(), loop.scalars())
+        with self.code.builder.if_else(self.line.scalar(loop.safe)) as (fast, slow):
+            with fast:
+                run_loop(self.line, loop, *functions)
+            with slow:
+                run_loop(self.line, loop, self.without_optimisation(given, loop.checked, f"{name}.checked"))
+
+    def without_optimisation(self, given: Sequence[Operand | None], region: Region, name: str) -> RegionFunctions:
+        """The functions of a region that runs where a check will fail: it may take its time, but not to compile."""
+        before = set(self.module.functions)
+        functions = self.region(given, region, name)
+        for each in self.module.functions:
+            if each not in before and each.blocks and "alwaysinline" not in each.attributes:
+                each.attributes.add("noinline")
+                each.attributes.add("optnone")
+        return functions
 
     def regions(
         self, given: Sequence[Operand | None], regions: Sequence[Region], names: Sequence[str]
@@ -109,10 +131,10 @@ class ProgramEmitter:
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
         lasting = frozenset(number for number, each in buffers.items() if each.leaf in self.line.lasting)
         table, leaves = POINTER.as_pointer(), region.graph.inputs
-        run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER])
+        run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER, I64.as_pointer()])
         run = ir.Function(self.module, run_type, f"{name}.program")
         line = StraightLine(run, region.signature, leaves)
-        line.lasting = lasting
+        line.lasting, line.work_left = lasting, run.args[4]
         inner = ProgramEmitter(line, region.program, run.args[3])
         run.linkage = "internal"
         inner.emit()

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.emit.straight_line import StraightLine
+from numbagraph.emit.straight_line import BETWEEN, StraightLine
 from numbagraph.intrinsics.emitter import I1, I32, I64, Emitter
 from numbagraph.ir.abi import INTERRUPTED
 
 SIGNALS = "numbagraph.signals."
 """The prefix of external symbols that are functions of `numbagraph.runtime.signals`."""
 
-BETWEEN = 2**25
-"""Work between two such questions, in elements: some 10 ms. A question takes 50 ns, and the GIL, which others may have
-for 5 ms."""
-
 
 class Patience:
-    """Work that is left until the next question."""
+    """Work that is left until the next question. All loops of a program, those inside of others too, count in one
+    place: each of them may be too short to ask."""
 
     def __init__(self, line: StraightLine, work: ir.Value) -> None:
         self.line = line
         self.work = work
         """What a step costs."""
-        builder = line.code.builder
-        with builder.goto_entry_block():
-            self.left = builder.alloca(I64)
-        builder.store(ir.Constant(I64, BETWEEN), self.left)
 
-    def spend(self) -> None:
-        """Count a step; ask, if it is time to."""
-        builder = self.line.code.builder
-        left = builder.sub(builder.load(self.left), self.work)
-        builder.store(left, self.left)
+    def steps(self) -> ir.Value:
+        """The most steps that a loop may take before it asks."""
+        builder, least = self.line.code.builder, ir.Constant(I64, 1)
+        if isinstance(self.work, ir.Constant):
+            return ir.Constant(I64, max(1, BETWEEN // self.work.constant))
+        steps = builder.udiv(ir.Constant(I64, BETWEEN), self.work)
+        return builder.select(builder.icmp_unsigned("<", steps, least), least, steps)
+
+    def spend(self, steps: ir.Value | None = None) -> None:
+        """Count a step, or several; ask, if it is time to."""
+        builder, place = self.line.code.builder, self.line.patience
+        work = self.work if steps is None else builder.mul(self.work, steps)
+        left = builder.sub(builder.load(place), work)
+        builder.store(left, place)
         with builder.if_then(builder.icmp_signed("<", left, ir.Constant(I64, 0)), likely=False):
-            builder.store(ir.Constant(I64, BETWEEN), self.left)
+            builder.store(ir.Constant(I64, BETWEEN), place)
             raised = builder.call(self.line.code.function(f"{SIGNALS}raised", I1, [], pure=False), [])
             self.line.leave_if(raised, ir.Constant(I32, INTERRUPTED))
 

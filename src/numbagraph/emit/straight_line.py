@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from llvmlite import ir
 
@@ -14,6 +14,9 @@ from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
+BETWEEN = 2**25
+"""Work between two questions whether a signal has come, in elements: some 10 ms. A question takes 50 ns, and the GIL,
+which others may have for 5 ms."""
 
 
 class StraightLine:
@@ -34,6 +37,7 @@ class StraightLine:
         self.registers: dict[object, ir.Value] = {}
         self.lasting: frozenset[int] = frozenset(range(len(leaves)))
         """The leaves that are in memory of whoever called the program."""
+        self.work_left: ir.Value | None = None
         self.when_used: dict[object, Scalar] = {}
         """What is computed only if it is used."""
         self.positions: dict[Dim, tuple[int, int]] = {}
@@ -44,6 +48,16 @@ class StraightLine:
                     self.positions.setdefault(extent, (position, axis))
                     if isinstance(extent.representative, Dim):
                         self.positions.setdefault(extent.representative, (position, axis))
+
+    @property
+    def patience(self) -> ir.Value:
+        """Where the work is counted that is left until the next such question; a region is given it."""
+        if self.work_left is None:
+            builder = self.code.builder
+            with builder.goto_entry_block():
+                self.work_left = builder.alloca(I64)
+                builder.store(ir.Constant(I64, BETWEEN), self.work_left)
+        return self.work_left
 
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
@@ -60,10 +74,10 @@ class StraightLine:
         builder.position_at_end(go_on)
 
     def leave(self, code: ir.Value) -> None:
-        """Return ``code`` from the function."""
+        """Return ``code`` from the function; one that says how much memory is needed has -1 for all failures."""
         for memory in self.taken:
             self.code.builder.call(memory_function(self.code, "give"), [self.address_of(memory)])
-        self.code.builder.ret(code)
+        self.code.builder.ret(code if self.function.ftype.return_type == code.type else ir.Constant(I64, -1))
 
     def address_of(self, memory: ir.Value) -> ir.Value:
         return memory if memory.type == POINTER else self.code.builder.load(memory)
@@ -124,6 +138,13 @@ class StraightLine:
         if owner not in self.buffers:
             self.buffers[owner] = self._locate(owner)
         return self.buffers[owner]
+
+    def compute(self, buffers: Iterable[Buffer], scalars: Iterable[Scalar]) -> None:
+        """Compute here where buffers are and what numbers are, so that this is known in several blocks."""
+        for buffer in buffers:
+            self.base(buffer)
+        for scalar in scalars:
+            self.scalar(scalar)
 
     def _locate(self, buffer: Buffer) -> ir.Value:
         if buffer.leaf is not None:

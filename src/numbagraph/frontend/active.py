@@ -19,7 +19,7 @@ class Scope:
     """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
     keeps arrays alive.)"""
 
-    __slots__ = ("described", "ended", "journal", "parent", "used")
+    __slots__ = ("described", "ended", "facts", "journal", "parent", "used")
 
     def __init__(self, described: str, parent: Scope | None = None) -> None:
         self.described = described
@@ -29,6 +29,8 @@ class Scope:
         """Around a region, such as the body of a loop."""
         self.used: dict[Value, None] = {}
         """The values of the scopes around this one that are used in it."""
+        self.facts: dict[Value, bool] = {}
+        """Conditions whose truth is known here."""
         self.journal: Any = None
         """What notes the arrays from outside that are written in a region; without it, they cannot be."""
 

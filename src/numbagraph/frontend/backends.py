@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.frontend.nans import watching
 from numbagraph.frontend.traced import Traced
 from numbagraph.runtime.entry import make_callable
 from numbagraph.transforms.interpret import evaluate
@@ -15,6 +16,11 @@ BACKENDS = ("numba", "jax", "numpy")
 
 def compiled(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
     """What runs a graph on leaves and the values of shared variables."""
+    run = unwatched(traced, backend, name)
+    return watching(run, traced) if traced.watched else run
+
+
+def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
     if traced.phases is not None:
         return traced.phases.runner(guarded=False)
     if backend == "numba":

@@ -29,6 +29,8 @@ class Arguments(Struct, frozen=False):
     names: tuple[str, ...]
     leaves: list[Any]
     spec: optree.PyTreeSpec
+    watched: str = ""
+    """What results must not have (`numbagraph.frontend.nans`)."""
 
     @property
     def key(self) -> Key:
@@ -81,7 +83,9 @@ class Arguments(Struct, frozen=False):
         return call
 
 
-def bind(bound: inspect.BoundArguments, static_argnames: Collection[str], described: str) -> Arguments:
+def bind(
+    bound: inspect.BoundArguments, static_argnames: Collection[str], described: str, watched: str = ""
+) -> Arguments:
     """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
     static: list[Hashable] = []
     dynamic: dict[str, Any] = {}
@@ -93,8 +97,10 @@ def bind(bound: inspect.BoundArguments, static_argnames: Collection[str], descri
             dynamic[name] = argument
     if chosen() != CHOICES[0]:
         static.append(("on_linalg_error", chosen()))
+    if watched:
+        static.append(("debug_nans", watched))
     leaves, spec = flatten(tuple(dynamic.values()))
-    return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec)
+    return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
 
 
 def hashable(argument: Any, name: str, described: str) -> Hashable:

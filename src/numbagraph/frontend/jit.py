@@ -22,9 +22,10 @@ from numbagraph.frontend.binding import (
 )
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
-from numbagraph.frontend.embed import c_layout, embed
+from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
+from numbagraph.frontend.nans import how_watched, require_choice
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
@@ -35,11 +36,10 @@ from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
+from numbagraph.ir.blocks import Blocks
 from numbagraph.ir.structs import cached_property
-from numbagraph.ops.linalg.errors import Blocks
 from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime import failures, replay
-from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.cache import default_cache
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.embedding import Embedding
@@ -49,7 +49,7 @@ from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.transforms.interpret import after_failure
 
 
-class GraphFunction(Inspected):
+class GraphFunction(Inspected, Embedded):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -67,6 +67,7 @@ class GraphFunction(Inspected):
         cache: bool = True,
         parallel: bool = False,
         convert: bool = True,
+        debug_nans: bool | str = False,
     ) -> None:
         if not callable(function):
             raise TypeError(f"graph_jit compiles functions, not {function!r}")
@@ -78,6 +79,9 @@ class GraphFunction(Inspected):
         self.backend = backend
         self.cache = cache
         self.parallel = parallel
+        require_choice(debug_nans)
+        self.debug_nans = debug_nans
+
         self.signature = signature_of_callable(function)
         self._has_own_out = takes(self.signature, "out")
         self.static_argnames = parameter_names(self.signature, static_argnames, "static_argnames", self._described)
@@ -134,7 +138,7 @@ class GraphFunction(Inspected):
 
     @property
     def _options(self) -> dict[str, Any]:
-        names = ("static_argnames", "donate_argnames", "mutates", "backend", "cache", "parallel")
+        names = ("static_argnames", "donate_argnames", "mutates", "backend", "cache", "parallel", "debug_nans")
         return {name: getattr(self, name) for name in names} | {"convert": self.convert.allowed}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -227,7 +231,8 @@ class GraphFunction(Inspected):
         return targets.tree
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        return bind(self.signature.bind(*args, **kwargs), self.static_argnames, self._described)
+        bound, watched = self.signature.bind(*args, **kwargs), how_watched(self.debug_nans)
+        return bind(bound, self.static_argnames, self._described, watched)
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -253,7 +258,7 @@ class GraphFunction(Inspected):
             arguments, lambda call, converts: trace(call, layouts, names, self.__name__, described, writable, converts)
         )
         traced: Traced = made.found
-        traced.is_kept = made.is_valid
+        traced.is_kept, traced.watched = made.is_valid, arguments.watched
         self._specialise(traced, arguments, made.reach)
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
         self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
@@ -305,7 +310,8 @@ class GraphFunction(Inspected):
 
     def _specialise(self, traced: Traced, arguments: Arguments, reach: Reach) -> None:
         outputs = traced.outputs
-        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), outputs.single, outputs.written)
+        written = () if traced.watched else outputs.written  # by native code
+        signature = signature_of(traced.graph, traced.leaves, len(traced.captured), outputs.single, written)
         cache = default_cache() if self.cache else None
         special = Specialisation(
             traced.graph, signature, traced.captured, symbol(self.__name__), cache, self.parallel, reach.guards
@@ -316,6 +322,8 @@ class GraphFunction(Inspected):
                 refuse_effects(self._described)
             traced.phases = in_phases(special)
             return
+        if traced.watched:
+            return  # what it was given is needed once more
         special.write_in_place()
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
@@ -370,62 +378,6 @@ class GraphFunction(Inspected):
 
         return type_of(self)
 
-    def embed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
-        """The function as part of other native code, which gives those arguments that are a `Placeholder`."""
-        if self.backend != "numba":
-            raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")
-        with self._lock:
-            return self._embed(self._bind(args, kwargs)).found
-
-    def _embed(self, arguments: Arguments) -> Made:
-        leaves, names = arguments.leaves, arguments.leaf_names
-        made = self._make(arguments, lambda call, converts: embed(call, leaves, names, self._described, converts))
-        made.require_valid(self._described)
-        return made
-
-    def address(self, *args: Any, **kwargs: Any) -> int:
-        """The address of the function for callers from C.
-
-        Parameters
-        ----------
-        *args, **kwargs
-            Arguments like those that it will be called with (`numbagraph.Abstract` stands for an array). Their values
-            do not matter, except for those in ``static_argnames``.
-
-        Returns
-        -------
-        int
-            Address of ``int32_t f(arguments..., results...)``, valid as long as this object lives. Each leaf of the
-            arguments, in order: a number by value (a Python float as ``double``, an int as ``int64_t``, a bool as
-            ``uint8_t``, a complex number as two numbers); an array as the address of its elements in C order,
-            followed by its lengths as ``int64_t``. Then for each result the address of memory for it, which overlaps
-            no argument. It returns 0; or 1 when the arguments do not fit each other, 2 when an index is out of
-            bounds or a system has no solution, -1 when there is no memory for temporaries.
-
-        Examples
-        --------
-        >>> import ctypes, numpy as np, numbagraph
-        >>> f = numbagraph.graph_jit(lambda x, scale: np.sum(x) * scale)
-        >>> prototype = ctypes.CFUNCTYPE(
-        ...     ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
-        ... )
-        >>> x, result = np.ones(3), np.empty(())
-        >>> prototype(f.address(x, 1.0))(x.ctypes.data, 3, 2.0, result.ctypes.data)
-        0
-        >>> result
-        array(6.)
-        """
-        arguments = self._bind(args, kwargs)
-        layouts = [*map(c_layout, arguments.described()[0])]
-        key = (*arguments.key, (self._reach(arguments), *layouts))
-        with self._lock:
-            if key not in self._embedded:
-                arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
-                made = self._embed(arguments)
-                key = (*arguments.key, (made.reach, *layouts))
-                self._embedded[key] = made.found
-            return self._embedded[key].c_address
-
     def _after_failure(self, traced: Traced, inputs: list[Any]) -> list[Any]:
         raise_kept()
         return after_failure(traced.graph, inputs, self._described)
@@ -478,6 +430,8 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
     convert : bool, optional
         Whether Python's loops and branches on traced values, and assignments to arrays that it makes, are captured:
         then a function that is refused as it is is traced once more, with them as calls. Otherwise they are errors.
+    debug_nans : bool or "inf", optional
+        As `numbagraph.debug_nans`, for all calls of this function from Python.
 
     Returns
     -------

@@ -32,6 +32,10 @@ class OnlyTraced:
     __slots__ = ()
     advice = "return arrays and numbers"
 
+    def operand(self) -> Any:
+        """What it is as an operand."""
+        return self
+
 
 def user_source() -> Source | None:
     """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""

@@ -17,7 +17,15 @@ from numbagraph.frontend.kept_loops import outside
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.ordered import scan_in_order, while_in_order
 from numbagraph.frontend.python_numbers import check_difference
-from numbagraph.frontend.regions import TRUE, Body, invariants, require_structure, require_to_run, trace_region
+from numbagraph.frontend.regions import (
+    TRUE,
+    Body,
+    invariants,
+    require_equal_lengths,
+    require_structure,
+    require_to_run,
+    trace_region,
+)
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -253,6 +261,7 @@ def loop_results(
     body: Body, parameters: Sequence[Input], carry: Carry, sequences: Sequences, how: Manner
 ) -> list[Value]:
     count, initial, parameters = len(carry.values), [*carry.values], [*parameters]
+    require_equal_lengths(body.outputs[count:], parameters)
     if body.is_checked:
         initial.append(TRUE)
         parameters.insert(count, Input(TRUE.type, "checked"))

@@ -62,7 +62,7 @@ class Phases(Struct):
 
 def has_late_lengths(special: Specialisation) -> bool:
     """Whether a program would have to know lengths that follow from what it computes."""
-    if not may_be_late(special.graph) or passes().array_of_computed_length(special.graph) is None:
+    if not may_be_late(special.graph) or passes().array_of_computed_length(special.graph, inside=False) is None:
         return False
     try:
         special.program  # noqa: B018  rules may have found the lengths, or numbers can be computed twice

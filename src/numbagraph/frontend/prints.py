@@ -50,7 +50,7 @@ def debug_print(text: str, *args: Any, **named: Any) -> None:
     Notes
     -----
     A print takes microseconds, keeps loops apart, and prevents the code around it from being fused. Conditions of
-    `while_loop` cannot print, nor can Python's own loops and branches on traced values: use `scan` and `cond` there.
+    `while_loop` cannot print, nor can those of Python's own loops.
 
     Examples
     --------

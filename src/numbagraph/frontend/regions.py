@@ -91,6 +91,18 @@ def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, wha
         )
 
 
+def require_equal_lengths(stacked: Sequence[Value], parameters: Sequence[Input]) -> None:
+    """Require of what the steps of a loop give that its lengths do not depend on the step."""
+    for value in stacked:
+        lengths = [extent for extent in map(shapes.resolve, value.shape) if isinstance(extent, Value)]
+        if not dependents(parameters, lengths).isdisjoint(lengths):
+            where = (isinstance(value, Node) and value.source) or user_source()
+            raise TraceError(
+                f"{value.type} is stacked, and how long it is depends on the step: reduce it in the step "
+                f"(x[mask].sum()), or give all steps the same length (np.where(mask, x, 0))\n  at {where}"
+            )
+
+
 def leaf_value(leaf: Any, what: str) -> Any:
     value = to_value(leaf)
     if isinstance(value, (str, bytes)) or callable(value):

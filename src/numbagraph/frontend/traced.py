@@ -138,6 +138,8 @@ class Traced(Struct, frozen=False):
     """The programs that run one after the other, where lengths follow from elements that are computed."""
     is_kept: bool = True
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
+    watched: str = ""
+    """What results must not have (`numbagraph.frontend.nans`)."""
 
     def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
         """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
@@ -162,13 +164,13 @@ class Traced(Struct, frozen=False):
     def is_dispatched(self) -> bool:
         """Whether later calls try it before they look for a version. One that fails is called twice, so that one with
         effects is not."""
-        ready = self.version is not None and not self.outputs.has_effects
+        ready = self.version is not None and not self.outputs.has_effects and not self.watched
         return ready and (self.phases is None or self.is_direct)
 
     @property
     def is_one(self) -> bool:
         """Whether a call is one native program, and nothing around it."""
-        return self.is_direct and self.phases is None
+        return self.is_direct and self.phases is None and not self.watched
 
 
 def trace(
@@ -221,7 +223,7 @@ def collect_outputs(
     leaves, spec = flatten(returned)
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
-            raise TraceError(f"{described} returns {leaf}: {leaf.advice}")
+            raise TraceError(f"{described} returns {leaf!r}: {leaf.advice}")
         if isinstance(leaf, (Iterator, Coroutine)):
             raise TypeError(
                 f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "

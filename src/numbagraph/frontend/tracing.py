@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
@@ -14,13 +13,15 @@ import numpy as np
 from numbagraph import ops
 from numbagraph.frontend.active import active, current_trace, refused
 from numbagraph.frontend.keys import assigned_key, with_known_masks
-from numbagraph.frontend.locating import TraceError, located, user_source
+from numbagraph.frontend.locating import OnlyTraced, TraceError, located, user_source
 from numbagraph.frontend.python_numbers import checked
-from numbagraph.frontend.stale import Stale
+from numbagraph.frontend.queries import COMPOSED, QUERIES
+from numbagraph.frontend.refusals import unsupported
+from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
 from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
 from numbagraph.ir import shapes
-from numbagraph.ir.op import is_elementwise, registry
+from numbagraph.ir.op import is_elementwise, load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import broadcast_value
@@ -48,6 +49,8 @@ def to_value(operand: Any) -> Any:
         return operand if trace is None else trace.captured.input_of(operand)
     if isinstance(operand, (tuple, list)):
         return type(operand)(to_value(each) for each in operand) if type(operand) in (tuple, list) else operand
+    if isinstance(operand, OnlyTraced) and (own := operand.operand()) is not operand:
+        return to_value(own)
     if isinstance(operand, slice):
         return slice(to_value(operand.start), to_value(operand.stop), to_value(operand.step))
     if hasattr(type(operand), "__array__"):
@@ -142,19 +145,20 @@ def gives_view(key: Any) -> bool:
 class Tracer(Unknown):
     """An array whose elements are not known yet. Behaves as a NumPy array does; every operation becomes a node."""
 
-    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_parent", "_scope", "_views", "value")
+    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_origins", "_parent", "_scope", "_views", "value")
     __array_priority__ = 1000
     namespace: ClassVar[ModuleType]
     """`numbagraph.numpy`, which is made of functions of tracers and says so here."""
 
     def __init__(self, value: Value, parent: Tracer | None = None, *, argument: bool = False) -> None:
         self.value = value
-        self._foreign = "an argument" if argument else ""
+        self._foreign: str | Sources = "an argument" if argument else ""
         """Whose memory it is, if it is not the traced function's."""
         self._derive: Callable[[Value], Value | Stale] | None = None
         """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
+        self._origins: tuple[Tracer, ...] = ()  # the arrays that it may be, as loops and branches chose it
         self._parent = parent
         self._scope = active.scope
         self._views: list[ref[Tracer]] = []
@@ -247,10 +251,11 @@ class Tracer(Unknown):
     def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
         """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a
         view made by indexing, what it is a view of."""
+        if isinstance(self._foreign, Sources):
+            self._foreign = self._foreign.give_up(self)
         if self._foreign:
-            raise self._refuse(
-                f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
-            )
+            text = f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
+            raise self._refuse(text)
         if self._scope is not active.scope:
             self._enter_region()
         if self._parent is None:
@@ -258,9 +263,8 @@ class Tracer(Unknown):
         elif self._key is not None:
             self._parent._rebind(ops.indexing.set_index, *self._key, Tracer(self._changed(function, *args)))
         else:
-            raise self._refuse(
-                "assignment into a view of another array would change that one: assign into a copy (x.copy())"
-            )
+            text = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
+            raise self._refuse(text)
         return self
 
     def _enter_region(self) -> None:
@@ -279,9 +283,9 @@ class Tracer(Unknown):
         views = (view for each in self._views if (view := each()) is not None)
         return [view for view in views if view._scope is None or not view._scope.ended]
 
-    def _share_with(self, other: Tracer) -> None:
+    def _share_with(self, other: Tracer, foreign: str | Sources = Stale.OWNED) -> None:
         """Another array may be this one: it is not written, nor read after this one has changed."""
-        other._foreign = Stale.OWNED
+        other._foreign = foreign
         other._derive = lambda value: Stale(other.value, Stale.SHARED)
         self._views.append(ref(other))
 
@@ -372,6 +376,12 @@ class Tracer(Unknown):
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self._rebind(lambda value: registry["sort"](value, *args, **kwargs))
 
+    def partition(self, kth: Any, axis: int = -1, *_: Any, **__: Any) -> None:
+        self._rebind(lambda value, kth: registry["partition"](value, kth, axis), kth)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        WRITERS[np.put](self, indices, values, mode)
+
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
         if not hasattr(np.ndarray, name) or name not in registry:
@@ -432,6 +442,11 @@ _install_operators()
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy or SciPy ufunc on tracers."""
     out = kwargs.pop("out", None)
+    if method != "__call__" and registry.find((ufunc, method)) is None:
+        composed = Named(f"{ufunc.__name__}.{method}", load("numbagraph.frontend.ufunc_methods:call_method"))
+        if out is None or method == "at":
+            return composed(ufunc, method, *inputs, **kwargs)
+        return write_into(out, registry["asarray"], (composed(ufunc, method, *inputs, **kwargs),), {})
     if out is not None and kwargs.get("where", True) is not True:
         where = kwargs.pop("where")
         function = Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs))
@@ -445,8 +460,7 @@ def registry_call(ufunc: np.ufunc, method: str, values: tuple[Any, ...], kwargs:
     options = {name: to_value(each) for name, each in kwargs.items()}
     op = registry.find(ufunc if method == "__call__" else (ufunc, method))
     if op is None:
-        spelled = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-        raise unsupported(spelled)
+        raise unsupported(ufunc)
     if method != "__call__":
         given = {name: each for name, each in options.items() if name != "dtype" or each is not None}
         return op(*values, **{"axis": 0, **given})  # NumPy's functions reduce over all axes, the methods over the first
@@ -462,34 +476,17 @@ def registry_call(ufunc: np.ufunc, method: str, values: tuple[Any, ...], kwargs:
 
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy function on tracers."""
-    if function in _QUERIES:
-        return _QUERIES[function](*args, **kwargs)
+    if function in QUERIES:
+        return QUERIES[function](*args, **kwargs)
     if function in WRITERS:
         return WRITERS[function](*args, **kwargs)
+    if function in COMPOSED:
+        return load(f"numbagraph.frontend.composed:{function.__name__}")(*args, **kwargs)
     op = registry.find(function)
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))
-        raise located(unsupported(function.__name__), function, operands, user_source())
+        raise located(unsupported(function), function, operands, user_source())
     return apply(op, *args, **kwargs)
-
-
-def unsupported(name: str) -> TypeError:
-    known = sorted(each.name for each in registry if each.implements)
-    near = difflib.get_close_matches(name, known, n=1)
-    others = f"the nearest that is: {near[0]}" if near else "what is stands in the table of operations, docs/ops.md"
-    return TypeError(f"numpy.{name} is not supported in a traced function; {others}")
-
-
-_QUERIES: dict[Any, Callable[..., Any]] = {
-    np.shape: lambda a: a.shape,
-    np.ndim: lambda a: a.ndim,
-    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
-    np.copy: lambda a, *_, **__: a.copy(),
-    np.iscomplexobj: lambda a: a.dtype.kind == "c",
-    np.isrealobj: lambda a: a.dtype.kind != "c",
-    np.result_type: lambda *each: np.result_type(*[getattr(one, "dtype", one) for one in each]),
-    np.can_cast: lambda a, *rest, **options: np.can_cast(a.dtype, *rest, **options),
-}
 
 
 def op_function(op: Op) -> Callable[..., Any]:

@@ -64,6 +64,21 @@ class Unknown:
     def __str__(self) -> str:
         return Description(self)
 
+    device = "cpu"
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        if stream is not None or device != "cpu":
+            raise ValueError(f"arrays of a traced function are on the device 'cpu', not on {device!r}")
+        return self
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.value.dtype.itemsize  # type: ignore[attr-defined]
+
     def item(self, *_args: Any) -> Any:
         raise self._refuse(f"item() of a traced array: {CONTROL}")
 
@@ -115,5 +130,5 @@ def refused_attribute(name: str) -> Callable[[Unknown, Any], None]:
     return refuse
 
 
-for _name in ("itemset", "partition", "put", "resize", "setfield", "setflags"):
+for _name in ("itemset", "resize", "setfield", "setflags"):
     setattr(Unknown, _name, refused_method(_name))

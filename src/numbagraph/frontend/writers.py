@@ -10,6 +10,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.unknown import Unknown
+from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops import masks
 
@@ -50,11 +51,20 @@ def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> N
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
 
 
+_WRITING = "numbagraph.ops.writing"
+
 WRITERS: dict[Any, Callable[..., None]] = {
     np.copyto: lambda dst, src, casting="same_kind", where=True: written(
         "copyto", masks.copied, dst, src, casting, where
     ),
     np.putmask: lambda a, mask, values: written("putmask", masks.put_mask, a, mask, values),
+    np.fill_diagonal: lambda a, val, wrap=False: written(
+        "fill_diagonal", load(f"{_WRITING}:diagonal_filled"), a, val, wrap
+    ),
+    np.put: lambda a, ind, v, mode="raise": written("put", load(f"{_WRITING}:values_put"), a, ind, v, mode),
+    np.put_along_axis: lambda arr, indices, values, axis: written(
+        "put_along_axis", load(f"{_WRITING}:put_along"), arr, indices, values, axis
+    ),
     np.place: lambda arr, mask, vals: written("place", masks.place_mask, arr, mask, vals),
 }
 """Functions that write into their first argument."""

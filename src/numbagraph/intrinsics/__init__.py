@@ -7,7 +7,9 @@ code; so an axis has to be one. Called from Python, they are NumPy's functions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from numbagraph.ir.op import registry
@@ -16,12 +18,24 @@ makers: list[Callable[[str], Any]] = []
 """What makes an op a function: `numbagraph.op_function`, which stands far above the emitters, puts it here."""
 
 
+@functools.cache
 def __getattr__(name: str) -> Any:
-    """The op ``name``, made when it is first asked for."""
+    """The op ``name``, or the namespace of ops of that name; one object for each, as Numba compares them.
+
+    They are not put into this module's globals, where ``any`` and ``sum`` would hide Python's from the code here.
+    """
+    if not name.startswith("_") and any(op.name.startswith(f"{name}.") for op in registry):
+        return namespace(name)
     if name.startswith("_") or name not in registry:
         raise AttributeError(f"module {__name__!r} has no op {name!r}")
-    found = globals()[name] = makers[-1](name)
-    return found
+    return makers[-1](name)
+
+
+def namespace(name: str) -> ModuleType:
+    """The ops whose names begin with that of a namespace, as ``fft.rfft``."""
+    module = ModuleType(f"{__name__}.{name}")
+    module.__getattr__ = lambda each: __getattr__(f"{name}.{each}")  # type: ignore[method-assign]
+    return module
 
 
 def __dir__() -> list[str]:

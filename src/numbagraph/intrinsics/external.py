@@ -16,6 +16,10 @@ BLAS = "numbagraph.blas."
 LAPACK = "numbagraph.lapack."
 """The prefix of external symbols that are functions of `scipy.linalg.cython_lapack`."""
 
+NUMPY_LOOP = "numbagraph.numpy_loop."
+"""The prefix of external symbols that are inner loops of the ufuncs of `numpy.fft`, and what these loops are handed:
+"name.number.loop" and "name.number.data", by the number among the ufunc's types."""
+
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -59,9 +63,22 @@ def _special_address(name: str) -> int:
     raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")
 
 
+@cache
+def _loop_address(name: str) -> int:
+    """The address of an inner loop, or of its data, from the ufunc's record (NumPy's ``PyUFuncObject``)."""
+    ufunc, number, what = name.split(".")
+    with importing:
+        record = id(getattr(import_module("numpy.fft._pocketfft_umath"), ufunc))
+    word = ctypes.sizeof(ctypes.c_void_p)
+    # an object's head, four integers; then the loops, and the data of each, which may be none
+    table = ctypes.c_void_p.from_address(record + 4 * word + (0 if what == "loop" else word)).value
+    return (ctypes.c_void_p.from_address(table + int(number) * word).value or 0) if table else 0
+
+
 FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
     SCIPY: one_by_one(_special_address),
     BLAS: one_by_one(partial(_address, "scipy.linalg.cython_blas")),
+    NUMPY_LOOP: one_by_one(_loop_address),
     LAPACK: one_by_one(partial(_address, "scipy.linalg.cython_lapack")),
 }
 """What finds the addresses of symbols, by their prefix. `numbagraph.runtime` adds those of its own native code."""

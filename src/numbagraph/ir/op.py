@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import importing
 from numbagraph.ir.values import Input, Node, Op, Value
 
 
 def boxing(value: Value) -> str:
     """What a rank-0 result becomes in Python, as NumPy (or, for weak values, Python itself) would have it."""
-    if value.type.weak:
+    if value.type.weak and not value.ndim:
         return "python"
     if value.ndim:
         return "array"
     if isinstance(value, Node):
-        return value.op.zero_dim
+        if value.op.zero_dim != "operand":
+            return value.op.zero_dim
+        return "scalar" if boxing(value.inputs[0]) == "scalar" else "array"
     return "scalar" if isinstance(value, Input) else "array"  # a constant is what a creation function gave
 
 
@@ -29,6 +32,25 @@ class Registry:
         self._ops: dict[str, Op] = {}
         self._by_function: dict[Any, Op] = {}
         self._lazy: dict[str, list[tuple[str, Op]]] = {}
+        self._deferred: dict[str, str] = {}
+        self._deferred_functions: dict[str, str] = {}
+
+    def defer(self, module: str, names: Iterable[str]) -> None:
+        """Leave ops to a module that is imported when one of them is asked for. They are called like the functions
+        that they implement, perhaps with a prefix."""
+        for name in names:
+            self._deferred[name] = module
+            self._deferred_functions[name.rpartition(".")[2]] = name
+
+    def _declare(self, name: str) -> None:
+        """Import the module that declares an op, if there is one that has not been imported."""
+        with importing:
+            module = self._deferred.get(name)
+            if module is None:  # another thread may just have imported it
+                return
+            importlib.import_module(module)
+            for each in [each for each, other in self._deferred.items() if other == module]:
+                del self._deferred[each]
 
     def register(self, op: Op) -> Op:
         missing = [name for name in op.__fields__ if getattr(op, name) is None]
@@ -45,16 +67,26 @@ class Registry:
         return op
 
     def __getitem__(self, name: str) -> Op:
-        return self._ops[name]
+        try:
+            return self._ops[name]
+        except KeyError:
+            self._declare(name)
+            return self._ops[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._ops
+        return name in self._ops or name in self._deferred
 
     def holds(self, op: Op) -> bool:
         """Whether an op is one of them, and so lives as long as the process."""
         return self._ops.get(op.name) is op
 
+    def declared(self) -> list[Op]:
+        """Those of modules that have been imported."""
+        return list(self._ops.values())
+
     def __iter__(self) -> Iterator[Op]:
+        for name in list(self._deferred):
+            self._declare(name)
         return iter(self._ops.values())
 
     def find(self, function: Any) -> Op | None:
@@ -62,11 +94,21 @@ class Registry:
 
         SciPy's functions are declared by name, so that SciPy is imported only where a user has done so.
         """
+        found = self._declared(function)
+        deferred = self._deferred_functions.get(getattr(function, "__name__", ""))
+        if found is None and deferred is not None:
+            self._declare(deferred)
+            found = self._declared(function)
+        return found
+
+    def _declared(self, function: Any) -> Op | None:
+        """The same, of modules that have been imported."""
         try:
             return self._by_function[function]
         except (KeyError, TypeError):
             pass
-        for path, op in self._lazy.get(getattr(function, "__name__", ""), ()):
+        name = getattr(function, "__name__", "")
+        for path, op in self._lazy.get(name, ()):
             if load(path) is function:
                 self._by_function[function] = op
                 return op

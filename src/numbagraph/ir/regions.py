@@ -76,10 +76,13 @@ def close(
     roots = [*outputs, *guard_values(guards)]
     found = reached([*parameters, *roots], known)
     own = set(parameters)
-    captures = [each for each in found if isinstance(each, Input) or (isinstance(each, Node) and known(each))]
+    late = late_lengths(each for each in found if each in own or isinstance(each, Input) or is_known(each, known))
+    if late:  # the region is given these numbers
+        found = reached([*parameters, *roots], lambda node: node in late or known(node))
+    captures = [each for each in found if isinstance(each, Input) or each in late or is_known(each, known)]
     leaves = [*parameters, *(each for each in captures if each not in own)]
     mapped, lengths = of_lengths(leaves, [each for each in found if isinstance(each, Dim)])
-    for value in sorted(leaves, key=lambda each: each.ndim):  # numbers first: lengths may follow from them
+    for value in behind_lengths(leaves):
         mapped[value] = Input(in_terms_of(value.type, mapped), value.name if isinstance(value, Input) else "captured")
     with shapes.collect_guards():  # the enclosing graph requires the same
         results = substitute(roots, mapped)
@@ -88,6 +91,20 @@ def close(
     inputs = tuple(mapped[each] for each in operands)
     graph = Graph(inputs, tuple(results[: len(outputs)]), checks, (), name)  # type: ignore[arg-type]
     return Closed(interned(graph), operands[len(parameters) :])
+
+
+def is_known(value: Value, known: Callable[[Node], bool]) -> bool:
+    return isinstance(value, Node) and known(value)
+
+
+def late_lengths(leaves: Iterable[Value]) -> set[Value]:
+    """The lengths of some values that follow from elements of arrays, or from what a loop gives."""
+    extents = {extent for each in leaves for extent in map(shapes.resolve, each.shape) if isinstance(extent, Node)}
+    return {
+        extent
+        for extent in extents
+        if any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in toposort([extent]))
+    }
 
 
 class Draft(Struct):
@@ -136,6 +153,25 @@ def reached(values: Iterable[Value], known: Callable[[Node], bool]) -> list[Valu
         elif not isinstance(value, Constant):
             stack += extent_values(value.type)
     return list(found)
+
+
+def behind_lengths(leaves: Sequence[Value]) -> list[Value]:
+    """The same, each behind those that its lengths are computed from: numbers, and arrays whose elements they are."""
+    known = set(leaves)
+    done: dict[Value, None] = {}
+
+    def place(leaf: Value) -> None:
+        if leaf in done:
+            return
+        lengths = [each for each in map(shapes.resolve, leaf.shape) if isinstance(each, Node)]
+        for each in toposort(lengths):
+            if each in known:
+                place(each)
+        done[leaf] = None
+
+    for each in sorted(leaves, key=lambda each: each.ndim):
+        place(each)
+    return list(done)
 
 
 def of_lengths(leaves: Iterable[Value], dims: Iterable[Dim]) -> tuple[dict[Value, Value], list[Value]]:

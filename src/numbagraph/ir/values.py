@@ -316,7 +316,7 @@ class Op(Struct, eq=False):
     cost: float = 1.0
     """Time an element relative to an addition: what fusion weighs recomputation with."""
     zero_dim: str = "scalar"
-    """What NumPy returns for a rank-0 result: "scalar" or a 0-d "array"."""
+    """What NumPy returns for a rank-0 result: "scalar", a 0-d "array", or what the first "operand" is."""
     multi_result: bool = False
     """Whether nodes that differ in the attribute ``result`` alone are the results of one call. Its vjp takes all their
     cotangents at once, a mapping from the result's number; those that are zero are not in it."""

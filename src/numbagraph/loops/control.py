@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
@@ -11,12 +11,14 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLe
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
-from numbagraph.loops.ir import Branch, Carried, Loop, Operand, Program, Region, ReverseLoop, Step
+from numbagraph.loops.ir import Branch, Carried, Compute, Loop, Operand, Program, Region, ReverseLoop, Step
+from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
+from numbagraph.loops.versions import condition_of, leaves_of, versions
 from numbagraph.rewrite.pipeline import optimise
 
+NOTHING: Mapping[int, int] = {}
 InMemory = Callable[[Value], tuple[Buffer, list[Step]]]
-Number = Callable[[Value], Scalar]
 Build = Callable[..., Program]
 
 
@@ -24,15 +26,22 @@ class ControlBuilder:
     """The step of one node, for those of its results that are wanted."""
 
     def __init__(
-        self, node: Node, wanted: Mapping[int, Buffer], in_memory: InMemory, number: Number, build: Build
+        self,
+        node: Node,
+        wanted: Mapping[int, Buffer],
+        in_memory: InMemory,
+        numbers: ElementBuilder,
+        build: Build,
+        versioned: bool,
     ) -> None:
         self.node = node
         self.wanted = wanted
         self.build = build
+        self.versioned = versioned
         self.before: list[Step] = []
         """What brings operands into memory."""
         self._in_memory = in_memory
-        self._number = number
+        self._numbers = numbers
         self._known: dict[Value, Buffer] = {}
 
     def step(self) -> Step:
@@ -44,7 +53,7 @@ class ControlBuilder:
         }[self.node.op.name]()
 
     def operand(self, value: Value) -> Operand:
-        return self.array(value) if value.ndim else self._number(value)
+        return self.array(value) if value.ndim else self._numbers.rank0(value)
 
     def array(self, value: Value) -> Buffer:
         if value not in self._known:
@@ -54,38 +63,79 @@ class ControlBuilder:
 
     def scan(self) -> Loop:
         attrs, (length, *operands) = self.node.attrs, self.node.inputs
-        body, carries, sequences = attrs["body"], attrs["carries"], attrs["sequences"]
+        body, carries, end = attrs["body"], attrs["carries"], attrs["carries"] + attrs["sequences"]
         outputs = len(body.outputs)
         stacked = [number for number in range(carries, outputs) if number in self.wanted]
-        shown = [number % outputs for number in self.wanted]
-        kept = needed_carries(body, carries, shown)
-        roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
-        reached, end = set(toposort(roots)), carries + sequences
-        xs = {number for number in range(carries, end) if body.inputs[number] in reached}
-        inputs = with_lengths(body.inputs, kept | xs | set(range(end, len(operands))))
+        inputs = self.needed_inputs(stacked)
         kept, xs = ([each for each in inputs if low <= each < high] for low, high in ((0, carries), (carries, end)))
-        results = tuple(body.outputs[number] for number in (*kept, *stacked))
-        graph = Graph(tuple(body.inputs[each] for each in inputs), results, body.guards, (), body.name)
-        varying = set(graph.inputs[: len(kept) + len(xs)])
-        free = [place for place, each in enumerate(kept) if outputs + each not in self.wanted]
-        region = self.region(graph, varying, free)
+        step, checked, safe = self.steps_of_scan(inputs, [*kept, *stacked])
         return Loop(
             self.node.op.name,
-            region,
-            [self.carried(number, operands[number], outputs, region, place) for place, number in enumerate(kept)],
+            step,
+            [self.carried(number, operands[number], outputs, step, place) for place, number in enumerate(kept)],
             [self.array(operands[number]) for number in xs],
-            [self.operand(each) for each in operands[end:]],
+            [self.operand(operands[number]) for number in range(end, len(operands))],
             [self.wanted[number] for number in stacked],
             trips=trips_of(length),
             reverse=attrs["reverse"],
             source=self.node.source,
+            checked=checked,
+            safe=safe,
         )
+
+    def needed_inputs(self, stacked: Iterable[int]) -> list[int]:
+        """The inputs of the body of a loop of which something wanted is made, and its captures."""
+        attrs = self.node.attrs
+        body, carries, end = attrs["body"], attrs["carries"], attrs["carries"] + attrs["sequences"]
+        kept = needed_carries(body, carries, [number % len(body.outputs) for number in self.wanted])
+        roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
+        reached = set(toposort(roots))
+        xs = {number for number in range(carries, end) if body.inputs[number] in reached}
+        return with_lengths(body.inputs, kept | xs | set(range(end, len(body.inputs))))
+
+    def steps_of_scan(
+        self, inputs: Sequence[int], results: Sequence[int]
+    ) -> tuple[Region, Region | None, Scalar | None]:
+        """What a step runs; if a number says whether this is safe, the same with its checks, and that number."""
+        attrs = self.node.attrs
+        carries, end = attrs["carries"], attrs["carries"] + attrs["sequences"]
+        kept = [number for number in inputs if number < carries]
+        free = {place: place for place, each in enumerate(kept) if len(attrs["body"].outputs) + each not in self.wanted}
+
+        def region(body: Graph, versioned: bool) -> Region:
+            wanted = tuple(body.outputs[number] for number in results)
+            graph = Graph(tuple(body.inputs[each] for each in inputs), wanted, body.guards, (), body.name)
+            varying = [body.inputs[number] for number in inputs if number < end]
+            return self.region(graph, varying, free, versioned)
+
+        fast, safe = self.versions()
+        step = region(fast, self.versioned)
+        if safe is None:
+            return step, None, None
+        checked = region(attrs["body"], False)
+        if updated(checked) != updated(step):  # both find what is carried in the same places
+            return region(attrs["body"], self.versioned), None, None
+        return step, checked, safe
+
+    def versions(self) -> tuple[Graph, Scalar | None]:
+        """The body of a loop, without those checks that hold if a number does, which is None where nothing is asked."""
+        found, body = versions(self.node) if self.versioned else None, self.node.attrs["body"]
+        if found is None:
+            return body, None
+        if not found.needed:
+            return found.body, None
+        condition = condition_of(found.needed, leaves_of(self.node))
+        added = [each for each in toposort([condition], toposort(self.node.inputs)) if isinstance(each, Node)]
+        if any(each.ndim or each.op.kind == "control" for each in added):
+            return body, None
+        self.before += [Compute(each, self._numbers.compute(each, ())) for each in added]
+        return found.body, self._numbers.rank0(condition)
 
     def while_loop(self) -> Loop:
         attrs, operands = self.node.attrs, self.node.inputs
         carries = attrs["carries"]
         body, condition = attrs["body"], attrs["condition"]
-        region = self.region(body, body.inputs[:carries], range(carries))
+        region = self.region(body, body.inputs[:carries], {number: number for number in range(carries)})
         return Loop(
             self.node.op.name,
             region,
@@ -102,7 +152,7 @@ class ControlBuilder:
         carries, end = attrs["carries"], attrs["carries"] + attrs["captures"]
         count, pullback = attrs["carried"], attrs["pullback"]
         body, condition = attrs["body"], attrs["condition"]
-        region = self.region(pullback, pullback.inputs[: count + carries], range(count))
+        region = self.region(pullback, pullback.inputs[: count + carries], {number: number for number in range(count)})
         starts = node.inputs[end : end + count]
         stored = [
             Buffer(
@@ -134,19 +184,23 @@ class ControlBuilder:
     def switch(self) -> Branch:
         index, *operands = self.node.inputs
         results = sorted(self.wanted)
-        regions = [
-            self.region(
-                Graph(each.inputs, tuple(each.outputs[number] for number in results), each.guards, (), each.name), ()
-            )
+        branches = [
+            Graph(each.inputs, tuple(each.outputs[number] for number in results), each.guards, (), each.name)
             for each in self.node.attrs["branches"]
         ]
+        given = kept_operands(branches)
+        regions = [self.region(each, (), given) for each in branches]
+        in_place = {pair for pair in given.items() if all(pair in updated(each) for each in regions)}
+        if in_place != set(given.items()):
+            regions = [self.region(each, (), dict(in_place)) for each in branches]
         return Branch(
             self.node.op.name,
-            self._number(index),
+            self._numbers.rank0(index),
             regions,
             [self.operand(each) for each in operands],
             [self.wanted[number] for number in results],
             self.node.source,
+            sorted(in_place),
         )
 
     def carried(self, number: int, initial: Value, outputs: int, region: Region, place: int) -> Carried:
@@ -154,21 +208,41 @@ class ControlBuilder:
         name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
         type_ = initial.type.with_shape(initial.shape)
         last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
-        in_place = any((leaf.leaf, result.result) == (place, place) for leaf, result in region.program.donations)
+        in_place = (place, place) in updated(region)
         other = last if in_place else Buffer(f"{name}_other", type_, extents)
         return Carried(first, last, other, self.wanted.get(outputs + number), in_place)
 
-    def region(self, graph: Graph, varying: Iterable[Value], given: Collection[int] = ()) -> Region:
-        """A region as a program, which may overwrite the inputs that are ``given``. Its temporaries are of one size in
-        all steps, unless that depends on what varies."""
+    def region(
+        self, graph: Graph, varying: Iterable[Value], given: Mapping[int, int] = NOTHING, versioned: bool | None = None
+    ) -> Region:
+        """A region as a program, which may overwrite the inputs that are ``given`` for a result. Its temporaries are of
+        one size in all steps, unless that depends on what varies."""
+        versioned = self.versioned if versioned is None else versioned
         final = optimise(graph).final
         leaves = tuple(map(layout, final.inputs))
-        program = tiled(self.build(final, leaves, given={number: number for number in given}))
+        program = tiled(self.build(final, leaves, given=given, versioned=versioned))
         results = tuple(Result(each.dtype, each.ndim) for each in final.outputs)
         sizes = [extent for slot in program.body.slots for buffer in slot for extent in buffer.extents]
         values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}
         varies = not set(varying).isdisjoint(toposort(values))
         return Region(final, NativeSignature(leaves, (), results, single=False), program, varies)
+
+
+def kept_operands(branches: Sequence[Graph]) -> dict[int, int]:
+    """The operands that a branch returns, and the results that they are: the others may update them where they lie."""
+    found: dict[int, int] = {}
+    for branch in branches:
+        for place, result in enumerate(branch.outputs):
+            if result.ndim and result in branch.inputs:
+                number = branch.inputs.index(result)
+                if number not in found and place not in found.values():
+                    found[number] = place
+    return found
+
+
+def updated(region: Region) -> set[tuple[int | None, int | None]]:
+    """The numbers of the inputs that a region updates where they lie, and of the results that they become."""
+    return {(leaf.leaf, result.result) for leaf, result in region.program.donations}
 
 
 def layout(value: Input) -> Leaf:

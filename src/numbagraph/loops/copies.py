@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Kernel, Loop, Step, Store
+from numbagraph.loops.ir import Branch, Kernel, Loop, Operand, Step, Store
 
 
 def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
@@ -23,7 +23,7 @@ def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[lis
     for number in range(len(steps) - 1, -1, -1):  # the last first: what is copied twice ends where it is copied to
         step = steps[number]
         pair = copied(step)
-        for source, target in carried(step) if pair is None else [pair]:
+        for source, target in updated(step) if pair is None else [pair]:
             place = given.get(source.leaf) if source.leaf is not None else None
             own = source.temporary or (place is not None and target.owner.result == place)
             if not own or source.shares is not None:
@@ -90,20 +90,25 @@ def alike(source: Buffer, target: Buffer) -> bool:
     return same and source.contiguous and target.leaf is None
 
 
-def carried(step: Step) -> list[tuple[Buffer, Buffer]]:
-    """The arrays that a loop updates where they lie: before the first step, where it copies them from, and after."""
-    if not isinstance(step, Loop):
-        return []
-    pairs = [(each.initial, each.last) for each in step.carried if each.in_place and each.before is None]
+def updated(step: Step) -> list[tuple[Buffer, Buffer]]:
+    """The arrays that a loop or a branch updates where they lie: before it, where it copies them from, and after."""
+    pairs: list[tuple[Operand, Buffer]] = []
+    if isinstance(step, Loop):
+        pairs = [(each.initial, each.last) for each in step.carried if each.in_place and each.before is None]
+    if isinstance(step, Branch):
+        pairs = [(step.operands[number], step.outputs[place]) for number, place in step.in_place]
     return [(first, last) for first, last in pairs if isinstance(first, Buffer) and alike(first, last)]
 
 
 def ends_as(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], step: Step) -> bool:
-    """Whether nobody but a loop, once, uses what it begins with from there on, and nobody its result before."""
+    """Whether nobody but a loop or a branch, and that as one operand, uses what it begins with from there on, and
+    nobody its result before."""
     old, new = uses[source], uses[target.owner]
     if min((*new.reads, *new.writes)) < here or max((*old.reads, *old.writes)) > here:
         return False
-    return here not in old.writes and [*step.reads()].count(source) == 1
+    operands = step.operands() if isinstance(step, Loop) else step.operands if isinstance(step, Branch) else []
+    times = sum(isinstance(each, Buffer) and each.owner is source.owner for each in operands)
+    return here not in old.writes and times == 1
 
 
 def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], steps: Sequence[Step]) -> bool:

@@ -39,14 +39,15 @@ def extents_of(value: Value) -> list[Value]:
 
 def everything(graph: Graph) -> list[Value]:
     """Every value that the program computes, the lengths among them, in dependency order."""
-    outputs = list(graph.outputs) + [guard.condition for guard in graph.guards]
-    order = toposort(outputs)
+    roots = list(graph.outputs) + [guard.condition for guard in graph.guards]
+    order = toposort(roots)
     while True:
         known = set(order)
         lengths = [each for value in order for each in extents_of(value) if each not in known]
         if not lengths:
             return order
-        order = toposort([*dict.fromkeys(lengths), *outputs])
+        roots = [*dict.fromkeys(lengths), *roots]
+        order = toposort(roots)
 
 
 def is_barrier(value: Value) -> bool:

@@ -368,11 +368,14 @@ class Loop(Step, frozen=False):
     """It has the inputs of the body, and one boolean as its output: whether there is another step."""
     reverse: bool = False
     source: Source | None = None
+    checked: Region | None = None
+    """The body with those checks that hold in all steps if ``safe`` does: it runs where that does not."""
+    safe: Scalar | None = None
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
-        numbers = [each for each in self.operands() if isinstance(each, Scalar)]
-        return walk([*lengths, *numbers, *([self.trips] if self.trips is not None else [])])
+        numbers = [each for each in (*self.operands(), self.trips, self.safe) if isinstance(each, Scalar)]
+        return walk([*lengths, *numbers])
 
     def operands(self) -> list[Operand]:
         return [*(each.initial for each in self.carried), *self.sequences, *self.captures]
@@ -425,6 +428,8 @@ class Branch(Step, frozen=False):
     operands: list[Operand]
     outputs: list[Buffer]
     source: Source | None = None
+    in_place: list[tuple[int, int]] = field(default_factory=list)
+    """The operands that all regions update where they lie, or leave as they are, and the outputs that they become."""
 
     def scalars(self) -> Iterator[Scalar]:
         lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]

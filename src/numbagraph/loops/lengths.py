@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.values import Dim, Node, Value
+from numbagraph.ir.values import Dim, Node, Value, toposort
 from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
 
@@ -53,14 +53,32 @@ def representative(value: Value) -> Value:
     return shapes.as_value(value) if isinstance(value, Dim) else value
 
 
-def array_of_computed_length(graph: Graph) -> Value | None:
-    """The first array of a graph with such a length, if there is one."""
+def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | None:
+    """The first array of a graph with such a length, if there is one; ``inside``: also in its loops and branches."""
     lengths = ComputedLengths()
-    return next((each for each in everything(graph) if any(map(lengths.is_computed, extents_of(each)))), None)
+    for value in everything(graph):
+        if any(map(lengths.is_computed, extents_of(value))):
+            return value
+        for region in regions_of(value) if inside else ():
+            found = array_of_computed_length(region)
+            if found is not None:
+                return found
+    return None
+
+
+def regions_of(value: Value) -> list[Graph]:
+    """The regions that a loop or a branch holds."""
+    if not isinstance(value, Node) or value.op.kind != "control":
+        return []
+    items = [item for _, each in value.attributes for item in (each if type(each) is tuple else (each,))]
+    return [each for each in items if isinstance(each, Graph)]
 
 
 def refusal(array: Value | None) -> str:
     """What is wrong with a length of an array, and where the user made it."""
     what = f"the result of {array.op.name}" if isinstance(array, Node) else "an array"
-    where = f"\n  at {array.source}" if isinstance(array, Node) and array.source is not None else ""
+    # what rules have made may have no line: then that of what it is made of
+    made = [] if array is None else [array, *reversed(toposort([*extents_of(array), array]))]
+    source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
+    where = f"\n  at {source}" if source is not None else ""
     return f"a length of {what} follows from elements that are computed here, but it must be known before{where}"

@@ -57,18 +57,25 @@ class LengthNotKnown(ValueError):
 
 
 def build_program(
-    graph: Graph, leaves: Sequence[Leaf], *, parallel: bool = False, given: Mapping[int, int] = NOTHING
+    graph: Graph,
+    leaves: Sequence[Leaf],
+    *,
+    parallel: bool = False,
+    given: Mapping[int, int] = NOTHING,
+    versioned: bool = True,
 ) -> Program:
     """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads.
-    Those in ``given`` may live in the memory of a result, which is then updated."""
+    Those in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, unless this
+    is the version with checks."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     try:
-        return scheduled(plan, leaves, (), parallel=parallel, given=given)
+        return scheduled(plan, leaves, (), parallel=parallel, given=given, versioned=versioned)
     except LengthNotKnown:
         pass
     try:  # a length may follow from elements that get memory, but can be computed a second time
-        return scheduled(plan, leaves, needed_at_entry(graph), parallel=parallel, given=given)
+        at_entry = needed_at_entry(graph)
+        return scheduled(plan, leaves, at_entry, parallel=parallel, given=given, versioned=versioned)
     except LengthNotKnown:
         error = LengthNotKnown(refusal(array_of_computed_length(graph)))
     error.add_note(
@@ -79,7 +86,13 @@ def build_program(
 
 
 def scheduled(
-    plan: Plan, leaves: Sequence[Leaf], at_entry: Collection[Value], *, parallel: bool, given: Mapping[int, int]
+    plan: Plan,
+    leaves: Sequence[Leaf],
+    at_entry: Collection[Value],
+    *,
+    parallel: bool,
+    given: Mapping[int, int],
+    versioned: bool,
 ) -> Program:
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
@@ -96,7 +109,7 @@ def scheduled(
     for live_outs in plan.nests:
         for live_out in live_outs:
             producer[live_out if not live_out.ndim else memory.buffers[live_out]] = len(actions)
-        actions.append(tuple(nest_steps(live_outs, memory)))
+        actions.append(tuple(nest_steps(live_outs, memory, versioned)))
     late = late_conditions(graph)
     checks = range(len(actions), len(actions) + len(late))
     actions += [(Check(builder.rank0(condition)),) for condition in late]
@@ -158,12 +171,12 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
     return memory
 
 
-def nest_steps(live_outs: list[Value], memory: Memory) -> list[Step]:
+def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[Step]:
     """What computes one group of live-outs: fills, and a loop nest or a call."""
     first = live_outs[0]
     name = "_".join(dict.fromkeys(live_out.op.name for live_out in live_outs if isinstance(live_out, Node))) or "copy"
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Control):
-        return control_steps(first, live_outs, memory)
+        return control_steps(first, live_outs, memory, versioned)
     if isinstance(first, Node) and is_call(first):
         return call_steps(name, first, live_outs, memory)
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
@@ -198,11 +211,11 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
     return [*(step for _, steps in packs for step in steps), call, *numbers]
 
 
-def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
+def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, versioned: bool) -> list[Step]:
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
-    numbers = ElementBuilder(memory)
-    builder = ControlBuilder(node, wanted, partial(in_memory, memory=memory), numbers.rank0, build_program)
+    within = partial(in_memory, memory=memory)
+    builder = ControlBuilder(node, wanted, within, ElementBuilder(memory), build_program, versioned)
     step = builder.step()
     results = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]
     return [*builder.before, step, *results]

@@ -1,5 +1,6 @@
 """The declarations of all ops. Importing this package fills the registry."""
 
+from numbagraph.ir.op import registry
 from numbagraph.ops import (
     arithmetic,
     bessel,
@@ -37,6 +38,33 @@ from numbagraph.ops import (
     statistics,
     trigonometric,
 )
+
+DEFERRED = {
+    "calculus": ("cross cumulative_prod cumulative_sum ediff1d gradient interp trapezoid unwrap vector_cross"),
+    "closeness": "allclose array_equal array_equiv isclose iscomplex isneginf isposinf isreal real_if_close",
+    "covariance": "corrcoef correlate cov",
+    "editing": "block delete diagflat insert resize rot90 trim_zeros",
+    "fourier": (
+        "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft "
+        "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fourier_columns fourier_rows "
+        "half_fourier_columns half_fourier_rows inverse_half_fourier_columns inverse_half_fourier_rows"
+    ),
+    "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
+    "partitions": "argpartition lexsort partition sort_complex",
+    "polynomials": (
+        "chebval hermeval hermval lagval legval polyadd polyder polyfit polyint polymul polynomial_value polysub "
+        "polyval vander"
+    ),
+    "positions": "diag_indices_from ravel_multi_index tril_indices_from triu_indices_from unravel_index",
+    "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),
+    "tensors": "logspace tensorinv tensorsolve",
+    "windows": "choose nanargmax nanargmin packbits sliding_window_view unpackbits",
+}
+"""Functions of NumPy that are composed of others, by the module that is imported when one of them is called."""
+
+for _module, _names in DEFERRED.items():
+    registry.defer(f"{__name__}.{_module}", _names.split())
 
 __all__ = [
     "arithmetic",

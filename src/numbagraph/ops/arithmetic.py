@@ -275,7 +275,7 @@ real = elementwise(
     frontend=part_frontend,
     vjp=lambda g, y, x: (g,),
     cost=0,
-    zero_dim="array",
+    zero_dim="operand",
     view_of=lambda val: val,
 )
 imag = elementwise(
@@ -285,7 +285,7 @@ imag = elementwise(
     frontend=part_frontend,
     vjp=lambda g, y, x: (g * -1j if x.dtype.kind == "c" else None,),
     cost=0,
-    zero_dim="array",
+    zero_dim="operand",
     view_of=lambda val: val if np.iscomplexobj(val) else None,
 )
 

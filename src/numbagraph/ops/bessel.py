@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from numbagraph.intrinsics import libm
 from numbagraph.ir.values import Op, Unsupported, Value, nowhere
 from numbagraph.ops.arithmetic import at_zero, sign
@@ -24,7 +26,7 @@ def per(a: Value, x: Value) -> Value:
     return where(equal(x, 0.0), 0.5, a / where(equal(x, 0.0), 1.0, x))
 
 
-i0 = special("i0", emit=libm.i0, vjp=lambda g, y, x: (g * i1(x),), cost=60, ulp=8)
+i0 = special("i0", emit=libm.i0, vjp=lambda g, y, x: (g * i1(x),), cost=60, ulp=8, implements=(np.i0,))
 i1 = special(
     "i1",
     emit=libm.i1,

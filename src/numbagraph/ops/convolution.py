@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
+from numbagraph.blockwise.lengths import as_extent
 from numbagraph.blockwise.promotion import as_value, common_rule, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Extent, Value
@@ -22,18 +23,23 @@ from numbagraph.ops.slicing import flip
 MODES = ("full", "same", "valid")
 
 
-def part(n: Extent, m: Extent, mode: str) -> tuple[Extent, Extent]:
-    """Where a mode's part of the whole convolution begins, and how long it is."""
+def part(n: Extent, m: Extent, mode: str, mirrored: bool) -> tuple[Extent, Extent]:
+    """Where a mode's part of the whole convolution begins, and how long it is. ``mirrored``: the middle is that of the
+    result seen from its end where the first operand is the shorter one, as in NumPy's correlation."""
     fewest, most = shapes.minimum(n, m), shapes.maximum(n, m)
     before = shapes.subtract(fewest, 1)
     if mode == "full":
         return 0, shapes.add(most, before)
     if mode == "same":
-        return shapes.floor_divide(before, 2), most
+        half = shapes.floor_divide(before, 2)
+        shorter = shapes.compare("less", n, m) if mirrored else False
+        if isinstance(shorter, bool):
+            return shapes.subtract(before, half) if shorter else half, most
+        return as_extent(where(shorter, shapes.as_value(shapes.subtract(before, half)), half)), most
     return before, shapes.subtract(most, before)
 
 
-def convolved(a: Value, v: Value, mode: str) -> Value:
+def convolved(a: Value, v: Value, mode: str, *, mirrored: bool = False) -> Value:
     """The convolution of rows, whose other dimensions broadcast."""
     a, v = promote(common_rule(), (a, v))
     n, m = a.shape[-1], v.shape[-1]
@@ -41,7 +47,7 @@ def convolved(a: Value, v: Value, mode: str) -> Value:
         shapes.require(shapes.compare("greater", extent, 0), f"{name} cannot be empty", ValueError)
     margin = shapes.subtract(m, 1)
     padded = pad_evenly(a, [*[(0, 0)] * (a.ndim - 1), (margin, margin)], 0)
-    begin, length = part(n, m, mode)
+    begin, length = part(n, m, mode, mirrored)
     positions = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
     windows = gather_value(padded, [positions], -1, checked=False)
     products = windows * expand_at(flip(v, -1), (v.ndim - 1,))

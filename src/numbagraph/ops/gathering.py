@@ -111,7 +111,7 @@ gather = registry.register(
         vjp=gather_vjp,
         batch=gather_batch,
         bounds=lambda node: bounds(node, 1, node.inputs[0].shape),
-        jnp=lambda a, *positions, axis, checked: a[numpy_key(positions, axis)],
+        jnp=lambda a, *positions, axis, checked: load("jax.numpy:asarray")(a)[numpy_key(positions, axis)],
         samples=lambda rng, dtype: [
             (draw(rng, dtype, (4,)), position_samples(rng)[0]),
             (draw(rng, dtype, (3, 4, 2)), position_samples(rng)[1], 1),

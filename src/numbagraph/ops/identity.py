@@ -80,7 +80,7 @@ asarray = identity(
     "asarray",
     lambda g, y, x: (g,),
     frontend=lambda op, a, dtype=None: as_array(op, as_value(a), dtype),
-    implements=(np.asarray, np.asanyarray, np.ascontiguousarray),
+    implements=(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
     view_of=of_dtype,
 )
 

@@ -300,15 +300,21 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
         (draw(rng, dtype, (3, 4)), ((1, 0), (2, 3))),
         (draw(rng, dtype, (3, 4)), (1, 2)),
         (draw(rng, dtype, ()), 2),
+        *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
+        *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
+        *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
     ],
+    ulp=8,
 )
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Value:
-    if mode != "constant":
-        raise NotImplementedError(f"pad with mode={mode!r} is not supported: only mode='constant' is")
-    value = as_value(array)
+def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Value:
+    value = as_strong(array)
     widths = pad_widths(pad_width, value.ndim)
     if len(widths) != value.ndim:
         raise ValueError(f"operands could not be broadcast together with shapes ({len(widths)},2) ({value.ndim},2)")
+    if mode != "constant":
+        return load("numbagraph.ops.padding:padded")(value, widths, mode, options, pairs_of)
+    if options:
+        raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(options)}")
     if not value.ndim:
         return registry["asarray"](value)
     if not isinstance(constant_values, (tuple, list)):

@@ -36,10 +36,6 @@ def extract_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
     return [(rng.random((3, 4)) < 0.6, draw(rng, dtype, (3, 4)))]
 
 
-def delete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    return [(draw(rng, dtype, (3, 4)), rng.random(length) < 0.4, axis) for length, axis in ((3, 0), (4, 1), (12, None))]
-
-
 def unique_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     if dtype.kind == "c":
         return []  # they have no order here
@@ -88,19 +84,6 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Value:
 @decomposition(np.extract, samples=extract_samples)
 def extract(condition: Any, arr: Any) -> Value:
     return compress(ravel(condition), ravel(arr))
-
-
-@decomposition(np.delete, samples=delete_samples)
-def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
-    value = ravel(arr) if axis is None else as_value(arr)
-    if not isinstance(obj, Value) or obj.dtype != BOOL or not obj.ndim:
-        raise NotImplementedError("delete takes a boolean mask in a traced function: use np.concatenate of slices")
-    first = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
-    if obj.ndim > 1:
-        raise ValueError("boolean array argument obj to delete must be one dimensional")
-    text = f"boolean array argument obj to delete must match the axis length of {shapes.resolve(value.shape[first])}"
-    shapes.require_same(value.shape[first], obj.shape[0], text, ValueError)
-    return selected(value, registry["logical_not"](obj), first)
 
 
 @decomposition(np.unique, samples=unique_samples)

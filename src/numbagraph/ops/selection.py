@@ -46,7 +46,7 @@ cast = registry.register(
         batch=batch_elementwise,
         jnp=lambda a, *, dtype, weak=False: load("jax.numpy:asarray")(a).astype(dtype),
         samples=cast_samples,
-        zero_dim="array",
+        zero_dim="operand",
     )
 )
 

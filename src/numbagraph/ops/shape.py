@@ -267,9 +267,16 @@ def require_c_order(order: str | None) -> None:
 
 
 def reshape_frontend(op: Op, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Value:
-    require_c_order(order)
     value = as_strong(a)
+    if order == "F":  # elements in the order in which the first position changes fastest
+        target = complete_shape(value, shape)
+        return reversed_axes(reshape_value(reversed_axes(value), target[::-1]))
+    require_c_order(order)
     return reshape_value(value, complete_shape(value, shape))
+
+
+def reversed_axes(value: Value) -> Value:
+    return permute(value, range(value.ndim)[::-1])
 
 
 def reshaped(a: Any, *sizes: Any, consumed: int, shape: tuple[int | None, ...]) -> Any:
@@ -350,7 +357,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Value:
     value = as_strong(a)
     found = []
     for axes in (source, destination):
-        axes = axes if isinstance(axes, (tuple, list)) else (axes,)
+        axes = axes if isinstance(axes, (tuple, list, range)) else (axes,)
         found.append([shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes])
         if len(set(found[-1])) != len(axes):
             raise ValueError("repeated axis in `source` or `destination` argument")
@@ -373,7 +380,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Value:
     return move(value, [axis], [start - 1 if axis < start else start])
 
 
-@decomposition(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True)
+@decomposition(np.matrix_transpose, samples=one_array(2, 3, 4), view_of=True, implements=(np.linalg.matrix_transpose,))
 def matrix_transpose(x: Any) -> Value:
     value = as_strong(x)
     if value.ndim < 2:
@@ -381,10 +388,18 @@ def matrix_transpose(x: Any) -> Value:
     return swapaxes(value, -1, -2)
 
 
-@decomposition(np.ravel, samples=one_array(3, 4), view_of=True, may_copy=True)
+@decomposition(
+    np.ravel,
+    samples=one_array(3, 4),
+    view_of=True,
+    may_copy=True,
+)
 def ravel(a: Any, order: str = "C") -> Value:
-    require_c_order(order)
     value = as_strong(a)
+    if order == "F":
+        value = reversed_axes(value)
+    else:
+        require_c_order(order)
     return reshape_value(value, (shapes.product(value.shape),))
 
 

@@ -87,7 +87,7 @@ def in_best_form(region: Graph) -> Graph:
     with shapes.collect_guards():  # the graph around it requires the same
         outputs = prepare(rewrite_values(region.outputs, PARAMETRISATIONS))
     found = interned(replace(region, outputs=tuple(outputs)))
-    array = array_of_computed_length(found)
+    array = array_of_computed_length(found, inside=False)
     if array is not None:
         raise UnsupportedOp(refusal(array))
     return found

@@ -184,7 +184,7 @@ def __getattr__(name: str) -> Symbol:
 
 def install_operators() -> None:
     """Give patterns the operators that ops declare."""
-    for op in registry:
+    for op in registry.declared():
         if op.operator:
             symbol = Symbol(op.name)
             setattr(Pattern, f"__{op.operator}__", lambda self, *other, symbol=symbol: symbol(self, *other))

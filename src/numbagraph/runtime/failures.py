@@ -75,7 +75,7 @@ def _record(name: bytes, step: int, count: int, entries: Any) -> None:
     for address in words:
         size, lasts, rank = next(words), next(words), next(words)
         lengths = tuple(next(words) for _ in range(rank))
-        lasting = lasts and size  # no array of ctypes has no bytes
+        lasting = lasts and size and rank  # no array of ctypes has no bytes; numbers lie on the stack
         content = (ctypes.c_char * size).from_address(address) if lasting else ctypes.string_at(address, size)
         operands.append(Operand(lengths, content))
     record = StepRecord(name.decode(), step, tuple(operands))

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.mapping import vmap
 from numbagraph.frontend.tracing import Tracer
-from numbagraph.ir.values import Input
 from numbagraph.testing.calls import Call, samples
 from numbagraph.testing.checks import Checker
 from numbagraph.testing.compare import assert_same
-from numbagraph.transforms.batching import batch, spread
 
 SIZE = 3
 
@@ -62,16 +61,5 @@ def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]
 
 def batched(call: Call, tracers: Sequence[Any], flags: Sequence[bool]) -> list[Tracer]:
     """The results of a call on batches of some of its arguments."""
-    seeds = {}
-    singles = []
-    for tracer, flag in zip(tracers, flags, strict=True):
-        if flag:
-            single = Input(tracer.value.type.with_shape(tracer.value.shape[1:]), "element")
-            seeds[single] = tracer.value
-            singles.append(Tracer(single))
-        else:
-            singles.append(tracer)
-    result = call.function(*singles)
-    outputs = [each.value for each in (result if isinstance(result, (tuple, list)) else [result])]
-    size = next(iter(seeds.values())).shape[0]
-    return [Tracer(spread(each, size)) for each in batch(outputs, seeds, size)]
+    found = vmap(call.function, tuple(0 if flag else None for flag in flags))(*tracers)
+    return list(found) if isinstance(found, (tuple, list)) else [found]

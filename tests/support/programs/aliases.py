@@ -198,3 +198,50 @@ def view_written_in_a_branch(n, c):
         b[0] = 5
         a = a + 1
     return a, b
+
+
+@refused("the result of a loop, which may be this array", (np.arange(3.0), 3), (np.arange(3.0), 4))
+def swapped_then_written(b, k):
+    w = b.copy()
+    for _ in range(k):
+        w, b = b, w
+    v = b
+    v[1] = -6.0
+    return v
+
+
+@refused("the result of a loop, which may be this array", (np.arange(3.0), 3), (np.arange(3.0), 4))
+def copy_swapped_then_updated(b, k):
+    w = b.copy()
+    for _ in range(k):
+        w, b = b, w
+    w += 1
+    return w
+
+
+@case((np.arange(3.0), 3), (np.arange(3.0), 4), (np.arange(3.0), 0))
+def own_buffers_swapped_then_written(x, k):
+    a, b = x + 1, x * 2
+    for _ in range(k):
+        a, b = b, a
+    a[1] = -6.0
+    b += 1
+    return a, b
+
+
+@refused("assigned to after a loop that took no step", (np.arange(3.0), 0))
+def rebound_in_no_step_then_written(x, n):
+    for _ in range(n):
+        x = x + 1
+    x[0] = 9
+    return x
+
+
+@case((np.ones(3), np.ones(2) * 5, 1.0), (np.ones(3), np.zeros(0), 1.0), (np.zeros(0), np.ones(2), 2.0))
+def return_from_loop_in_loop_with_else(a, b, n):
+    for _ in a:
+        for _ in b:
+            return b[-1]
+    else:
+        n = n + 1.0
+    return a.sum() + n

@@ -247,3 +247,17 @@ def break_at_the_end(x, n):
         if total.sum() > 5:
             break
     return total
+
+
+@case((np.array([2.0, 3.0]),), (np.array([2.0, 0.0, 5.0]),), (np.array([2.0, np.nan]),))
+def arrays_as_long_as_elements_say(x):
+    s = 0.0
+    for v in x:
+        a = np.zeros(int(v))
+        k = 0
+        while k < 2:
+            if k < a.shape[0]:
+                a[k] = k
+            k += 1
+        s += a.sum()
+    return s

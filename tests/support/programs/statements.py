@@ -422,3 +422,63 @@ def row_swap_no_copy(A):
         A[i] = A[i + 1]
         A[i + 1] = t
     return A
+
+
+@case((np.array([0.3, 0.1, -5.0]), 10), (np.array([0.3, 7.0]), 2), (np.array([]), 3))
+def returns_in_a_loop_of_calls(x, most):
+    def steps(z):
+        for count in range(most):
+            if z > 2.0:
+                return count, z
+            z += 1.0
+        return most, z
+
+    counts = np.zeros(x.size)
+    for i in range(x.size):
+        count, last = steps(x[i])
+        counts[i] = count + last
+    return counts
+
+
+@case((np.linspace(0.0, 1.0, 5), np.linspace(0.1, 0.9, 5), 3))
+def undefined_in_loops_of_loops(x, bounds, rounds):
+    total = 0.0
+    for _ in range(rounds):
+        for bound in bounds:
+            i = 0
+            while i < x.size:
+                if x[i] > bound:
+                    found = i
+                    row = x * i
+                    break
+                i += 1
+            total += found + row.sum()
+    return total
+
+
+@case((np.ones(1), 2, 2), (np.ones(2), 2, 2), (np.ones(1), 1, 2), (np.ones(6), 1, 2))
+def index_out_of_bounds_in_no_step(b, n, k):
+    for _ in range(n, k):
+        b[5] = 2.0
+    return b.sum()
+
+
+@case((np.ones(1), 2, 2), (np.ones(1), 3, 2), (np.ones(6), 3, 2))
+def index_out_of_bounds_on_one_path(b, n, k):
+    if n > k:
+        b[5] = 2.0
+    return b.sum()
+
+
+@case((np.ones(1), 2.0), (np.ones(1), -2.0), (np.ones(3), 2.0))
+def index_out_of_bounds_in_while(b, t):
+    while t > 0.0:
+        t -= b[1]
+    return t
+
+
+@case(({"a": 1.0}, 2.0), ({"a": 1.0}, -2.0), ({"a": 1.0, "b": 2.0}, 2.0))
+def missing_key_on_one_path(d, t):
+    if t > 0.0:
+        t = d["b"] / (len(d) - 2)
+    return t

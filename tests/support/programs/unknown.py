@@ -69,15 +69,6 @@ def closure_changes(x, n):
     return s
 
 
-@refused("'best' is", (np.arange(10.0), 3.0))
-def none_state(a, t):
-    best = None
-    for i in range(len(a)):
-        if a[i] > t and best is None:
-            best = a[i]
-    return best
-
-
 @refused("assignment into a view", (np.arange(6.0).reshape(2, 3),))
 def transposed_write(A):
     A = A.copy()
@@ -102,3 +93,135 @@ def dict_arg(d):
         s += d["a"][i] * d["k"]
         d["k"] = s
     return s
+
+
+@refused("'out' and another variable are one array", (RNG.random(5), 3))
+def appended_and_written(x, n):
+    out = []
+    for i in range(n):
+        out.append(x)
+        x[0] += 1
+    return np.array(out)
+
+
+@refused("may be one that has been assigned to since", (RNG.random(5), 3))
+def appended_and_written_later(x, n):
+    out = []
+    for i in range(n):
+        out.append(x)
+    x[0] = 7.0
+    return np.array(out)
+
+
+@refused("may be one that has been assigned to since", (RNG.random(5), 3))
+def listed_and_written_later(x, n):
+    out = [x for _ in range(n)]
+    x[0] = 7.0
+    return np.array(out)
+
+
+@refused("may be another variable's too", (RNG.random(5) + 1, 3))
+def chosen_in_a_loop_and_written(x, n):
+    best = None
+    for i in range(n):
+        if x[i] > 0:
+            best = x
+    if best is not None:
+        best[0] = 100.0
+    return x
+
+
+@refused("may be another variable's too", (RNG.random(5) + 1, 3))
+def chosen_in_nested_branches_and_written(x, n):
+    z = x.copy()
+    if x[0] > 0:
+        if n > 2:
+            z = x
+    z[0] = 100.0
+    return x
+
+
+@refused("may be one that has been assigned to since", (RNG.random(5) + 1, 3))
+def chosen_in_a_loop_and_read(x, n):
+    z = x.copy()
+    for i in range(n):
+        if x[i] > 0:
+            z = x
+    x[0] = 100.0
+    return z
+
+
+@refused("'i' changes in a loop that keeps a function", (2.0, 3))
+def functions_of_the_last_value(x, k):
+    functions = []
+    for i in range(3):
+        functions.append(lambda v: v * i)
+    s = 0.0
+    for f in functions:
+        s += f(x)
+    return s if k > 2 else 0.0
+
+
+@refused("'i' changes in a list of functions", (2.0, 3))
+def list_of_functions_of_the_last_value(x, k):
+    functions = [lambda v: v * i for i in range(3)]
+    return functions[0](x) if k > 2 else 0.0
+
+
+@refused("next", (RNG.random(5), 3))
+def iterators_in_loops(x, n):
+    numbers = iter((1, 2, 3))
+    s = 0.0
+    for i in range(n):
+        s += x[i] * next(numbers)
+    return s
+
+
+@refused("that two variables or places share", (RNG.random(5), 3))
+def shared_rows_of_a_list(x, n):
+    row = [0.0] * 3
+    rows = [row] * 2
+    for i in range(n):
+        rows[0][1] += x[i]
+    return rows
+
+
+@refused("that two variables or places share", (RNG.random(5), 3))
+def list_by_two_names_changed(x, n):
+    a = b = [0.0]
+    for i in range(n):
+        a[0] += x[i]
+        b[0] += 1
+    return a, b
+
+
+@refused("that two variables or places share", (RNG.random(5) + 1, 3))
+def list_by_two_names_in_a_branch(x, n):
+    a = b = [0.0]
+    if x[0] > 0:
+        a[0] += x[0]
+        b[0] += 1
+    return a, b
+
+
+@refused("the shape of 'y' changes from step to step", (RNG.random(8),))
+def halved(x):
+    n = x.size
+    y = x * 1.0
+    while n > 1:
+        half = n // 2
+        y = y.reshape(2, half, -1)[0].reshape(-1)
+        n = half
+    return y
+
+
+@refused("the shape of 'y' changes from step to step", (RNG.random(8), 3), (RNG.random(8), 0))
+def as_long_as_before(x, steps):
+    y = x * 1.0
+    half = x.size // 2
+    for _ in range(steps):
+        pairs = np.ones((half, 2))
+        pairs[:, 0] = y.sum()
+        y = pairs.reshape(-1)
+        half = x.size - half
+    return y

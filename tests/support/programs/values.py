@@ -1,5 +1,6 @@
 """Programs with errors, numbers of Python, lists, functions and assignments."""
 
+import cmath
 import math
 
 import numpy as np
@@ -344,3 +345,82 @@ def checks_in_branches(n, x):
                 raise RuntimeError("k")
             k += 1
     return x
+
+
+@case((1.0, np.inf), (-0.0, -0.0), (np.nan, -np.inf), (True, 2), (2, 1.5j), (np.float32(1.5), np.int8(-3)))
+def complex_numbers(x, y):
+    found = []
+    for _ in range(3):
+        if x == x:
+            found.append(complex(x, y))
+        else:
+            found.append(complex(y, x))
+    z = complex(y, 1j) + complex(x, complex(2.5, -0.0))
+    return found[0], found[2], complex(x), z
+
+
+@case((np.inf, 2.0), (-0.0, -0.0))
+def signs_of_complex_zeros(x, y):
+    z = complex(x, y)
+    for _ in range(2):
+        if x > 0:
+            z = complex(y, x)
+    w = complex(z)
+    return np.copysign(1.0, z.real), np.copysign(1.0, z.imag), np.copysign(1.0, w.imag), complex(real=x, imag=y)
+
+
+@case((np.array([3, 200, 255], dtype=np.uint8), 7), (np.array([], dtype=np.uint8), 0))
+def scalars_of_numpy(data, seed):
+    state = np.uint32(seed)
+    total = np.int64(0)
+    scale = np.float32(0.5)
+    for i in range(data.size):
+        state = (state ^ np.uint32(data[i])) * np.uint32(3)
+        if state & np.uint32(1):
+            state = state >> np.uint32(1)
+        total += np.int64(state)
+        scale *= np.float32(1.5)
+    return state, total, scale, np.int8(total), np.complex64(scale), np.bool_(seed), np.float64(seed)
+
+
+@case((300,), (-1,), (255,))
+def beyond_a_byte(n):
+    total = np.uint8(0)
+    for _ in range(2):
+        if n != 5:
+            total = np.uint8(n)
+    return total
+
+
+@case((3.7,), (-3.7,), (np.nan,), (1e30,))
+def floats_as_integers(x):
+    found = np.int32(0)
+    for _ in range(2):
+        if x != 5:
+            found = np.int32(x)
+    return found
+
+
+@case((np.array([1.5, 2.5]),))
+def arrays_of_other_types(x):
+    for i in range(9):
+        x = np.float64(np.float32(x) + np.float32(i))
+    return np.float32(x), np.bool_(x), np.int16(x[0])
+
+
+@case((0.3 + 0.4j,), (-2.0 + 0j,), (complex(-2.0, -0.0),), (0.0,), (1000.0,), (complex(1, np.inf),), (2,))
+def complex_functions(z):
+    size = 0.0
+    for _ in range(2):
+        if cmath.isfinite(z):
+            size += abs(z)
+    return cmath.exp(z), cmath.sqrt(z), cmath.log(z), size
+
+
+@case((complex(-np.inf, np.nan),), (complex(np.nan, np.inf),), (complex(-np.inf, np.inf),), (complex(np.inf, 1),))
+def infinite_exponents(z):
+    w = cmath.exp(z)
+    for _ in range(2):
+        if not cmath.isnan(z):
+            w = cmath.exp(z)
+    return abs(w.real), cmath.isinf(w), cmath.isnan(w)

@@ -9,7 +9,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from scipy.sparse import csr_matrix
 
-from tests.support.pymc_models.zoo import zoo
+from tests.support.pymc_models.zoo import SINGULAR, zoo
 
 rng = np.random.default_rng(24)
 COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 0.8]])
@@ -177,7 +177,7 @@ def systems_of_special_matrices() -> pm.Model:
     return model
 
 
-@zoo("linear algebra")
+@zoo("linear algebra", far=SINGULAR)
 def equations_of_matrices() -> pm.Model:
     """The covariance of a stationary process, by Lyapunov's equation"""
     with pm.Model() as model:

@@ -6,21 +6,25 @@ that has another name, too; where somebody may, the loop is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from numbagraph.frontend.capture.branches import Ending, share
+from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Parts, shown
-from numbagraph.frontend.capture.storages import forget, root_of
+from numbagraph.frontend.capture.storages import forget, root_of, share
+from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
-from numbagraph.ir.values import Value
-
-DEFINED = -1
-"""In place of the number of a leaf: whether the variable is defined."""
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Constant, Value
 
 Key = tuple[int, int]
+"""The number of a variable, and that of a part of it."""
 
 
 class Found(NamedTuple):
@@ -34,8 +38,6 @@ class Found(NamedTuple):
     """The arrays that stood for carried ones."""
     written: set[Key]
     """Those of them that the body has written."""
-    ending_roots: dict[Key, Tracer]
-    """The arrays that variables are, or are views of, after a step."""
     entered: dict[int, Value]
     """What the arrays from outside were before the step, by their identity."""
 
@@ -51,6 +53,8 @@ class Aliases:
         carried: Collection[Key],
         arrays: Mapping[int, Tracer],
         read: Mapping[int, Tracer],
+        *,
+        length: Value | None,
     ) -> None:
         self.names = names
         self.found = found
@@ -59,14 +63,19 @@ class Aliases:
         self.read = read
         """Those from outside that it reads."""
         self.starts = {key: root_of(each) for key in carried if is_array(each := leaf(*key))}
-        self.ends = {key: root for key, root in found.ending_roots.items() if key in carried}
+        self.ending_roots = ending_roots(found.ends)
+        """The arrays that variables are, or are views of, after a step."""
+        self.ends = {key: root for key, root in self.ending_roots.items() if key in carried}
+        self.own = {id(root): key for key, root in found.roots.items()}
+        self.length = length
+        """The number of steps, which is not known before in a while loop."""
+        self.may_be_empty = not isinstance(length, Constant) or int(length.data) < 1
 
     def reachable(self) -> set[Key]:
         """The variables whose arrays before the loop are written: a step may bind them to each other's."""
-        own = {id(root): key for key, root in self.found.roots.items()}
         pending, done = list(self.found.written), set(self.found.written)
         while pending:
-            key = own.get(id(self.ends.get(pending.pop())))
+            key = self.own.get(id(self.ends.get(pending.pop())))
             if key is not None and key not in done:
                 done.add(key)
                 pending.append(key)
@@ -85,10 +94,9 @@ class Aliases:
                 raise self.refusal(key)
         if not self.found.written:
             return
-        own = {id(root) for root in self.found.roots.values()}
-        ends = list(self.found.ending_roots.items())
+        ends = list(self.ending_roots.items())
         for position, (key, root) in enumerate(ends):
-            is_outside = id(root) not in own and root._scope is not None and not root._scope.ended
+            is_outside = id(root) not in self.own and root._scope is not None and not root._scope.ended
             if is_outside or any(root is each for _, each in ends[:position]):
                 raise self.refusal(key)
 
@@ -105,6 +113,8 @@ class Aliases:
             if start is None:
                 continue
             name = shown(self.names[key[0]])
+            if isinstance(start._foreign, Sources):
+                start._foreign = start._foreign.give_up(start)
             if start._foreign:
                 raise CaptureError(
                     f"{name} begins as {start._foreign}, is bound to other arrays in a loop on traced values, and "
@@ -112,15 +122,97 @@ class Aliases:
                 )
             forget(start, f"{name} was bound to other arrays in a loop, and assigned to: copy it before")
 
+    def note_appended(self, number: int, result: Tracer) -> None:
+        """A list holds the arrays that were appended, not what these were then."""
+        for (each, place), root in self.ending_roots.items():
+            if each != number:
+                continue
+            key = self.own.get(id(root))
+            if id(root) in self.arrays or key in self.found.written:
+                raise self.refusal((each, place))
+            share(result, root if key is None else self.starts.get(key))
+
     def note_shared(self, tracers: Mapping[Key, Tracer]) -> None:
-        """Variables after the loop that may be one array are not written."""
-        ends = list(self.ends.items())
-        for position, (key, root) in enumerate(ends):
-            share(tracers[key], root)
-            for other, each in ends[:position]:
-                if each is root:
-                    tracers[key]._share_with(tracers[other])
-                    tracers[other]._share_with(tracers[key])
+        """Note which arrays the variables after the loop may be. Those that may be each other are not written."""
+        (sources, starts), same = self.sources(), self.same()
+        arrays = {key: tracers[key] for key in sources if tracers[key].ndim}
+        for key, array in arrays.items():
+            both = {other for pair in same if key in pair for other in pair} - {key}
+            apart = [each for other, each in arrays.items() if other != key and other not in both]
+            roots, first = living(sources[key].values()), living(starts.get(key, {}).values())
+            require_steps = None
+            if self.length is None:
+                roots += first
+            elif not {id(each) for each in first} <= {id(each) for each in roots}:
+                require_steps = partial(self.require_steps, shown(self.names[key[0]]))
+            origins = {id(each): each for root in (*roots, *first) for each in (root, *root._origins)}
+            array._origins = tuple(origins.values())
+            for each in array._origins:
+                each._share_with(array, Stale.OWNED if both else Sources(roots, apart, require_steps))
+            for other in both & arrays.keys():
+                array._share_with(arrays[other])
+
+    def require_steps(self, name: str) -> None:
+        """Where the loop takes no step, a variable is the array from before, to which others may have names."""
+        assert self.length is not None
+        shapes.require(
+            registry["greater"](self.length, 0),
+            f"{name} is assigned to after a loop that took no step, where it still is the array from before: begin "
+            f"the loop with a copy (x.copy())\n  at {user_source()}",
+            TraceError,
+        )
+
+    def sources(self) -> tuple[dict[Key, dict[int, Tracer]], dict[Key, dict[int, Tracer]]]:
+        """The arrays from before the loop, by identity, that each variable may be after its steps, and those that it is
+        where there is none."""
+        before = {key: {id(start): start} for key, start in self.starts.items()}
+        after: dict[Key, dict[int, Tracer]] = {}
+        while True:
+            known = {key: len(each) for key, each in before.items()}
+            for key, root in self.ends.items():
+                after[key] = {id(each): each for each in living((root, *root._origins))}
+                for each in self.passed(key):
+                    after[key] |= before.get(each, {})
+                before[key] = before.get(key, {}) | after[key]
+            if known == {key: len(each) for key, each in before.items()}:
+                break
+        return after, {key: {id(start): start} for key, start in self.starts.items()} if self.may_be_empty else {}
+
+    def same(self) -> set[frozenset[Key]]:
+        """The pairs of variables that may be one array after the loop."""
+        pairs = [frozenset(pair) for pair in combinations(self.starts.keys() | self.ends.keys(), 2)]
+        starts = {pair for pair in pairs if self.are_one(self.starts, pair)}
+        before, after = set(starts), set[frozenset[Key]]()
+        sources, _ = self.sources()
+        while True:
+            known = len(before)
+            for pair in pairs:
+                one, two = pair
+                passed = {frozenset(each) for each in product(self.passed(one), self.passed(two))}
+                may_meet = any(len(each) == 1 or each in before for each in passed)
+                is_permuted = all(id(self.ends.get(key)) in self.own for key in pair)
+                if not is_permuted and sources.get(one, {}).keys() & sources.get(two, {}).keys():
+                    may_meet = True
+                if may_meet or self.are_one(self.ends, pair):
+                    after.add(pair)
+            before |= after
+            if known == len(before):
+                return before if self.may_be_empty else after
+
+    def passed(self, key: Key) -> list[Key]:
+        """The variables whose array before a step one may be after it."""
+        root = self.ends.get(key)
+        roots = () if root is None else (root, *root._origins)
+        return [self.own[id(each)] for each in roots if id(each) in self.own]
+
+    @staticmethod
+    def are_one(arrays: Mapping[Key, Tracer], pair: frozenset[Key]) -> bool:
+        found = [arrays.get(key) for key in pair]
+        return found[0] is not None and found[0] is found[1]
+
+
+def living(arrays: Iterable[Tracer]) -> list[Tracer]:
+    return [each for each in arrays if each._scope is not None and not each._scope.ended]
 
 
 def is_array(leaf: Any) -> bool:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import optree
+
 from numbagraph.blockwise.promotion import convert
-from numbagraph.frontend.capture.errors import Raised, caught, is_caught, raised_of
+from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.capture.errors import Premature, Raised, caught, is_caught, raised_of
+from numbagraph.frontend.capture.facts import assumed
+from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, placeholder, settled
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
-    UNDEFINED,
     Parts,
     common_shape,
     fitted,
@@ -19,12 +23,12 @@ from numbagraph.frontend.capture.state import (
     kind,
     kind_of,
     parts_of,
-    placeholder,
     shown,
     value_of,
     with_array,
 )
-from numbagraph.frontend.capture.storages import Traced, assign, in_region, root_of
+from numbagraph.frontend.capture.storages import Traced, assign, in_region, share
+from numbagraph.frontend.ordered import now, set_order, with_order
 from numbagraph.frontend.regions import TRUE, require_to_run
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
@@ -33,52 +37,86 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value, at_source
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
+from numbagraph.runtime.arguments import NAMESPACE
 
 Branch = Callable[[], Sequence[Any]]
-
-
-class Leaf(NamedTuple):
-    """A part of a variable at the end of a branch."""
-
-    object: Any
-    value: Value | None
-    """If it is a number or an array."""
 
 
 class Ending(NamedTuple):
     """A variable at the end of a branch."""
 
-    defined: Leaf
     leaves: list[Leaf]
     parts: Parts
+
+    @classmethod
+    def of(cls, tree: Any) -> Ending:
+        """That of a tree of leaves."""
+        leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+        return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
+
+    def tree(self) -> Any:
+        if self.parts.is_undefined:
+            return UNDEFINED
+        return optree.tree_unflatten(self.parts.spec, self.leaves)
 
 
 def ending(variable: Any, name: str) -> Ending:
     parts = parts_of(variable)
-    leaves = [Leaf(each, value_of(each, name) if is_number(each) else None) for each in parts.leaves]
-    return Ending(Leaf(parts.defined, value_of(parts.defined, name)), leaves, parts)
+    return Ending([Leaf(each, value_of(each, name) if is_number(each) else None) for each in parts.leaves], parts)
+
+
+ORDER = "the order of prints"
+
+
+def ordered(order: Tracer, function: Branch) -> list[Any]:
+    """What a function gives, behind the order of the effects that it has."""
+    set_order(order)
+    found = function()
+    return [now(), *found]
 
 
 def branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
     """The variables after one of two branches."""
+
+    def again(order: Tracer) -> tuple[Any, list[Any]]:
+        sides = [lambda each=each: ordered(order, each) for each in (yes, no)]
+        first, *others = chosen_branch(test, (ORDER, *names), *sides)
+        return first, others
+
+    return with_order(lambda: chosen_branch(test, names, yes, no), again)
+
+
+def chosen_branch(test: Value, names: Sequence[str], yes: Branch, no: Branch) -> Sequence[Any]:
     with at_source(user_source()):
         sides = []
         for function, other, holds in ((yes, no, True), (no, yes, False)):
-            side = traced(function, names, "if" if holds else "else")
+            with assumed(test, holds):
+                side = traced(function, names, "if" if holds else "else")
+            if isinstance(side.result, Premature):
+                return other()
             if isinstance(side.result, Raised) and len(side.guards) == 1 and not side.written:
                 # a check, before the other branch
-                again(function).require(registry["logical_not"](test) if holds else test)
-                return other()
+                with assumed(test, holds):
+                    raised = again(function)
+                raised.require(registry["logical_not"](test) if holds else test)
+                return [settled(each) for each in other()]
             sides.append(side)
-        raised = [each.result for each in sides if isinstance(each.result, Raised)]
-        if len(raised) == len(sides):
+        errors = [each.result for each in sides if isinstance(each.result, Raised)]
+        if len(errors) == len(sides):
             Joined(test, (), *[side._replace(result=[]) for side in reversed(sides)]).variables()
             if not is_caught():
                 raise CaptureError(f"an if on a traced value raises errors on both paths\n  at {user_source()}")
-            raise raised[0].marked()
+            raise errors[0].marked()
         known = next(each.result for each in sides if not isinstance(each.result, Raised))
         ends = [each._replace(result=unreached(known)) if isinstance(each.result, Raised) else each for each in sides]
         return Joined(test, names, ends[1], ends[0]).variables()
+
+
+def postponed(error: Exception) -> bool:
+    """Whether an error may be none in the next pass over the loop around this branch."""
+    trace = current_trace()
+    assert trace is not None
+    return trace.loop is not None and trace.loop.postpones(error)
 
 
 def again(function: Branch) -> Raised:
@@ -99,16 +137,21 @@ def unreached(known: Sequence[Ending]) -> list[Ending]:
     found = []
     for each in known:
         leaves = [leaf if leaf.value is None else Leaf(None, placeholder(leaf.value.type)) for leaf in each.leaves]
-        found.append(Ending(each.defined, leaves, each.parts))
+        found.append(Ending(leaves, each.parts))
     return found
 
 
 def traced(function: Branch, names: Sequence[str], what: str) -> Traced:
+    refusals = active.refusals
+
     def run(_: Any) -> Any:
         try:
             found = function()
         except Exception as error:
             raised = raised_of(error)
+            if raised is None and postponed(error):
+                active.refusals = refusals
+                return Premature()
             if raised is None:
                 raise
             raised.require(False)
@@ -152,27 +195,15 @@ class Joined:
 
     def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
         """A variable behind both branches, once the op is there."""
-        defined = self.meet_leaf(name, no.defined, yes.defined)
-        if no.parts.spec is None or yes.parts.spec is None:
-            known = yes if no.parts.spec is None else no
-            if known.parts.spec is None:
-                return lambda: UNDEFINED
-            leaves = [self.meet_undefined(name, each, known is yes) for each in known.leaves]
-            return lambda: Parts(defined(), [each() for each in leaves], known.parts.spec).whole()
+        if no.parts.spec != yes.parts.spec or no.parts.is_undefined != yes.parts.is_undefined:
+            no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
             raise CaptureError(
                 f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
                 f"elsewhere: give it one structure\n  at {user_source()}"
             )
         leaves = [self.meet_leaf(name, *both) for both in zip(no.leaves, yes.leaves, strict=True)]
-        return lambda: Parts(defined(), [each() for each in leaves], no.parts.spec).whole()
-
-    def meet_undefined(self, name: str, leaf: Leaf, in_yes: bool) -> Callable[[], Any]:
-        """A part of a variable that one of the branches leaves undefined: who reads it there gets an error first."""
-        if leaf.value is None:
-            return lambda: leaf.object
-        other = Leaf(None, placeholder(leaf.value.type))
-        return self.meet_leaf(name, other, leaf) if in_yes else self.meet_leaf(name, leaf, other)
+        return lambda: Parts([each() for each in leaves], no.parts.spec).whole()
 
     def meet_leaf(self, name: str, no: Leaf, yes: Leaf) -> Callable[[], Any]:
         if is_same(no.object, yes.object):
@@ -224,15 +255,6 @@ class Joined:
 
 
 def described(parts: Parts) -> str:
-    if parts.spec is not None and parts.spec.is_leaf():
+    if parts.spec.is_leaf():
         return kind_of(parts.leaves[0])
     return str(parts.spec).replace("PyTreeSpec", "") if parts.leaves else "None or empty"
-
-
-def share(result: Tracer, source: Any) -> None:
-    """Note that an array may be the same as another one."""
-    if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
-        return
-    root = root_of(source)
-    if root._scope is not None and not root._scope.ended:
-        root._share_with(result)

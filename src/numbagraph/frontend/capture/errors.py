@@ -9,6 +9,7 @@ from typing import Any
 
 from numbagraph.frontend import checks
 from numbagraph.frontend.active import active
+from numbagraph.frontend.capture.facts import learn
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Value
@@ -65,8 +66,15 @@ MARK = "__numbagraph_raised__"
 
 
 def raised_of(error: BaseException) -> Raised | None:
-    """What the program raises, if an error is one that the user's function has raised in a loop or a branch."""
+    """What the program raises, if an error is one that the user's function has raised in a loop or a branch, or one
+    that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero."""
+    if isinstance(error, (LookupError, ZeroDivisionError)) and MARK not in error.__dict__:
+        return Raised(type(error), error.args if all(type(each) is str for each in error.args) else (str(error),))
     return error.__dict__.get(MARK)
+
+
+class Premature:
+    """In place of what a branch gives that cannot be traced, in a pass over a loop that knows too little."""
 
 
 class Raised:
@@ -96,3 +104,5 @@ class Raised:
             values += own
         traced = Tracer(condition) if isinstance(condition, Value) else condition
         checks.require(traced, UserError(self.kind, tuple(parts)), *values)
+        if isinstance(condition, Value):
+            learn(condition, True)

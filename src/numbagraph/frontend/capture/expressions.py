@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, TypeGuard
 
-from numbagraph.frontend.capture.names import appended_to
+from numbagraph.frontend.capture.names import appended_to, free_names, stores
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, arguments, refusal
 
 _OPERATORS = {
@@ -71,6 +71,10 @@ class Expressions(ast.NodeTransformer):
                 assert name is not None
                 grown = call_of("append", load(name), self.visit(element))
                 return [ast.Assign([ast.Name(name, ast.Store())], grown)]
+            case ast.Assign(targets=targets) if is_generator(statement.value) and all(
+                isinstance(each, (ast.Tuple, ast.List)) for each in targets
+            ):
+                return self.assignment(targets, self.visit_ListComp(statement.value))
             case ast.Assign(targets=targets):
                 return self.assignment(targets, self.visit(statement.value))
             case ast.AnnAssign(value=None):
@@ -203,8 +207,15 @@ class Expressions(ast.NodeTransformer):
             ):
                 self.generic_visit(node)
                 return node
-        self.generic_visit(node)
-        node.func = self.at(node.func, call_of("call", node.func))
+        generators = [each for each in (*node.args, *(each.value for each in node.keywords)) if is_generator(each)]
+        is_print = isinstance(node.func, ast.Name) and node.func.id == "print"
+        visit = self.text if is_print else self.visit
+        node.args = [self.generator(each) if is_generator(each) else visit(each) for each in node.args]
+        for keyword in node.keywords:
+            each = keyword.value
+            keyword.value = self.generator(each) if is_generator(each) else self.visit(each)
+        called = "call_with_generator" if generators else "call"
+        node.func = self.at(node.func, call_of(called, self.visit(node.func)))
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -229,20 +240,41 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("converted", node))
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
-        if len(node.generators) != 1:
-            self.generic_visit(node)
+        return self.at(node, call_of("list_of", self.generator(node)))
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        raise refusal("a generator that is kept: make a list of it, [...]", self.code, node.lineno)
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        if is_generator(node.value):
+            node.value = self.visit_ListComp(node.value)
             return node
-        (generator,) = node.generators
-        iterable = self.visit(generator.iter)
+        self.generic_visit(node)
+        return node
+
+    def generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        """What gives the elements of a comprehension one after the other."""
+        return self.at(node, self.generated(node.elt, node.generators))
+
+    def generated(self, element: ast.expr, generators: Sequence[ast.comprehension]) -> ast.expr:
+        first, *others = generators
+        bound = stores([each.target for each in generators])
+        if isinstance(element, ast.Lambda) and (shared := free_names(element) & bound):
+            raise refusal(
+                f"{min(shared)!r} changes in a list of functions which read it: Python would read its last value; pass "
+                f"it as an argument",
+                self.code,
+                element.lineno,
+            )
+        iterable, conditions = self.visit(first.iter), [self.visit(each) for each in first.ifs]
         name = f"{PREFIX}element"
-        element, conditions = self.visit(node.elt), [self.visit(each) for each in generator.ifs]
+        inner = self.generated(element, others) if others else self.visit(element)
         tests: ast.expr = constant(None)
         if conditions:
             test = call_of("and_", conditions[0], *map(thunk, conditions[1:])) if len(conditions) > 1 else conditions[0]
-            tests = over_pattern(generator.target, test, name)
-        return self.at(node, call_of("list_of", iterable, over_pattern(generator.target, element, name), tests))
-
-    visit_GeneratorExp = visit_ListComp  # type: ignore[assignment]
+            tests = over_pattern(first.target, test, name)
+        made = over_pattern(first.target, inner, name)
+        return call_of("generated", iterable, made, tests, constant(bool(others)))
 
     def visit_Await(self, node: ast.expr) -> ast.expr:
         raise refusal("await in a function with loops or branches on traced values", self.code, node.lineno)
@@ -256,10 +288,15 @@ class Expressions(ast.NodeTransformer):
         return new
 
 
+def is_generator(node: ast.AST) -> TypeGuard[ast.GeneratorExp]:
+    return isinstance(node, ast.GeneratorExp)
+
+
 def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
-    if isinstance(operator, (ast.In, ast.NotIn)):
-        found = call_of("contains", right, left)
-        return call_of("not_", found) if isinstance(operator, ast.NotIn) else found
+    if isinstance(operator, (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
+        is_in = isinstance(operator, (ast.In, ast.NotIn))
+        found = call_of("contains", right, left) if is_in else call_of("is_", left, right)
+        return call_of("not_", found) if isinstance(operator, (ast.NotIn, ast.IsNot)) else found
     return ast.Compare(left, [operator], [right])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,15 @@ import numpy as np
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import is_number
+from numbagraph.frontend.capture.storages import share
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Value
+
+Function = Callable[..., Any]
 
 
 def whole_number(number: Any) -> Value:
@@ -78,6 +81,26 @@ class Rows(OnlyTraced):
         return self.array[number]
 
 
+class Elements(Rows):
+    """A list or a tuple of numbers, or of arrays of one shape."""
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        values = [as_value(to_value(each)) for each in elements]
+        super().__init__(np.stack([Tracer(each) for each in values]))  # type: ignore[arg-type]
+        self.elements = elements
+        self.are_pythons = all(each.type.weak for each in values)
+
+    def at(self, number: Tracer) -> Any:
+        found = self.array[number]
+        if self.are_pythons:
+            return Tracer(registry["cast"].bind(found.value, dtype=found.dtype, weak=True))
+        for each in self.elements:
+            share(found, each)
+        return found
+
+    __getitem__ = at
+
+
 class Enumerated(OnlyTraced):
     def __init__(self, inner: Any, start: Any = 0) -> None:
         self.inner = inner
@@ -114,7 +137,7 @@ class Reversed(OnlyTraced):
         return self.inner.count()
 
     def at(self, number: Tracer) -> Any:
-        last = shapes.as_value(shapes.subtract(self.inner.count(), 1))
+        last = whole_number(Tracer(shapes.as_value(shapes.subtract(self.inner.count(), 1))))
         return self.inner.at(Tracer(registry["subtract"].bind(last, number.value)))
 
 
@@ -143,6 +166,25 @@ class Stacked(Rows):
 
     def __repr__(self) -> str:
         return f"a list of {self.array.value.type}"
+
+
+class Selected(Stacked):
+    """A list of those elements of an array for which a mask holds."""
+
+    def __init__(self, array: Tracer, mask: Tracer, depth: int) -> None:
+        super().__init__(array[mask], depth)
+
+
+class Generated(OnlyTraced):
+    """A generator: what an iterable holds, if ``test`` holds of it, and made into an ``element``."""
+
+    def __init__(self, iterable: Any, element: Function, test: Function | None, is_nested: bool) -> None:
+        is_lazy = isinstance(iterable, range) or traced_iterable(iterable) is not None
+        self.iterable = iterable if is_lazy else list(iterable)
+        self.element = element
+        self.test = test
+        self.is_nested = is_nested
+        """Whether the elements are generators, whose elements come one after the other."""
 
 
 class Outgrown(OnlyTraced):
@@ -194,8 +236,7 @@ def as_iterable(thing: Any) -> Any:
     if isinstance(thing, np.ndarray) and thing.ndim:
         return Rows(Tracer(as_value(to_value(thing))))
     if isinstance(thing, (list, tuple)) and thing and all(is_number(each) for each in thing):
-        stacked = np.stack([each if isinstance(each, Tracer) else Tracer(as_value(to_value(each))) for each in thing])
-        return Rows(stacked)  # type: ignore[arg-type]
+        return Elements(thing)
     raise CaptureError(
         f"a loop over {type(thing).__name__} together with traced values: its elements must be known, or lie in an "
         f"array\n  at {user_source()}"

@@ -148,11 +148,11 @@ class _Lowering:
         loop.flags = ends  # type: ignore[union-attr]
         done.append(loop)
         if orelse:
-            last = conditional(none_of(ends), orelse, [], orelse[0]) if ends else None
-            return [*done, *self.lower([last, *rest] if last else [*orelse, *rest], flags)], True
+            last = [conditional(none_of(ends), orelse, [], orelse[0])] if ends else orelse
+            rest = [*last, *rest]
         if "return" in found and rest:
             return [*done, conditional(none_of([RETURNED]), self.lower(rest, flags), [], rest[0])], True
-        return done, False
+        return ([*done, *self.lower(rest, flags)], True) if orelse else (done, False)
 
     def branch(self, branch: ast.If, rest: Sequence[ast.stmt], flags: Flags | None) -> list[ast.stmt]:
         """An ``if`` that may jump, with what follows."""

@@ -16,13 +16,13 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.capture.aliases import DEFINED, Aliases, Found, Key, ending_roots
-from numbagraph.frontend.capture.branches import Ending, described, ending
+from numbagraph.frontend.capture.aliases import Aliases, Found, Key
+from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.iterables import Appended, Outgrown, Stacked
+from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
-    UNDEFINED,
     Kind,
     Parts,
     common_shape,
@@ -33,15 +33,16 @@ from numbagraph.frontend.capture.state import (
     kind,
     kind_of,
     parts_of,
-    placeholder,
     shown,
     value_of,
     with_array,
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
+from numbagraph.frontend.ordered import with_order
 from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
@@ -65,6 +66,15 @@ class Step(NamedTuple):
     counts: bool = True
     """Whether somebody asks for the number of the step."""
 
+    def in_order(self) -> Step:
+        """The same, with the order of effects as its first variable."""
+        goes_on = self.goes_on
+        return Step(
+            lambda number, state: ordered(state[0], lambda: self.body(number, state[1:])),
+            None if goes_on is None else lambda number, state: goes_on(number, state[1:]),
+            self.counts,
+        )
+
 
 class StaticLoop(Exception):
     """The condition of a loop does not depend on what is traced: Python runs it."""
@@ -73,6 +83,8 @@ class StaticLoop(Exception):
 class Recalled(NamedTuple):
     """What a loop was found to carry in an earlier pass of the loop around it."""
 
+    specs: list[Any]
+    """The structures of the variables."""
     carried: dict[Key, tuple[Kind, tuple[Any, ...]]]
     arrays: dict[int, Tracer]
     inner: Memory
@@ -85,11 +97,21 @@ class Memory:
     def __init__(self) -> None:
         self.known: dict[Any, Recalled] = {}
         self.met: Counter[Any] = Counter()
+        self.is_open = False
+        self.postponed: Exception | None = None
 
-    def begun(self) -> Memory:
-        """The same, at the beginning of a pass."""
+    def begun(self, is_open: bool) -> Memory:
+        """The same, at the beginning of a pass. It is open if variables are None or undefined as far as is known: they
+        may not be so when more is carried."""
         self.met.clear()
+        self.is_open, self.postponed = is_open, None
         return self
+
+    def postpones(self, error: Exception) -> bool:
+        """Whether an error in a branch is none, provided that another pass follows."""
+        if self.is_open and self.postponed is None:
+            self.postponed = error
+        return self.is_open
 
     def key(self, site: Any) -> Any:
         """A loop by where it stands, and how often that was met in this pass."""
@@ -120,29 +142,47 @@ class Capture:
         assert trace is not None
         around: Memory | None = trace.loop
         key = None if around is None else around.key(site)
-        known = Recalled({}, {}, Memory()) if around is None else around.known.get(key, Recalled({}, {}, Memory()))
+        known = (
+            Recalled([], {}, {}, Memory()) if around is None else around.known.get(key, Recalled([], {}, {}, Memory()))
+        )
         self.recall(known)
         for _ in range(PASSES):
-            trace.loop = known.inner.begun()
+            is_open = any(start.is_absent for start in self.starts) or (around is not None and around.is_open)
+            trace.loop = memory = known.inner.begun(is_open)
             try:
                 traced = in_region(self.run, "the body of a loop")
             finally:
                 trace.loop = around
+            if isinstance(traced.result, Raised) and memory.postponed is not None:
+                raise memory.postponed
             if isinstance(traced.result, Raised):
-                raise CaptureError(
-                    f"the body of a loop always raises {traced.result.kind.__name__}\n  at {user_source()}"
-                )
+                return self.without_step(traced.result)
             if not self.grow(traced):
+                if memory.postponed is not None:
+                    raise memory.postponed
                 if around is not None:
-                    around.known[key] = Recalled(dict(self.carried), dict(self.arrays), known.inner)
+                    around.known[key] = Recalled(
+                        [each.spec for each in self.starts], dict(self.carried), dict(self.arrays), known.inner
+                    )
                 return self.finish(traced)
         raise CaptureError(f"the types of what a loop changes do not settle\n  at {user_source()}")
+
+    def without_step(self, raised: Raised) -> list[Any]:
+        """The variables after a loop whose body always raises an error: it takes no step."""
+        if not all(type(each) is str for each in raised.arguments):
+            raise CaptureError(f"the body of a loop always raises {raised.kind.__name__}\n  at {user_source()}")
+        if self.step.goes_on is None:
+            assert self.length is not None
+            raised.require(registry["less_equal"](self.length, 0))
+        else:
+            raised.require(registry["logical_not"](self.step.goes_on(Tracer(weak_constant(0)), self.state).value))
+        return list(self.state)
 
     def recall(self, known: Recalled) -> None:
         """Start with what was carried when the same loop was traced before, in an earlier pass of a loop around it."""
         for (number, place), (dtype, _) in known.carried.items():
             leaf = self.leaf(number, place)
-            if leaf is not None and is_number(leaf):
+            if known.specs[number] == self.starts[number].spec and is_number(leaf):
                 value = value_of(leaf, self.names[number])
                 self.carried[number, place] = (joined(kind(value.type), dtype), value.shape)
         for key, array in known.arrays.items():
@@ -151,10 +191,8 @@ class Capture:
 
     def leaf(self, number: int, place: int) -> Any:
         """A part of a variable before the loop."""
-        parts = self.starts[number]
-        if place == DEFINED:
-            return parts.defined
-        return parts.leaves[place] if parts.spec is not None and place < len(parts.leaves) else None
+        leaves = self.starts[number].leaves
+        return leaves[place] if place < len(leaves) else None
 
     # ---- one pass ----
 
@@ -186,7 +224,7 @@ class Capture:
             for each, name in zip(state, self.names, strict=True)
         ]
         written = {key for key, root in roots.items() if root.value is not before[key]}
-        return Found(starts, ends, test, guards, roots, written, ending_roots(ends), entered)
+        return Found(starts, ends, test, guards, roots, written, entered)
 
     def appended(self, elements: Appended, name: str) -> Ending:
         """What a step has appended to a list."""
@@ -195,7 +233,7 @@ class Capture:
                 f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
                 f"an array that is long enough\n  at {user_source()}"
             )
-        return ending(elements.elements(), name)
+        return ending([required(each) for each in elements.elements()], name)
 
     def with_parameters(self, number: int, roots: dict[Key, Tracer]) -> Parts:
         start = self.starts[number]
@@ -204,7 +242,7 @@ class Capture:
             assert scope is not None
             appended = scope.journal.made.setdefault(("appended", number), Appended())
             scope.journal.made[id(appended)] = appended
-            return Parts(True, [appended], ONE)
+            return Parts([appended], ONE)
 
         def part(place: int, leaf: Any) -> Any:
             known = self.carried.get((number, place))
@@ -218,8 +256,7 @@ class Capture:
                 roots[number, place] = found
             return found
 
-        defined = part(DEFINED, start.defined)
-        return Parts(defined, [part(place, leaf) for place, leaf in enumerate(start.leaves)], start.spec)
+        return Parts([part(place, leaf) for place, leaf in enumerate(start.leaves)], start.spec)
 
     def tested(self, number: Tracer, state: Sequence[Any]) -> tuple[Value | None, tuple[Guard, ...]]:
         if self.step.goes_on is None:
@@ -243,34 +280,45 @@ class Capture:
         # what was written before its variable was carried is not written any more
         self.arrays = {id(array): array for array, value in traced.written if value is not found.entered.get(id(array))}
         for number, (start, end) in enumerate(zip(found.starts, found.ends, strict=True)):
-            self.compare(number, start, end)
+            self.compare(number, start, end, found)
         return (self.carried, [*self.arrays], len(self.growing)) != before
 
-    def compare(self, number: int, start: Parts, end: Ending) -> None:
+    def compare(self, number: int, start: Parts, end: Ending, found: Found) -> None:
         name = self.names[number]
         if number in self.growing:
-            if [type(each) for each in start.leaves] != [Appended] or end.parts.spec is None:
+            if [type(each) for each in start.leaves] != [Appended] or end.parts.is_undefined:
                 raise CaptureError(f"{shown(name)} is bound to another list in a loop\n  at {user_source()}")
             return
-        if end.parts.spec is None:
-            if start.spec is not None:
+        if end.parts.is_undefined:
+            if not start.is_undefined:
                 raise CaptureError(f"{shown(name)} is deleted in a loop on traced values\n  at {user_source()}")
             return
-        if start.spec is None:
-            self.start_undefined(number, end)
-            return
-        if start.spec != end.parts.spec:
+        if start.is_undefined or start.spec != end.parts.spec:
             if self.grows(number, start, end):
                 return
+            start, end = self.align(number, start, end)
+            found.ends[number] = end
+        for place, (one, other) in enumerate(zip(start.leaves, end.leaves, strict=True)):
+            if not is_same(one, other.object):
+                self.carry(number, place, one, other.value)
+
+    def align(self, number: int, start: Parts, end: Ending) -> tuple[Parts, Ending]:
+        """A variable that is None or undefined before the loop, or after a step: its value is carried beside a flag."""
+        name = self.names[number]
+        before, after = map(Ending.of, aligned(outside(start, name).tree(), end.tree()))
+        if before.parts.spec != after.parts.spec:
             raise CaptureError(
                 f"{shown(name)} is {described(start)} before a step of a loop, and {described(end.parts)} after it: "
                 f"give it one structure\n  at {user_source()}"
             )
-        pairs = [(DEFINED, start.defined, end.defined)]
-        pairs += [(place, *both) for place, both in enumerate(zip(start.leaves, end.leaves, strict=True))]
-        for place, one, other in pairs:
-            if not is_same(one, other.object):
-                self.carry(number, place, one, other.value)
+        if before.parts.spec == start.spec and not start.is_undefined:
+            return start, after
+        for leaf in before.leaves:
+            if leaf.value is not None:
+                self.require_lasting_shape(name, leaf.value)
+        self.starts[number] = Parts([outer(leaf) for leaf in before.leaves], before.parts.spec)
+        self.carried = {key: kind for key, kind in self.carried.items() if key[0] != number}
+        return self.starts[number], after
 
     def grows(self, number: int, start: Parts, end: Ending) -> bool:
         """Whether a variable is a list to which a step has appended."""
@@ -282,21 +330,6 @@ class Capture:
         self.growing[number] = before
         return True
 
-    def start_undefined(self, number: int, end: Ending) -> None:
-        """A variable that the body defines: where the loop takes no step, nobody reads what is carried."""
-        leaves: list[Any] = []
-        for leaf in end.leaves:
-            if leaf.value is None:
-                leaves.append(leaf.object)
-                continue
-            lengths = [each for each in leaf.value.shape if isinstance(each, Value)]
-            if not dependents(self.parameters, lengths).isdisjoint(lengths):
-                name = shown(self.names[number])
-                raise CaptureError(f"the shape of {name} changes from step to step of a loop\n  at {user_source()}")
-            leaves.append(Tracer(placeholder(leaf.value.type)))
-        self.starts[number] = Parts(False, leaves, end.parts.spec)
-        self.carried[number, DEFINED] = kind(weak_constant(False).type), ()
-
     def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
         name = self.names[number]
         if end is None or not is_number(start):
@@ -304,15 +337,26 @@ class Capture:
                 f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "
                 f"numbers, arrays, and trees of them may change\n  at {user_source()}"
             )
+        self.require_lasting_shape(name, end)
         first = value_of(self.leaf(number, place), name)
         known = self.carried.get((number, place), (kind(first.type),))[0]
         self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end))
+
+    def require_lasting_shape(self, name: str, end: Value) -> None:
+        """Raise where lengths after a step depend on what the loop carries: it carries arrays of one shape."""
+        lengths = [each for each in map(shapes.resolve, end.shape) if isinstance(each, Value)]
+        if dependents(self.parameters, lengths).isdisjoint(lengths):
+            return
+        raise CaptureError(
+            f"the shape of {shown(name)} changes from step to step of a loop, or cannot be seen to stay: assign to "
+            f"parts of an array that is long enough\n  at {user_source()}"
+        )
 
     # ---- the op ----
 
     def finish(self, traced: Traced) -> list[Any]:
         found: Found = traced.result
-        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.read)
+        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.read, length=self.length)
         aliases.require_apart()
         keys = [key for number in range(len(self.names)) for key in self.keys(number)]
         news = dict(
@@ -327,7 +371,7 @@ class Capture:
             initial.append(array.value)
         for number, place in keys:
             target = self.carried[number, place]
-            end = found.ends[number].defined if place == DEFINED else found.ends[number].leaves[place]
+            end = found.ends[number].leaves[place]
             assert end.value is not None
             start = value_of(self.leaf(number, place), self.names[number])
             outputs.append(fitted(end.value, *target, self.names[number]))
@@ -337,6 +381,8 @@ class Capture:
         results = self.bound(traced, found, initial, outputs)
         stacked = iter(results[len(initial) :])
         lists = {number: self.stacked(number, [next(stacked) for _ in rows]) for number, rows in grown.items()}
+        for number, each in lists.items():
+            aliases.note_appended(number, each.array)
         aliases.forget_rebound()
         for number in self.growing:
             self.state[number][:] = [Outgrown()]
@@ -373,7 +419,7 @@ class Capture:
         return Stacked(whole)  # type: ignore[arg-type]
 
     def keys(self, number: int) -> list[Key]:
-        places = [DEFINED, *range(len(self.starts[number].leaves))]
+        places = range(len(self.starts[number].leaves))
         return [(number, place) for place in places if (number, place) in self.carried]
 
     def bound(self, traced: Traced, found: Found, initial: Sequence[Value], outputs: Sequence[Value]) -> list[Value]:
@@ -415,16 +461,37 @@ class Capture:
 
     def after(self, number: int, tracers: dict[Key, Tracer], end: Ending) -> Any:
         start = self.starts[number]
-        if end.parts.spec is None:
+        if end.parts.is_undefined:
             return UNDEFINED
-        defined = tracers.get((number, DEFINED), start.defined)
         leaves = [tracers.get((number, place), leaf) for place, leaf in enumerate(start.leaves)]
-        return Parts(defined, leaves, start.spec).whole()
+        return Parts(leaves, start.spec).whole()
+
+
+def outside(start: Parts, name: str) -> Ending:
+    """A variable before a loop."""
+
+    def value(leaf: Any) -> Value | None:
+        return leaf.value if isinstance(leaf, Tracer) else value_of(leaf, name) if is_number(leaf) else None
+
+    return Ending([Leaf(each, value(each)) for each in start.leaves], start)
+
+
+def outer(leaf: Leaf) -> Any:
+    """What a part of a variable is before a loop, where that has been made up."""
+    return Tracer(leaf.value) if leaf.object is None and leaf.value is not None else leaf.object
 
 
 def captured(
     names: Sequence[str], state: Sequence[Any], step: Step, site: Any, length: Value | None = None
 ) -> list[Any]:
     """The variables after a loop."""
-    with at_source(user_source()):
-        return Capture(names, state, step, length).variables(site)
+
+    def run(names: Sequence[str], state: Sequence[Any], step: Step) -> list[Any]:
+        with at_source(user_source()):
+            return Capture(names, state, step, length).variables(site)
+
+    def again(order: Tracer) -> tuple[Any, list[Any]]:
+        first, *others = run((ORDER, *names), (order, *state), step.in_order())
+        return first, others
+
+    return with_order(lambda: run(names, state, step), again)

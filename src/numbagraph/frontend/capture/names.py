@@ -70,6 +70,24 @@ def free_names(function: ast.FunctionDef | ast.Lambda) -> set[str]:
     return loads(function) - parameters(function) - stores(function.body)
 
 
+def kept_functions(nodes: Nodes) -> Iterator[ast.Lambda]:
+    """The functions that are put into containers, from where they may be called later."""
+    for each in walk(nodes):
+        held: list[ast.expr] = []
+        match each:
+            case ast.Call(func=ast.Attribute(attr="append" | "add" | "insert" | "appendleft" | "setdefault")):
+                held = each.args
+            case ast.List() | ast.Tuple() | ast.Set():
+                held = each.elts
+            case ast.Dict():
+                held = each.values
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                held = [each.elt]
+            case ast.Assign(targets=targets) if not all(isinstance(target, ast.Name) for target in targets):
+                held = [each.value]
+        yield from (value for value in held if isinstance(value, ast.Lambda))
+
+
 class Liveness:
     """Which names may be read later (backwards over structured statements)."""
 

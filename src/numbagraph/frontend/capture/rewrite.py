@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 from types import CodeType
 
 from numbagraph.frontend.capture.expressions import Expressions, call_of, constant, load, thunk
-from numbagraph.frontend.capture.jumps import RESULT, blocks, none_of, without_jumps
+from numbagraph.frontend.capture.jumps import blocks, none_of, without_jumps
 from numbagraph.frontend.capture.names import (
     SCOPES,
     Assignedness,
     Liveness,
     changed,
     free_names,
+    kept_functions,
     loads,
     parameters,
     stores,
@@ -107,8 +108,8 @@ class Rewriting:
                 nested.function(statement)
                 statement.decorator_list = [*statement.decorator_list, _attribute("converted")]
                 return [statement]
-            case ast.Return(value=ast.Name(id=name)) if name == RESULT:
-                return [ast.Return(call_of("returned", load(RESULT)))]
+            case ast.Return(value=ast.expr() as value):
+                return [ast.Return(call_of("returned", self.expressions.visit(value)))]
             case ast.Raise(exc=ast.Call(func=function, args=arguments_, keywords=[])):
                 parts = [self.expressions.text(each) for each in arguments_]
                 return [ast.Expr(call_of("raise_", self.expressions.visit(function), *parts))]
@@ -151,8 +152,22 @@ class Rewriting:
         ends = ended(loop.flags)  # type: ignore[attr-defined]
         result = ast.Tuple([self.expressions.visit(ends) if ends else constant(False), picked(names)], ast.Load())
         may_end = constant(ends is not None)
-        call = call_of("for_", self.expressions.visit(loop.iter), tuple_of(names), load(body), may_end, picked(names))
+        call = call_of("for_", self.iterable(loop, names), tuple_of(names), load(body), may_end, picked(names))
         return [self.inner(body, [ITEM, *names], statements, result, loop.body[0]), *unpacked(names, call)]
+
+    def iterable(self, loop: ast.For, names: Sequence[str]) -> ast.expr:
+        """What a loop runs over. A generator makes its elements between the steps."""
+        if not isinstance(loop.iter, ast.GeneratorExp):
+            return self.expressions.visit(loop.iter)
+        shared = loads(loop.iter) & set(names)
+        if shared:
+            name = min(shared)
+            raise refusal(
+                f"{name!r} changes in a loop over a generator that reads it: make a list of it, [...]",
+                self.code,
+                loop.lineno,
+            )
+        return self.expressions.generator(loop.iter)
 
     def while_loop(self, loop: ast.While, live: set[str]) -> list[ast.stmt]:
         head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
@@ -173,7 +188,16 @@ class Rewriting:
 
     def require_private(self, names: Iterable[str], statement: ast.stmt) -> None:
         """A function that was defined before a loop reads its variables from where it stands, which is not changed by
-        the loop."""
+        the loop; one that a step keeps would read those of its step, not of the last one."""
+        bound = stores(statement) if isinstance(statement, (ast.For, ast.While)) else set()
+        for each in kept_functions(statement):
+            if shared := free_names(each) & bound:
+                raise refusal(
+                    f"{min(shared)!r} changes in a loop that keeps a function which reads it: Python would read its "
+                    f"last value; pass it as an argument",
+                    self.code,
+                    each.lineno,
+                )
         inside = set(map(id, walk(statement)))
         for each in self.definitions:
             shared = free_names(each) & set(names) if id(each) not in inside else set()

@@ -5,12 +5,14 @@ import __future__
 
 import ast
 import linecache
+import sys
 from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import TraceError, Unconvertible
+from numbagraph.frontend.user_code import OWN
 
 OPERATORS = "__numbagraph__"
 """The name of the operators' module in converted code."""
@@ -43,6 +45,16 @@ class CaptureError(TraceError):
 
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:
     return kind(f"{message}\n  at {code.co_filename}:{code.co_firstlineno if line is None else line}")
+
+
+def site() -> tuple[Any, ...]:
+    """Where a loop stands in the user's code, with the calls that lead there."""
+    frame, found = sys._getframe(1), []
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(OWN):
+            found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(found)
 
 
 def definition_of(code: CodeType) -> Definition:

@@ -8,61 +8,43 @@ from typing import Any, NamedTuple
 import numpy as np
 import optree
 
-from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
+from numbagraph.blockwise.promotion import as_value, convert, weak_convert
+from numbagraph.frontend.capture.possibly import UNDEFINED, exposed
 from numbagraph.frontend.capture.source import PREFIX, CaptureError
-from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Value
 from numbagraph.ops.shape import broadcast_value
-from numbagraph.runtime.arguments import flatten
+from numbagraph.runtime.arguments import NAMESPACE, flatten
 
 NUMBERS = (bool, int, float, complex)
-
-
-class _Undefined:
-    def __repr__(self) -> str:
-        return "UNDEFINED"
-
-
-UNDEFINED = _Undefined()
-"""In place of a variable that nothing has been assigned to."""
-
-
-class Possibly(OnlyTraced):
-    """A variable that is undefined on some paths, where the traced number ``defined`` is false."""
-
-    __slots__ = ("defined", "value")
-
-    def __init__(self, value: Any, defined: Any) -> None:
-        self.value = value
-        self.defined = defined
 
 
 class Parts(NamedTuple):
     """A variable, taken apart."""
 
-    defined: Any
-    """A bool, or a traced one."""
     leaves: list[Any]
-    spec: optree.PyTreeSpec | None
+    spec: optree.PyTreeSpec
+
+    @property
+    def is_undefined(self) -> bool:
+        return len(self.leaves) == 1 and self.leaves[0] is UNDEFINED
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether it is undefined, or is or holds None."""
+        leaves: list[Any] = optree.tree_leaves(self.whole(), none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
+        return any(each is None or each is UNDEFINED for each in leaves)
 
     def whole(self) -> Any:
         """The variable, of the same parts."""
-        if self.spec is None or self.defined is False:
-            return UNDEFINED
-        tree = optree.tree_unflatten(self.spec, self.leaves)
-        return tree if self.defined is True else Possibly(tree, self.defined)
+        return optree.tree_unflatten(self.spec, self.leaves)
 
 
 def parts_of(variable: Any) -> Parts:
-    if variable is UNDEFINED:
-        return Parts(False, [], None)
-    if isinstance(variable, Possibly):
-        return Parts(variable.defined, *flatten(variable.value))
-    return Parts(True, *flatten(variable))
+    return Parts(*flatten(exposed(variable)))
 
 
 def is_number(leaf: Any) -> bool:
@@ -145,12 +127,6 @@ def require_shape(value: Value, shape: Sequence[Any], name: str) -> None:
 def common_shape(one: Value, other: Value) -> tuple[Any, ...]:
     """The shape of two values that meet: that of the array, where one is a number."""
     return one.shape if one.ndim >= other.ndim else other.shape
-
-
-def placeholder(like: ArrayType) -> Value:
-    """A value of a type, for a variable that is undefined."""
-    zero = weak_constant(WEAK_TYPES[like.dtype](0)) if like.weak else convert(weak_constant(0), like.dtype)
-    return broadcast_value(zero, like.shape) if like.shape else zero
 
 
 def with_array(value: Value, was: Tracer) -> Value:

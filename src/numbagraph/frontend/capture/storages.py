@@ -91,24 +91,21 @@ def guards_inside(found: list[Guard]) -> Iterator[None]:
 
 @contextmanager
 def without_effects(what: str) -> Iterator[None]:
-    """The inside of a region that is not given the order of effects."""
-    trace = current_trace()
-    assert trace is not None
+    """What is refused inside are effects."""
     try:
-        with without_order(trace, len(trace.guards.guards)):
-            yield
+        yield
     except OrderMissing as missing:
         raise CaptureError(
-            f"debug_print in {what} that Python's statements make has no place in the order of prints: write "
-            f"numbagraph.scan, while_loop or cond, whose bodies may print, or let graph_jit have convert=False\n"
-            f"  at {missing.source}"
+            f"a print in {what}, which has no place in the order of prints: write a loop\n  at {missing.source}"
         ) from None
 
 
 def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
     """Call a function, which returns no traced array, in a region that may write arrays from outside."""
     guards: list[Guard] = []
-    with guards_inside(guards), without_effects(what), region(what) as scope:
+    trace = current_trace()
+    assert trace is not None
+    with guards_inside(guards), without_order(trace, len(trace.guards.guards)), region(what) as scope:
         scope.journal = journal = Journal()
         written: list[tuple[Tracer, Value]] = []
         try:
@@ -134,3 +131,14 @@ def root_of(array: Tracer) -> Tracer:
 def forget(array: Tracer, why: str) -> None:
     """Let nobody read an array whose elements are not known any more."""
     array._renew(Stale(array.value, why))
+
+
+def share(result: Tracer, source: Any) -> None:
+    """Note that an array may be the same as another one."""
+    if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
+        return
+    root = root_of(source)
+    for each in (root, *root._origins):
+        if each._scope is not None and not each._scope.ended:
+            each._share_with(result)
+            result._origins = (*result._origins, each)

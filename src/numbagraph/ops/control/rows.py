@@ -30,9 +30,11 @@ def added_by_rows(value: Value) -> Value:
         result = registry["add"].bind(result, term)
     for _, row in rows:
         if row is not None:
-            before = registry["pick"].bind(result, row.position, axis=row.axis, checked=False)
+            # nothing else may look at the position: what is read there need not be known for its derivative
+            check = not isinstance(row.position, Constant)
+            before = registry["pick"].bind(result, row.position, axis=row.axis, checked=check)
             now = registry["add"].bind(before, row.content)
-            result = registry["put_at"].bind(result, now, row.position, axis=row.axis, checked=(False,))
+            result = registry["put_at"].bind(result, now, row.position, axis=row.axis, checked=(check,))
     return result
 
 
@@ -60,7 +62,17 @@ def row_of(value: Value) -> Row | None:
         return None
     if content.inputs[0].ndim + 1 != value.ndim or content.inputs[0].dtype != value.dtype:
         return None
-    return Row(content.inputs[0], here.inputs[1], axes[0])
+    return Row(content.inputs[0], as_written(here.inputs[1]), axes[0])
+
+
+def as_written(position: Value) -> Value:
+    """A position as it was before the derivative of ``pick`` made one that counts from the start of it: one that counts
+    from the end and goes beyond the start must not come to lie inside."""
+    if not is_op(position, "where"):
+        return position
+    condition, _, original = position.inputs
+    is_from_end = is_op(condition, "less") and condition.inputs[0] is original and is_zero(condition.inputs[1])
+    return original if is_from_end else position
 
 
 def is_op(value: Value, name: str) -> TypeGuard[Node]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from numbagraph.ir.graph import Graph
+from numbagraph.ir.graph import Graph, Guard, guard_values
 from numbagraph.ir.op import registry
-from numbagraph.ir.regions import Draft, close, close_together, opened, without_effects
+from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
 from numbagraph.ops.control.common import (
@@ -17,6 +18,7 @@ from numbagraph.ops.control.common import (
     given_or_zero,
     in_step,
     known_or_zero,
+    region_guards,
     stand_ins,
     strong,
     strong_type,
@@ -72,6 +74,98 @@ def reference(*arrays: Any, results: Sequence[int], **attrs: Any) -> list[Any]:
     return [carried[each] for each in results]
 
 
+class Carry(Struct, eq=False):
+    """What a loop carries, of one that is being made: its stand-in, its value before the first step, and in terms of
+    stand-ins its value after a step."""
+
+    point: Input
+    start: Value
+    following: Value
+
+
+class Back(Struct, eq=False):
+    """A loop over the steps of another one, from the last to the first, in terms of stand-ins."""
+
+    carries: Sequence[Carry]
+    guards: Sequence[Guard]
+    name: str
+
+
+class Forward(Struct, eq=False):
+    """A while loop in terms of stand-ins."""
+
+    carries: Sequence[Carry]
+    goes_on: Value
+    guards: tuple[Sequence[Guard], Sequence[Guard]]
+    """Of the condition, and of a step."""
+    name: str
+
+    def closed(
+        self, used: Collection[Value], shared: Mapping[Input, Value]
+    ) -> tuple[tuple[Graph, ...], list[Carry], dict[Input, Value]]:
+        """The condition and the step of the carries that are used; these, and what both capture, with its stand-ins:
+        the ``shared`` that is used, and more."""
+        carries = [each for each in self.carries if each.point in used]
+        captures = {point: value for point, value in shared.items() if point in used}
+        drafts = (
+            Draft(f"{self.name}_condition", [self.goes_on], self.guards[0]),
+            Draft(self.name, [each.following for each in carries], self.guards[1]),
+        )
+        regions, more = close_together([*(each.point for each in carries), *captures], drafts)
+        extra = stand_ins([each.type for each in more], "capture")
+        return regions, carries, captures | dict(zip(extra, more, strict=True))
+
+    def used(self, asked: Collection[Value], back: Sequence[Carry] = ()) -> set[Value]:
+        """What the last values of some stand-ins are computed from, and whether the loop goes on, and fails."""
+        guards = [guard for each in self.guards for guard in each]
+        return reached_by(
+            [self.goes_on, *guard_values(guards), *asked],
+            {each.point: each.following for each in (*self.carries, *back)},
+        )
+
+
+def gone_back(
+    forward: Forward, back: Back, asked: Collection[Value], shared: Mapping[Input, Value]
+) -> dict[Value, Value]:
+    """What a loop over the steps of another one, from the last to the first, has in the end.
+
+    Neither carries what has no part in that: a cotangent whose transpose is taken next must not seem to have one.
+
+    Parameters
+    ----------
+    forward
+        The loop that is run first. Its carries before each step are stored.
+    back
+        The other loop, in terms of the stand-ins of both.
+    asked
+        The stand-ins of those of its carries that are wanted.
+    shared
+        What both capture, by its stand-ins.
+    """
+    used = forward.used([*asked, *guard_values(back.guards)], back.carries)
+    (condition, body), carries, captures = forward.closed(used, shared)
+    others = [each for each in back.carries if each.point in used]
+    steps = [each.point for each in carries]
+    parameters = [*(each.point for each in others), *steps, *captures]
+    results = [added_by_rows(each.following) for each in others]
+    closed = close(parameters, results, name=back.name, guards=back.guards)
+    pullback = Pullback(condition, body, closed.region, len(steps), len(captures), len(others))
+    operands = (*(each.start for each in carries), *captures.values(), *(each.start for each in others))
+    bind = partial(while_pullback.bind, *operands, *closed.captures, **pullback.attrs)
+    return {each.point: bind(result=place) for place, each in enumerate(others) if each.point in asked}
+
+
+def reached_by(roots: Sequence[Value], following: Mapping[Input, Value]) -> set[Value]:
+    """What values are computed from, where stand-ins are computed from what follows them."""
+    found: set[Value] = set()
+    pending = list(roots)
+    while pending:
+        new = toposort(pending, known=found)
+        found.update(new)
+        pending = [following[each] for each in new if each in following]  # type: ignore[index]
+    return found
+
+
 def pulled_back(
     given: Mapping[int, Value],
     inputs: Sequence[Value],
@@ -85,66 +179,110 @@ def pulled_back(
     asked = differentiable(inputs, wanted)
     moving = moving_carries(body, inputs[:carries], asked)
     points = stand_ins([each.type for each in inputs], "point")
-    seeds = {number: Input(strong_type(points[number]), "cotangent") for number in moving}
-    active = [*moving, *(number for number in asked if number >= carries)]
+    ends = {number: Input(strong_type(points[number]), "cotangent") for number in moving}
     outputs = opened(body, points)
-    pulled = cotangents(outputs, [seeds.get(number) for number in range(carries)], [points[each] for each in active])
+    forward = Forward(
+        [Carry(*each) for each in zip(points, inputs, outputs, strict=False)],
+        opened(condition, points)[0],
+        (opened_guards(condition, points), opened_guards(body, points)),
+        body.name,
+    )
+    starts = {number: given_or_zero(given, number, strong(inputs[number])) for number in moving}
+    seeds = [ends.get(number) for number in range(carries)]
+    active = [*moving, *(number for number in asked if number >= carries)]
+    with region_guards() as guards:
+        pulled = cotangents(outputs, seeds, [points[each] for each in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
-    sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= carries}
-    results = [known_or_zero(found.get(number), points[number]) for number in moving]
-    results += [each + found[number] for number, each in sums.items()]
-    parameters = [*seeds.values(), *sums.values(), *points]
-    closed = close(parameters, list(map(added_by_rows, results)), name=f"{body.name}_pullback")
-    pullback = Pullback(condition, body, closed.region, carries, len(inputs) - carries, len(results))
-    starts = [given_or_zero(given, number, strong(inputs[number])) for number in moving]
-    starts += [zeros(inputs[number]) for number in sums]
-    operands = (*inputs, *starts, *closed.captures)
-    cotangent = {
-        number: while_pullback.bind(*operands, **pullback.attrs, result=place)
-        for place, number in enumerate([*moving, *sums])
-        if number in asked
+    carried = cotangent_carries(points, inputs, ends, starts, found)
+    shared = dict(zip(points[carries:], inputs[carries:], strict=True))
+    chosen = [each.point for number, each in carried.items() if number in asked]
+    last = gone_back(forward, Back(list(carried.values()), guards, f"{body.name}_pullback"), chosen, shared)
+    return [last.get(carried[number].point) if number in carried else None for number in range(len(inputs))]
+
+
+def cotangent_carries(
+    points: Sequence[Input],
+    inputs: Sequence[Value],
+    ends: Mapping[int, Input],
+    starts: Mapping[int, Value],
+    found: Mapping[int, Value],
+) -> dict[int, Carry]:
+    """The cotangents of what a loop carries, and sums of those of what it captures, as carries of its pullback, by the
+    number of the operand. ``found`` are a step's cotangents, given ``ends``, which begin as ``starts``."""
+    back = {
+        number: Carry(point, starts[number], known_or_zero(found.get(number), points[number]))
+        for number, point in ends.items()
     }
-    return [cotangent.get(number) for number in range(len(inputs))]
+    for number in found.keys() - ends.keys():
+        point = Input(strong_type(points[number]), "sum")
+        back[number] = Carry(point, zeros(inputs[number]), point + found[number])
+    return back
 
 
 def vjp(
     given: Mapping[int, Value], y: Value, *inputs: Value, wanted: Sequence[bool], result: int, **attrs: Any
 ) -> Cotangents:
-    """By what is carried alone, in which it is linear: the transpose goes forward, with the loop itself.
+    """The pullback B of a step is linear in what it carries. So the cotangents u of that go forward, with the loop
+    itself: u' = Bᵀ u. That loop gives what belongs to the values that the pullback starts from.
 
-    So forward mode goes through while loops. By the rest it has no derivative: that would be one of second order.
+    What belongs to the rest is found on the way back through it, from the last step to the first, where B is at work
+    once more: the derivative of ⟨u, B s⟩ by a step's carries and captures, and what goes through the carries after it.
+    This is a loop of the same kind, which is linear in what it carries, so derivatives of any order follow.
     """
     pullback = Pullback(**attrs)
     carry, captures, carried, others = pullback.split(inputs)
-    flags = pullback.split(wanted)
-    if any(flags[0]) or any(flags[1]) or any(flags[3]):
-        raise NotImplementedError(
-            "the derivative of a gradient through a while loop: use scan or fori_loop, or jvp of jvp"
-        )
-    steps = stand_ins([each.type for each in carry], "carry")
-    tangents = stand_ins(map(strong_type, carried), "tangent")
-    shared = stand_ins([each.type for each in (*captures, *others)], "capture")
-    seeds = stand_ins(map(strong_type, carried), "cotangent")
-    outputs = opened(pullback.pullback, [*seeds, *steps, *shared])
-    moved = cotangents(outputs, tangents, seeds)
+    by_carry, by_capture, by_carried, by_other = pullback.split(wanted)
+    flat = [*carry, *captures, *others]
+    points = stand_ins([each.type for each in flat], "point")
+    tangents, seeds = (stand_ins(map(strong_type, carried), name) for name in ("tangent", "cotangent"))
+    steps, shared = points[: len(carry)], dict(zip(points[len(carry) :], flat[len(carry) :], strict=True))
+    own = points[: len(carry) + len(captures)]
+    outputs, after = opened(pullback.pullback, [*seeds, *points]), opened(pullback.body, own)
+    with region_guards() as guards:
+        moved = cotangents(outputs, tangents, seeds)
     pushed = [known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)]
     if not set(toposort(pushed)).isdisjoint(seeds):
-        raise NotImplementedError("forward mode through a custom_vjp whose backward rule is not linear")
-    own = [*steps, *shared[: len(captures)]]
-    drafts = (
-        Draft(pullback.condition.name, opened(pullback.condition, own)),
-        Draft(f"{pullback.body.name}_pushforward", [*opened(pullback.body, own), *pushed]),
+        raise NotImplementedError(
+            "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
+            "jacrev(grad(f)) instead of hessian(f); or a custom_vjp has a backward rule that is not linear"
+        )
+    forward = Forward(
+        [
+            *(Carry(*each) for each in zip(steps, carry, after, strict=True)),
+            *(
+                Carry(point, given_or_zero(given, number, carried[number]), following)
+                for number, (point, following) in enumerate(zip(tangents, pushed, strict=True))
+            ),
+        ],
+        opened(pullback.condition, own)[0],
+        (opened_guards(pullback.condition, own), [*opened_guards(pullback.body, own), *guards]),
+        f"{pullback.body.name}_pushforward",
     )
-    (condition, body), more = close_together([*steps, *tangents, *shared], drafts)
-    starts = [given_or_zero(given, number, each) for number, each in enumerate(carried)]
-    operands = (*carry, *starts, *captures, *others, *more)
-    count = len(carry) + len(carried)
-    bind = registry["while_loop"].bind
-    found = [
-        bind(*operands, condition=condition, body=body, carries=count, result=len(carry) + number)
-        for number in range(len(carried))
-    ]
-    return [*[None] * (len(carry) + len(captures)), *found, *[None] * len(others)]
+    found = gone_forward(forward, [each for each, flag in zip(tangents, by_carried, strict=True) if flag], shared)
+    asked = differentiable(flat, [*by_carry, *by_capture, *by_other])
+    moving = moving_carries(pullback.body, carry, [number for number in asked if number < len(own)])
+    ends = {number: Input(strong_type(points[number]), "cotangent") for number in moving}
+    active = [*moving, *(number for number in asked if number >= len(carry))]
+    given_to = [*tangents, *(ends.get(number) for number in range(len(carry)))]
+    with region_guards() as guards:
+        pulled = cotangents([*outputs, *after], given_to, [points[each] for each in active])
+    parts = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
+    starts = {number: zeros(strong(carry[number])) for number in moving}
+    rest = cotangent_carries(points, flat, ends, starts, parts)
+    chosen = [each.point for number, each in rest.items() if number in asked]
+    required = [*opened_guards(pullback.pullback, [*seeds, *points]), *guards]
+    back = Back([*map(Carry, seeds, carried, outputs), *rest.values()], required, f"{pullback.pullback.name}_pullback")
+    last = gone_back(forward, back, chosen, shared) if chosen else {}
+    of_rest = [last.get(rest[number].point) if number in rest else None for number in range(len(flat))]
+    return [*of_rest[: len(own)], *(found.get(each) for each in tangents), *of_rest[len(own) :]]
+
+
+def gone_forward(forward: Forward, asked: Collection[Value], shared: Mapping[Input, Value]) -> dict[Value, Value]:
+    """What a while loop has in the end, of those carries that are asked for."""
+    (condition, body), carries, captures = forward.closed(forward.used(asked), shared)
+    operands = (*(each.start for each in carries), *captures.values())
+    bind = partial(registry["while_loop"].bind, *operands, condition=condition, body=body, carries=len(carries))
+    return {each.point: bind(result=place) for place, each in enumerate(carries) if each.point in asked}
 
 
 def batched(op: Op, inputs: Sequence[Value], flags: Sequence[bool], *, result: int, **attrs: Any) -> Value:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numbagraph.forking import new_lock
+from numbagraph.ir.blocks import Choice
 
 CHOICES = ("raise", "nan")
 """What a user may choose. Ops know a third way: to ignore it, where what went before has failed already."""
-_chosen = threading.local()
-
-
-class Blocks:
-    """How many blocks of code, in any thread, have chosen something else than the usual."""
-
-    count = 0
-    lock = new_lock()
-
-    @classmethod
-    def add(cls, number: int) -> None:
-        with cls.lock:
-            cls.count += number
+_chosen = Choice("raise")
 
 
 def chosen() -> str:
     """What the block of code that is being run has chosen."""
-    return getattr(_chosen, "value", "raise")
+    return _chosen.value
 
 
 @contextmanager
@@ -55,11 +42,5 @@ def on_linalg_error(choice: str) -> Iterator[None]:
     """
     if choice not in CHOICES:
         raise ValueError(f"on_linalg_error takes one of {', '.join(map(repr, CHOICES))}, not {choice!r}")
-    previous = chosen()
-    _chosen.value = choice
-    Blocks.add(1)
-    try:
+    with _chosen.block(choice):
         yield
-    finally:
-        _chosen.value = previous
-        Blocks.add(-1)

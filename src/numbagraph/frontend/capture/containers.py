@@ -1,0 +1,141 @@
+"""Python's lists, dicts and sets in loops and branches on traced values, which change copies of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numbagraph.frontend.active import active
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.tracing import Tracer, user_source
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+def in_region() -> bool:
+    """Whether what happens now does so in a loop or a branch of the program, rather than once."""
+    return active.scope is not None and active.scope.journal is not None
+
+
+class Containers:
+    """The lists and dicts among variables: a branch or a body changes copies of them, and once it is known what these
+    become, they are changed."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.same = [type(each) in (list, dict, tuple) for each in state]
+
+    def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
+        """The function of copies of the variables."""
+        return lambda: self.run(function, state)
+
+    def run(self, function: Callable[[State], State], state: State) -> State:
+        given = [copied(each) for each in state]
+        found = function(given)
+        pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
+        self.same = [flag and one is other for flag, one, other in pairs]
+        return found
+
+    def after(self, variables: State) -> list[Any]:
+        """The variables behind the loop or the branch, with the lists and dicts that they were before."""
+        if has_shared(self.state, set()) and not all(map(is_unchanged, self.state, variables)):
+            raise CaptureError(
+                f"a list or a dict that two variables or places share changes in a loop or a branch on traced values: "
+                f"use one of them there, or make a copy\n  at {user_source()}"
+            )
+        return [
+            updated(old, new) if flag else new for flag, old, new in zip(self.same, self.state, variables, strict=True)
+        ]
+
+
+def has_shared(thing: Any, seen: set[int]) -> bool:
+    """Whether one list or dict is found twice."""
+    if type(thing) not in (list, dict, tuple):
+        return False
+    if type(thing) is not tuple:
+        if id(thing) in seen:
+            return True
+        seen.add(id(thing))
+    return any(has_shared(each, seen) for each in (thing.values() if type(thing) is dict else thing))
+
+
+def is_unchanged(old: Any, new: Any) -> bool:
+    """Whether a variable that is or holds lists and dicts is what it was."""
+    if type(old) not in (list, dict, tuple):
+        return True
+    if type(old) is not type(new) or len(old) != len(new):
+        return False
+    if type(old) is dict:
+        pairs = [(each, new.get(key, old)) for key, each in old.items()]
+    else:
+        pairs = list(zip(old, new, strict=True))
+    return all(is_unchanged(*pair) if type(pair[0]) in (list, dict, tuple) else pair[0] is pair[1] for pair in pairs)
+
+
+def updated(old: Any, new: Any) -> Any:
+    """A container, changed into what another one holds."""
+    kind = type(old)
+    if kind is not type(new) or kind not in (list, dict, tuple):
+        return new
+    if kind is tuple:
+        parts = tuple(map(updated, old, new))
+        return old if all(map(operator.is_, parts, old)) else parts
+    require_changeable(old)
+    if kind is list:
+        old[:] = [updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
+    else:
+        kept = {key: updated(old[key], each) if key in old else each for key, each in new.items()}
+        old.clear()
+        old.update(kept)
+    return old
+
+
+def copied(thing: Any) -> Any:
+    """A variable, with lists and dicts of its own."""
+    kind = type(thing)
+    if kind is dict:
+        return made({key: copied(each) for key, each in thing.items()})
+    if kind in (list, tuple):
+        parts = [copied(each) for each in thing]
+        if kind is list:
+            return made(parts)
+        return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
+    return made(set(thing)) if kind is set else thing
+
+
+def require_changeable(holder: Any) -> None:
+    if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
+        raise CaptureError(
+            f"assignment to an element of a {type(holder).__name__} in a loop or a branch on traced values: Python "
+            f"would do it once, while the function is traced\n  at {user_source()}"
+        )
+
+
+_CHANGING = frozenset(
+    "append extend insert pop popitem remove clear sort reverse update add discard setdefault "
+    "appendleft popleft extendleft rotate difference_update intersection_update".split()
+)
+
+
+def refuse_change(method: Any) -> None:
+    holder = getattr(method, "__self__", None)
+    if isinstance(holder, (list, dict, set)) and method.__name__ in _CHANGING and not is_made_here(holder):
+        raise CaptureError(
+            f"{method.__name__}() of a {type(holder).__name__} in a loop or a branch on traced values: Python would do "
+            f"it once, while the function is traced\n  at {user_source()}"
+        )
+
+
+def made(container: Any) -> Any:
+    """A list, dict or set that was made here, in this body or branch."""
+    scope = active.scope
+    if in_region() and scope is not None:
+        scope.journal.made[id(container)] = container
+    return container
+
+
+def is_made_here(container: Any) -> bool:
+    scope = active.scope
+    return scope is None or scope.journal is None or id(container) in scope.journal.made

@@ -1,0 +1,222 @@
+"""Truth, branches and loops, of traced values or of Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.active import tried
+from numbagraph.frontend.capture.branches import branch
+from numbagraph.frontend.capture.containers import Containers, copied
+from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
+from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
+from numbagraph.frontend.capture.source import CaptureError, site
+from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import Value
+
+UNROLLED = 8
+"""The number of steps up to which a loop over known things is traced step by step."""
+MOST_UNROLLED = 2000
+ENDED = "the end of the loop"
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+# ---- truth ----
+
+
+def truth(value: Tracer) -> Value:
+    found: Value = to_value(value)
+    if found.ndim:
+        if any(shapes.resolve(each) != 1 for each in found.shape):
+            raise TraceError(
+                f"the truth value of an array with more than one element is ambiguous: use .any() or .all()"
+                f"\n  on {found.type}\n  at {user_source()}"
+            )
+        found = registry["reshape"](found, ())
+    return found if found.dtype == BOOL else registry["not_equal"](found, 0)
+
+
+def asked(test: Any) -> Any:
+    """A condition: what is None does not hold."""
+    if not isinstance(test, Possibly):
+        return test
+    value = asked(settled(test.value))
+    inner = truth(value) if isinstance(value, Tracer) else bool(value)
+    return Tracer(weak_truth(registry["logical_and"](to_value(test.present), inner)))
+
+
+def not_(value: Any) -> Any:
+    value = asked(value)
+    return Tracer(weak_truth(registry["logical_not"](truth(value)))) if isinstance(value, Tracer) else not value
+
+
+def and_(first: Any, *others: Function) -> Any:
+    for each in others:
+        test = asked(first)
+        if isinstance(test, Tracer):
+            first = chosen(test, each, lambda kept=first: kept)
+        elif not first:
+            return first
+        else:
+            first = each()
+    return first
+
+
+def or_(first: Any, *others: Function) -> Any:
+    for each in others:
+        test = asked(first)
+        if isinstance(test, Tracer):
+            first = chosen(test, lambda kept=first: settled(kept), each)
+        elif first:
+            return first
+        else:
+            first = each()
+    return first
+
+
+def if_expression(test: Any, yes: Function, no: Function) -> Any:
+    test = asked(test)
+    if isinstance(test, Tracer):
+        return chosen(test, yes, no)
+    return yes() if test else no()
+
+
+def chosen(test: Tracer, yes: Function, no: Function) -> Any:
+    return branch(truth(test), ("a value",), lambda: [yes()], lambda: [no()])[0]
+
+
+# ---- branches and loops ----
+
+
+def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: State) -> Sequence[Any]:
+    test = asked(test)
+    if not isinstance(test, Tracer):
+        return yes(*state) if test else no(*state)
+    containers = Containers(state)
+    sides = [containers.changed_by(lambda given, side=side: side(*given), state) for side in (yes, no)]
+    return containers.after(branch(truth(test), names, *sides))
+
+
+def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
+    for _ in range(MOST_UNROLLED):
+        first = asked(test(*state))
+        if not isinstance(first, Tracer) and not first:
+            return state
+        containers = Containers(state)
+        step = Step(
+            lambda _, variables: containers.run(lambda given: body(*given), variables),  # noqa: B023
+            lambda _, variables: condition(test, variables),
+            counts=False,
+        )
+        try:
+            with tried():
+                return containers.after(captured(names, state, step, site()))
+        except StaticLoop:
+            pass
+        except Exception:
+            if isinstance(first, Tracer):
+                raise
+        state = body(*state)
+    raise CaptureError(
+        f"a loop took more than {MOST_UNROLLED} steps while it was traced, since its condition is not traced"
+        f"\n  at {user_source()}"
+    )
+
+
+def condition(test: Function, variables: State) -> Any:
+    found = asked(test(*map(copied, variables)))
+    return Tracer(truth(found)) if isinstance(found, Tracer) else found
+
+
+def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+    iterable = required(iterable)
+    if isinstance(iterable, Generated):
+        return over_generator(iterable, names, body, may_end, state)
+    found = traced_iterable(iterable)
+    if found is not None:
+        return captured_for(found, names, body, may_end, state)
+    is_long = isinstance(iterable, (range, np.ndarray)) and len(iterable) > UNROLLED
+    if is_long:
+        try:
+            with tried():
+                return captured_for(as_iterable(iterable), names, body, may_end, state)
+        except Exception:  # whatever needs the numbers themselves, such as an attribute's name
+            if len(iterable) > MOST_UNROLLED:
+                raise
+    return unrolled(iterable, names, body, state)
+
+
+def over_generator(
+    generator: Generated, names: Sequence[str], body: Function, may_end: bool, state: State
+) -> Sequence[Any]:
+    """A loop over what a generator gives, which is made when its step comes."""
+    all_names = (ENDED, *names)
+
+    def visit(element: Any, _: Any, *given: Any) -> tuple[Any, State]:
+        found = flat(body(element, *given))
+        return found[0], found
+
+    def one(element: Any, given: State) -> State:
+        if generator.is_nested:
+            return for_(generator.element(element), all_names, visit, may_end, given)
+        return visit(generator.element(element), *given)[1]
+
+    def step(element: Any, *given: Any) -> tuple[Any, State]:
+        whole = [False, *given]
+        if generator.test is None:
+            whole = list(one(element, whole))
+        else:
+            yes, no = (lambda *each: one(element, each)), (lambda *each: list(each))
+            whole = list(if_(generator.test(element), all_names, yes, no, whole))
+        return whole[0], whole[1:]
+
+    return for_(generator.iterable, names, step, may_end, state)
+
+
+def unrolled(iterable: Any, names: Sequence[str], body: Function, state: State) -> Sequence[Any]:
+    """Each step as it comes; behind one that may end the loop, the others are branches."""
+    ended: Any = False
+    for element in iterable:
+        if isinstance(ended, Tracer):
+            ended, *state = branch(
+                truth(ended),
+                (ENDED, *names),
+                lambda kept=(ended, *state): kept,
+                lambda element=element, kept=tuple(state): flat(body(element, *map(copied, kept))),
+            )
+        elif ended:
+            break
+        else:
+            ended, state = body(element, *state)
+    return state
+
+
+def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
+    ended, state = found
+    return [ended, *state]
+
+
+def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
+    length, containers = iterable.count(), Containers(state)
+    if not may_end:
+        step = Step(
+            lambda number, variables: containers.run(lambda given: body(iterable.at(number), *given)[1], variables)
+        )
+        return containers.after(captured(names, state, step, site(), length))
+
+    def goes_on(number: Tracer, variables: State) -> Any:
+        has_next = Tracer(registry["less"](to_value(number), to_value(Tracer(length))))
+        return and_(has_next, lambda: not_(variables[0]))
+
+    def one(number: Tracer, variables: State) -> State:
+        return containers.run(lambda given: flat(body(iterable.at(number), *given)), variables[1:])
+
+    return containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])

@@ -1,0 +1,154 @@
+"""Elements, and assignments to them, of traced arrays or of Python's containers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.capture.containers import in_region, refuse_change, require_changeable
+from numbagraph.frontend.capture.control import if_expression
+from numbagraph.frontend.capture.iterables import Elements, as_iterable, require_known, whole_number
+from numbagraph.frontend.capture.numbers import as_bool
+from numbagraph.frontend.capture.possibly import required
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.runtime.arguments import flatten
+
+
+def slice_(start: Any, stop: Any, step: Any) -> slice:
+    return slice(start, stop, step)
+
+
+def item(holder: Any, key: Any) -> Any:
+    holder, key = required(holder), required(key)
+    require_known(holder)
+    if has_traced(key) and not isinstance(holder, Tracer):
+        return lifted(holder)[key]
+    return holder[key]
+
+
+def has_traced(key: Any) -> bool:
+    if isinstance(key, slice):
+        return any(isinstance(each, Tracer) for each in (key.start, key.stop, key.step))
+    return any(map(has_traced, key)) if type(key) is tuple else isinstance(key, Tracer)
+
+
+def lifted(holder: Any) -> Any:
+    """What has traced positions: an array from outside, or numbers in a list or a tuple."""
+    if isinstance(holder, np.ndarray):
+        return Tracer(as_value(to_value(holder)))
+    if isinstance(holder, (list, tuple)):
+        return of_trees(holder)
+    return holder
+
+
+def of_trees(holder: Sequence[Any]) -> Any:
+    """A list or a tuple whose elements may be trees of one structure."""
+    parts = [flatten(each) for each in holder]
+    spec = parts[0][1] if parts else None
+    if spec is None or spec.is_leaf() or any(each[1] != spec for each in parts):
+        return as_iterable(holder)
+    return Trees([as_iterable(each) for each in zip(*(leaves for leaves, _ in parts), strict=True)], spec)
+
+
+class Trees(OnlyTraced):
+    """A list of trees, as lists of their leaves."""
+
+    def __init__(self, leaves: Sequence[Any], spec: Any) -> None:
+        self.leaves = leaves
+        self.spec = spec
+
+    def __getitem__(self, place: Any) -> Any:
+        return optree.tree_unflatten(self.spec, [each[place] for each in self.leaves])
+
+
+def set_item(holder: Any, key: Any, value: Any) -> None:
+    holder, key = required(holder), required(key)
+    require_changeable(holder)
+    if isinstance(holder, list) and isinstance(key, Tracer):
+        set_at(holder, key, value)
+        return
+    holder[key] = required(value) if isinstance(holder, Tracer) else value
+
+
+def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
+    """``holder[place] = value``: each element is what it was, or the value."""
+    count, number = len(holder), whole_number(place)
+    inside = registry["logical_and"](registry["greater_equal"](number, -count), registry["less"](number, count))
+    shapes.require(inside, "list assignment index out of range", IndexError)
+    for at in range(count):
+        here = registry["logical_or"](registry["equal"](number, at), registry["equal"](number, at - count))
+        holder[at] = if_expression(Tracer(here), lambda: value, lambda kept=holder[at]: kept)
+
+
+def set_attribute(holder: Any, name: str, value: Any) -> None:
+    if in_region():
+        raise CaptureError(
+            f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
+            f"it afterwards\n  at {user_source()}"
+        )
+    setattr(holder, name, value)
+
+
+def augmented(name: str, variable: Any, value: Any) -> Any:
+    """``variable += value`` and its like."""
+    variable, value = required(variable), required(value)
+    if not isinstance(variable, Tracer) and isinstance(variable, list):
+        require_changeable(variable)
+    return getattr(operator, name)(variable, value)
+
+
+def augment_item(name: str, holder: Any, key: Any, value: Any) -> None:
+    before = required(item(holder, key))
+    after = getattr(operator, name)(before, required(value))
+    is_view = isinstance(before, Tracer) and (before is holder or before._parent is not None)
+    if after is not before or not is_view:  # a view has changed what it is a view of
+        set_item(holder, key, after)
+
+
+def augment_attribute(name: str, holder: Any, attribute: str, value: Any) -> None:
+    set_attribute(holder, attribute, getattr(operator, name)(getattr(holder, attribute), value))
+
+
+def append(holder: Any, element: Any) -> Any:
+    """``holder.append(element)``, and the variable after it."""
+    holder = required(holder)
+    require_known(holder)
+    if in_region() and not isinstance(holder, Tracer):
+        refuse_change(holder.append)
+    holder.append(element)
+    return holder
+
+
+def contains(holder: Any, element: Any) -> Any:
+    holder, element = required(holder), required(element)
+    if isinstance(holder, Tracer) or (isinstance(element, Tracer) and isinstance(holder, (np.ndarray, list, tuple))):
+        array = holder if isinstance(holder, Tracer) else lifted(holder)
+        array = array.array if isinstance(array, Elements) else array
+        return as_bool(apply(registry["any"], array == element))
+    return element in holder
+
+
+def unpack(value: Any, shape: Any) -> Any:
+    """The elements that a pattern takes."""
+    value = required(value)
+    if shape is None:
+        return list(value) if type(value) in (list, tuple) else value
+    if isinstance(value, Tracer):
+        text = f"{len(shape)} values are unpacked from {value.value.type}\n  at {user_source()}"
+        if not value.ndim:
+            raise TraceError(text)
+        shapes.require_same(value.value.shape[0], len(shape), text, ValueError)
+        value = [value[number] for number in range(len(shape))]
+    parts = list(value)
+    if len(parts) != len(shape):
+        raise ValueError(f"{len(shape)} values expected, and there are {len(parts)}\n  at {user_source()}")
+    return [each if part is None else unpack(each, part) for each, part in zip(parts, shape, strict=True)]

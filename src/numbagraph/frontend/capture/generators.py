@@ -1,0 +1,211 @@
+"""Comprehensions and generators: lists, and what `sum`, `any` and their like make of the elements as they come."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.frontend.capture.calls import as_array
+from numbagraph.frontend.capture.containers import made
+from numbagraph.frontend.capture.control import UNROLLED, asked, for_, if_, if_expression, not_, or_
+from numbagraph.frontend.capture.iterables import Generated, Selected, Stacked, as_iterable, traced_iterable
+from numbagraph.frontend.capture.loops import Step, captured
+from numbagraph.frontend.capture.numbers import is_traced
+from numbagraph.frontend.capture.possibly import Possibly, is_none, placeholder, present, required, settled
+from numbagraph.frontend.capture.source import CaptureError, site
+from numbagraph.frontend.capture.state import is_number, value_of
+from numbagraph.frontend.capture.storages import in_region as traced_region
+from numbagraph.frontend.capture.storages import share, without_effects
+from numbagraph.frontend.regions import dependents
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir.types import BOOL
+from numbagraph.ir.values import ArrayType, Input, Value
+
+State = Sequence[Any]
+Function = Callable[..., Any]
+
+
+def generated(iterable: Any, element: Function, test: Function | None, is_nested: bool) -> Generated:
+    """A generator: ``element(each)`` of what an iterable holds, if ``test(each)`` holds. Where ``is_nested``, these are
+    generators again, whose elements come one after the other."""
+    return Generated(required(iterable), element, test, is_nested)
+
+
+def is_known(generator: Generated) -> bool:
+    """Whether its elements come as Python's list of them."""
+    if traced_iterable(generator.iterable) is not None:
+        return False
+    items = generator.iterable
+    if has_traced_test(generator):
+        return False
+    if generator.is_nested and not all(is_known(generator.element(each)) for each in chosen_of(generator)):
+        return False
+    is_long = isinstance(generator.iterable, range) and len(items) > UNROLLED
+    return not is_long or generator.is_nested or not gives_traced(generator, items[0])
+
+
+def has_traced_test(generator: Generated) -> bool:
+    test = generator.test
+    return test is not None and any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+
+
+def gives_traced(generator: Generated, item: Any) -> bool:
+    def run(_: Any) -> bool:
+        return is_traced(generator.element(item))
+
+    with without_effects("a generator"):
+        result: bool = traced_region(run, "a generator").result
+    return result
+
+
+def chosen_of(generator: Generated) -> list[Any]:
+    """What is in the iterable of a generator whose conditions are known."""
+    test = generator.test
+    return [each for each in generator.iterable if test is None or asked(test(each))]
+
+
+def list_of(generator: Generated) -> Any:
+    """A list comprehension, and what takes a generator all at once."""
+    if traced_iterable(generator.iterable) is not None:
+        return stacked(generator, traced_iterable(generator.iterable))
+    if has_traced_test(generator):
+        return stacked(generator, as_iterable(generator.iterable))
+    elements = [generator.element(each) for each in chosen_of(generator)]
+    if not generator.is_nested:
+        return made(elements)
+    parts = [list_of(each) for each in elements]
+    if any(isinstance(each, Stacked) for each in parts):
+        raise unknown_length()
+    return made([each for part in parts for each in part])
+
+
+def unknown_length() -> CaptureError:
+    return CaptureError(
+        f"a list of parts whose lengths are not the same in each step: write a loop that assigns to the elements of an "
+        f"array\n  at {user_source()}"
+    )
+
+
+def stacked(generator: Generated, iterable: Any) -> Stacked:
+    """The elements of a list over traced things, as an array that a loop fills."""
+
+    def element(number: Tracer) -> Any:
+        found = generator.element(iterable.at(number))
+        return list_of(found) if generator.is_nested else required(found)
+
+    found, depth = in_region_of(element)
+    array = Tracer(placeholder(ArrayType(found.dtype, (iterable.count(), *found.shape))))
+    test = generator.test
+    mask = None if test is None else Tracer(placeholder(ArrayType(BOOL, (iterable.count(),))))
+
+    sources: list[Any] = []
+
+    def keep(number: Tracer) -> list[Any]:
+        if mask is not None:
+            mask[number] = True
+        found = as_array(element(number))
+        sources.append(found)
+        array[number] = found
+        return []
+
+    def body(number: Tracer, variables: State) -> State:
+        if test is None:
+            keep(number)
+        else:
+            if_(test(iterable.at(number)), (), lambda: keep(number), list, ())
+        return variables
+
+    captured((), (), Step(body), (*site(), "list"), iterable.count())
+    for each in sources:
+        share(array, each)
+    if generator.is_nested:
+        if depth != 1 or mask is not None:
+            raise unknown_length()
+        return Stacked(np.reshape(array, (-1, *array.shape[2:])))  # type: ignore[arg-type]
+    return Stacked(array, depth + 1) if mask is None else Selected(array, mask, depth + 1)
+
+
+def in_region_of(element: Function) -> tuple[ArrayType, int]:
+    """The type of what a function gives for the number of a step, and how many dimensions of it are lists."""
+
+    def run(_: Any) -> tuple[ArrayType, int]:
+        step = Input(weak_constant(0).type, "step")
+        found = element(Tracer(step))
+        if isinstance(found, Selected):
+            raise unknown_length()
+        array = as_array(found)
+        if not is_number(array):
+            raise CaptureError(f"a list over traced values holds numbers or arrays of one shape\n  at {user_source()}")
+        found_type = value_of(array, "an element").type
+        lengths = [each for each in found_type.shape if isinstance(each, Value)]
+        if not dependents([step], lengths).isdisjoint(lengths):
+            raise unknown_length()
+        return found_type, getattr(found, "depth", 0)
+
+    with without_effects("a list"):
+        result: tuple[ArrayType, int] = traced_region(run, "the elements of a list").result
+    return result
+
+
+# ---- what takes the elements one after the other ----
+
+
+def with_generator(function: Function, call: Callable[[Function], Function]) -> Function:
+    """A function some of whose arguments are generators."""
+
+    def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
+        taken = next((each for python, each in _TAKING.items() if python is function), None)
+        if taken is not None and isinstance(first, Generated) and not is_known(first):
+            return taken(first, *args, **kwargs)
+        args = tuple(list_of(each) if isinstance(each, Generated) else each for each in (first, *args))
+        named = {name: list_of(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
+        return call(function)(*args, **named)
+
+    return consume
+
+
+def fold(generator: Generated, state: State, visit: Function, may_end: bool = False) -> State:
+    """The variables after all steps ``visit(element, *state)``, which give whether that is the end, and the state."""
+    names = tuple(f"{len(state)} values" for _ in state)
+    return for_(generator, names, visit, may_end, state)
+
+
+def total(generator: Generated, start: Any = 0) -> Any:
+    return fold(generator, [start], lambda element, found: (False, [found + required(element)]))[0]
+
+
+def some(generator: Generated) -> Any:
+    return fold(generator, [False], lambda element, _: (found := not_(not_(element)), [found]), may_end=True)[0]
+
+
+def every(generator: Generated) -> Any:
+    def visit(element: Any, _: Any) -> tuple[Any, State]:
+        found = not_(not_(element))
+        return not_(found), [found]
+
+    return fold(generator, [True], visit, may_end=True)[0]
+
+
+def extreme(name: str) -> Function:
+    def call(generator: Generated, key: Function | None = None, **options: Any) -> Any:
+        def visit(element: Any, best: Any, rank: Any) -> tuple[Any, State]:
+            own = element if key is None else key(element)
+            is_better = or_(is_none(best), lambda: own > rank if name == "max" else own < rank)
+            names = ("the extreme element", "its rank")
+            return False, if_(is_better, names, lambda *_: [element, own], lambda *kept: list(kept), [best, rank])
+
+        found = fold(generator, [None, None], visit)[0]
+        if "default" in options:
+            return if_expression(is_none(found), lambda: options["default"], lambda: settled(found))
+        if not isinstance(found, Possibly):
+            return getattr(builtins, name)(() if found is None else (found,))
+        return present(found, ValueError, f"{name}() iterable argument is empty")
+
+    return call
+
+
+_TAKING = {sum: total, any: some, all: every, max: extreme("max"), min: extreme("min")}

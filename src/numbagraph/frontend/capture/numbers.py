@@ -1,0 +1,148 @@
+"""Python's and NumPy's numbers, made of traced ones: ``int``, ``float``, ``complex``, ``bool``, ``np.uint32``..."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.blockwise.common import scalar_result
+from numbagraph.blockwise.promotion import as_value, convert, weak_convert
+from numbagraph.frontend.capture.iterables import Stacked, require_known
+from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, FLOAT64, INT64, UINT64
+from numbagraph.ir.values import Value, at_source
+
+Function = Callable[..., Any]
+
+
+def is_traced(*trees: Any) -> bool:
+    leaves: list[Any] = optree.tree_leaves(trees, none_is_leaf=True)  # type: ignore[arg-type]
+    return any(isinstance(leaf, (Tracer, Stacked)) for leaf in leaves)
+
+
+def with_python(function: Function) -> Callable[[Function], Function]:
+    """A function that does what a function of Python's does, where nothing is traced."""
+
+    def decorate(traced: Function) -> Function:
+        @functools.wraps(traced)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for each in args:
+                require_known(each)
+            if not is_traced(args, kwargs):
+                return function(*args, **kwargs)
+            with at_source(user_source()):
+                return traced(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def number(value: Any, what: str) -> Value:
+    """A number, or an array of one element, as Python's conversions take it."""
+    found: Value = as_value(to_value(value))
+    if found.ndim:
+        if any(shapes.resolve(each) != 1 for each in found.shape):
+            raise TraceError(f"{what}() takes one number, not {found.type}\n  at {user_source()}")
+        found = registry["reshape"](found, ())
+    return found
+
+
+def required(condition: Value, message: str, error: type[Exception]) -> None:
+    shapes.require(condition, message, error)
+
+
+@with_python(int)
+def as_int(value: Any = 0) -> Any:
+    found = number(value, "int")
+    if found.dtype.kind == "c":
+        raise TypeError(f"int() takes a real number, not {found.type}\n  at {user_source()}")
+    if found.dtype.kind == "f":
+        required(registry["logical_not"](registry["isnan"](found)), "cannot convert float NaN to integer", ValueError)
+        small = registry["less"](registry["absolute"](found), 2.0**63)
+        required(small, "cannot convert float infinity, or 2**63 and more, to an integer of 64 bits", OverflowError)
+        found = registry["trunc"](found)
+    elif found.dtype == UINT64:
+        small = registry["less"](found, np.uint64(2**63))
+        required(small, "cannot convert 2**63 and more to an integer of 64 bits", OverflowError)
+    return Tracer(weakened(found, INT64))
+
+
+def weakened(value: Value, dtype: np.dtype) -> Value:
+    """A number as one of Python's."""
+    if value.type.weak:
+        return weak_convert(value, dtype)
+    return registry["cast"].bind(convert(value, value.dtype), dtype=dtype, weak=True)
+
+
+@with_python(float)
+def as_float(value: Any = 0.0) -> Any:
+    found = number(value, "float")
+    if found.dtype.kind == "c":
+        raise TypeError(f"float() takes a real number, not {found.type}\n  at {user_source()}")
+    return Tracer(weakened(found, FLOAT64))
+
+
+@with_python(complex)
+def as_complex(real: Any = 0, imag: Any = None) -> Any:
+    """``real + 1j * imag``, but infinities and signs of zeros stay where they are."""
+    one = number(real, "complex")
+    if imag is None:
+        return Tracer(weakened(one, np.dtype(np.complex128)))
+    other = number(imag, "complex")
+    parts = [registry["cast"](registry["real"](each), FLOAT64) for each in (one, other)]
+    if other.dtype.kind == "c":
+        parts[0] = registry["subtract"](parts[0], registry["imag"](other))
+    if one.dtype.kind == "c":
+        parts[1] = registry["add"](parts[1], registry["imag"](one))
+    return Tracer(weakened(registry["complex_of"](*parts), np.dtype(np.complex128)))
+
+
+@with_python(bool)
+def as_bool(value: Any = False) -> Any:
+    if not isinstance(value, (Tracer, Stacked)):
+        return bool(value)
+    found = number(value, "bool")
+    return Tracer(weakened(found if found.dtype == BOOL else registry["not_equal"](found, 0), BOOL))
+
+
+def python_number(element: Tracer) -> Tracer:
+    """What ``item()`` gives."""
+    found = number(element, "item")
+    own = BOOL if found.dtype == BOOL else INT64 if found.dtype.kind in "iu" else np.result_type(found.dtype, FLOAT64)
+    return Tracer(weakened(found, own))
+
+
+def of_type(scalar: type[np.generic]) -> Function:
+    """``np.uint32`` and its like: a number, or an array element by element, in another dtype."""
+    dtype = np.dtype(scalar)
+
+    @with_python(scalar)
+    def call(value: Any = 0) -> Any:
+        found = as_value(to_value(value.array if isinstance(value, Stacked) else value))
+        if found.dtype.kind == "c" and dtype.kind in "iuf":
+            raise TraceError(f"np.{dtype}() of a complex number would lose a part: take .real\n  at {user_source()}")
+        if found.type.weak and found.dtype.kind == "f" and dtype.kind in "iu":
+            found = as_int(Tracer(found)).value
+        if found.type.weak and found.dtype == INT64 and dtype.kind in "iu" and dtype != INT64:
+            low, high = int(np.iinfo(dtype.name).min), min(int(np.iinfo(dtype.name).max), 2**63 - 1)
+            fits = registry["logical_and"](registry["greater_equal"](found, low), registry["less_equal"](found, high))
+            required(fits, f"Python integer out of bounds for {dtype}", OverflowError)
+        return Tracer(scalar_result(registry["not_equal"](found, 0) if dtype == BOOL else convert(found, dtype)))
+
+    return call
+
+
+SCALAR_TYPES: dict[Any, Function] = {
+    scalar: of_type(scalar)
+    for scalar in (
+        np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+        np.float32, np.float64, np.complex64, np.complex128,
+    )
+}  # fmt: skip

@@ -1,0 +1,90 @@
+"""What a compiled function offers to callers in native code: other compiled code, `@njit` functions, and C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numbagraph.frontend.binding import Arguments, Key
+from numbagraph.frontend.embed import c_layout, embed
+from numbagraph.frontend.reach import Reach
+from numbagraph.frontend.surroundings import Made
+from numbagraph.runtime.arguments import Placeholder
+from numbagraph.runtime.embedding import Embedding
+
+
+class Embedded:
+    """The methods of `numbagraph.frontend.jit.GraphFunction` that make it part of other native code."""
+
+    backend: str
+    _lock: Any
+    _embedded: dict[Key, Embedding]
+
+    @property
+    def _described(self) -> str:
+        raise NotImplementedError
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        raise NotImplementedError
+
+    def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
+        raise NotImplementedError
+
+    def _reach(self, arguments: Arguments) -> Reach:
+        raise NotImplementedError
+
+    def embed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
+        """The function as part of other native code, which gives those arguments that are a `Placeholder`."""
+        if self.backend != "numba":
+            raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")
+        with self._lock:
+            return self._embed(self._bind(args, kwargs)).found
+
+    def _embed(self, arguments: Arguments) -> Made:
+        leaves, names = arguments.leaves, arguments.leaf_names
+        made = self._make(arguments, lambda call, converts: embed(call, leaves, names, self._described, converts))
+        made.require_valid(self._described)
+        return made
+
+    def address(self, *args: Any, **kwargs: Any) -> int:
+        """The address of the function for callers from C.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Arguments like those that it will be called with (`numbagraph.Abstract` stands for an array). Their values
+            do not matter, except for those in ``static_argnames``.
+
+        Returns
+        -------
+        int
+            Address of ``int32_t f(arguments..., results...)``, valid as long as this object lives. Each leaf of the
+            arguments, in order: a number by value (a Python float as ``double``, an int as ``int64_t``, a bool as
+            ``uint8_t``, a complex number as two numbers); an array as the address of its elements in C order,
+            followed by its lengths as ``int64_t``. Then for each result the address of memory for it, which overlaps
+            no argument. It returns 0; or 1 when the arguments do not fit each other, 2 when an index is out of
+            bounds or a system has no solution, -1 when there is no memory for temporaries.
+
+        Examples
+        --------
+        >>> import ctypes, numpy as np, numbagraph
+        >>> f = numbagraph.graph_jit(lambda x, scale: np.sum(x) * scale)
+        >>> prototype = ctypes.CFUNCTYPE(
+        ...     ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
+        ... )
+        >>> x, result = np.ones(3), np.empty(())
+        >>> prototype(f.address(x, 1.0))(x.ctypes.data, 3, 2.0, result.ctypes.data)
+        0
+        >>> result
+        array(6.)
+        """
+        arguments = self._bind(args, kwargs)
+        layouts = [*map(c_layout, arguments.described()[0])]
+        key = (*arguments.key, (self._reach(arguments), *layouts))
+        with self._lock:
+            if key not in self._embedded:
+                arguments.leaves = [Placeholder(layout, number) for number, layout in enumerate(layouts)]
+                made = self._embed(arguments)
+                key = (*arguments.key, (made.reach, *layouts))
+                self._embedded[key] = made.found
+            return self._embedded[key].c_address

@@ -1,0 +1,32 @@
+"""NumPy's functions that ask for lengths and dtypes, and those that call functions of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.unknown import Unknown
+
+COMPOSED = (np.apply_along_axis, np.apply_over_axes, np.piecewise)
+"""What calls a function of the user's: see `composed.py`."""
+
+
+def kind_of(operand: Any) -> Any:
+    """What decides about dtypes of results: the dtype of a traced array, and other operands as they are."""
+    return operand.dtype if isinstance(operand, Unknown) else operand  # type: ignore[attr-defined]
+
+
+QUERIES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    np.copy: lambda a, *_, **__: a.copy(),
+    np.iscomplexobj: lambda a: a.dtype.kind == "c",
+    np.isrealobj: lambda a: a.dtype.kind != "c",
+    np.astype: lambda x, dtype, /, *, copy=True, **_: x.astype(dtype, copy=copy),
+    np.common_type: lambda *arrays: np.common_type(*[np.empty(0, each.dtype) for each in arrays]),
+    np.result_type: lambda *each: np.result_type(*map(kind_of, each)),
+    np.can_cast: lambda a, *rest, **options: np.can_cast(a.dtype, *rest, **options),
+}

@@ -1,0 +1,41 @@
+"""Blocks of code (`with`) that have chosen something else than the usual."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from numbagraph.forking import new_lock
+
+T = TypeVar("T")
+
+
+class Blocks:
+    """How many there are, in any thread. Where there is none, a call need not ask what has been chosen."""
+
+    count = 0
+    lock = new_lock()
+
+    @classmethod
+    def add(cls, number: int) -> None:
+        with cls.lock:
+            cls.count += number
+
+
+class Choice(threading.local, Generic[T]):
+    """What the block of code that a thread runs has chosen. The innermost block counts."""
+
+    def __init__(self, usual: T) -> None:
+        self.value = usual
+
+    @contextmanager
+    def block(self, value: T) -> Iterator[None]:
+        previous, self.value = self.value, value
+        Blocks.add(1)
+        try:
+            yield
+        finally:
+            self.value = previous
+            Blocks.add(-1)

@@ -1,0 +1,270 @@
+"""What must hold before a loop so that an inequality holds in each of its steps: Fourier-Motzkin elimination of the
+number of the step.
+
+Inequalities are between polynomials over the integers, programs compute modulo 2**64. So no number may be so large that
+the two differ: each inequality comes with the magnitude of what the program compares, and polynomials whose
+coefficients are large are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import field
+from itertools import product
+
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import substitute
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Value, toposort
+from numbagraph.loops.polynomials import Polynomial, polynomial
+
+LARGEST = 2**40
+LARGEST_FACTOR = 2**25
+"""Values up to which no sum, and no sum of products of two, exceeds 2**62 where coefficients are as small as here."""
+COEFFICIENTS = 2**10
+FITS = 2**62
+
+
+class Implication(Struct):
+    """What must hold: ``goal >= 0`` wherever all premises are at least 1. The program compares numbers of that
+    magnitude."""
+
+    premises: tuple[Polynomial, ...]
+    goal: Polynomial
+    magnitude: Polynomial = field(default_factory=Polynomial)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does whatever the values are."""
+        return self.is_true and self.magnitude.known is not None
+
+    @property
+    def is_true(self) -> bool:
+        """Whether it does, if no number is too large."""
+        if any(each.known is not None and each.known < 1 for each in self.premises):
+            return True
+        above = (self.goal - each for each in (Polynomial(), *(premise - 1 for premise in self.premises)))
+        return any(each.known is not None and each.known >= 0 for each in above)
+
+
+TOGETHER = {
+    False: ("logical_and", "bitwise_and", "cast", "logical_not"),
+    True: ("logical_or", "bitwise_or", "cast", "logical_not"),
+}
+"""The ops of conditions that hold, or do not, where all of their parts do."""
+ORDERS = ("less", "less_equal", "greater", "greater_equal")
+
+
+class TooHard(Exception):
+    """A condition that is not linear in the steps, or that numbers could make too large."""
+
+
+def implications(condition: Value, *, negated: bool = False) -> Iterator[Implication]:
+    """What is required for a condition to hold, or not to hold."""
+    if not isinstance(condition, Node):
+        raise TooHard
+    name, parts = condition.op.name, condition.inputs
+    if name in TOGETHER[negated] and parts[0].dtype != INT64:
+        for each in parts:
+            yield from implications(each, negated=negated != (name == "logical_not"))
+        return
+    if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
+        raise TooHard
+    left, *others = map(polynomial, parts)
+    (right,) = others or [Polynomial()]
+    for goal in goals(condition, left, right):
+        yield Implication((), -goal - 1 if negated else goal, bounded(left.magnitude + right.magnitude))
+
+
+def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polynomial, ...]:
+    """What must not be negative for a comparison to hold."""
+    match comparison.op.name:
+        case "less":
+            return (right - left - 1,)
+        case "less_equal":
+            return (right - left,)
+        case "greater":
+            return (left - right - 1,)
+        case "greater_equal":
+            return (left - right,)
+        case "not_equal" if right.known == 0 and isinstance(comparison.inputs[0], Dim):
+            return (left - 1,)
+        case "sum_fits":
+            return fits(left + right)
+        case "difference_fits":
+            return fits(left - right)
+        case "product_fits":
+            return fits(left * right)
+    raise TooHard
+
+
+def fits(number: Polynomial) -> tuple[Polynomial, Polynomial]:
+    return number + FITS, -number + FITS
+
+
+def bounded(number: Polynomial) -> Polynomial:
+    """A polynomial whose value fits 63 bits if no value is too large."""
+    if number.degree > 2 or sum(abs(count) for factors, count in number.terms.items() if factors) > COEFFICIENTS:
+        raise TooHard
+    if abs(number.terms.get((), 0)) > 2 * FITS - 2**61:
+        raise TooHard
+    return number
+
+
+class Place:
+    """What the inputs of a region are, in terms of the enclosing graph."""
+
+    def __init__(self, inputs: Sequence[Input], operands: Sequence[Value], along: range = range(0)) -> None:
+        self.same: dict[Value, Value] = {}
+        """What is the same in all runs: captures, and lengths. Of operands ``along`` the steps a run has a row."""
+        for place, (own, operand) in enumerate(zip(inputs, operands, strict=True)):
+            extents = operand.shape[1:] if place in along else operand.shape
+            if place >= along.stop:
+                self.same[own] = operand
+            for dim, extent in zip(own.shape, extents, strict=True):
+                if isinstance(dim, Dim):
+                    self.same[dim] = self.same[shapes.as_value(dim)] = shapes.as_value(extent)
+        self.known = {own: polynomial(each) for own, each in self.same.items() if is_integer(own)}
+        """Polynomials in values of the enclosing graph, and in the number of the step."""
+
+    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+        """What must hold outside, so that this holds in each run."""
+        raise NotImplementedError
+
+    def outside(self, number: Polynomial) -> Polynomial:
+        """The same in terms of the enclosing graph, and of the number of the step."""
+        for each in number.values():
+            if each not in self.known:
+                outer = self.same_value(each)
+                if outer is None:
+                    raise TooHard
+                self.known[each] = polynomial(outer)
+        return bounded(number.replaced(self.known))
+
+    def magnitude(self, number: Polynomial) -> Polynomial:
+        """A bound of the magnitude in all runs, in terms of the enclosing graph."""
+        self.outside(number)
+        return bounded(number.replaced({value: each.magnitude for value, each in self.known.items()}))
+
+    def same_value(self, value: Value) -> Value | None:
+        """A value of the enclosing graph that this one is in all runs, if there is one."""
+        leaves = (each for each in toposort([value]) if not isinstance(each, (Node, Constant)))
+        if any(each not in self.same for each in leaves):
+            return None
+        with shapes.collect_guards():
+            return substitute([value], self.same)[0]
+
+
+class Taken(Place):
+    """A branch of a `switch` where it is taken."""
+
+    def __init__(self, node: Node, number: int) -> None:
+        branches = node.attrs["branches"]
+        super().__init__(branches[number].inputs, node.inputs[1:])
+        self.premises: tuple[Polynomial, ...] = ()
+        """What is at least 1 then, as far as that is seen."""
+        self.compared = Polynomial()
+        """The magnitude of what is compared for that."""
+        if len(branches) == 2:
+            with suppress(TooHard):
+                found = [*implications(node.inputs[0], negated=number == 0)]
+                self.premises = tuple(each.goal + 1 for each in found)
+                self.compared = bounded(sum((each.magnitude for each in found), Polynomial()))
+
+    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+        for each in needed:
+            premises = list(self.premises)
+            for premise in each.premises:
+                with suppress(TooHard):
+                    premises.append(self.outside(premise))
+            magnitude = bounded(self.magnitude(each.magnitude) + self.compared)
+            yield Implication(tuple(premises), self.outside(each.goal), magnitude)
+
+
+class Steps(Place):
+    """The steps of one loop (`scan`)."""
+
+    def __init__(self, node: Node) -> None:
+        body, carries, sequences = (node.attrs[name] for name in ("body", "carries", "sequences"))
+        length, *operands = node.inputs
+        self.number = Input(ArrayType(INT64, ()), "step")
+        self.trips = bounded(polynomial(trips_of(length)))
+        super().__init__(body.inputs, operands, range(carries, carries + sequences))
+        for own, operand, after in zip(body.inputs[:carries], operands, body.outputs, strict=False):
+            stride = (polynomial(after) - polynomial(own)).known if is_integer(own) else None
+            if stride is not None:
+                self.known[own] = polynomial(operand) + Polynomial({(self.number,): 1}) * stride
+
+    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+        for each in needed:
+            yield from self.eliminated(each)
+
+    def condition(self, condition: Value) -> Iterator[Implication]:
+        """What must hold before the loop, so that a condition holds in each step."""
+        outer = self.same_value(condition)
+        if outer is None:
+            yield from self.before(implications(condition))
+            return
+        for each in implications(outer):
+            yield Implication((*each.premises, self.trips), each.goal, each.magnitude)
+
+    def magnitude(self, number: Polynomial) -> Polynomial:
+        return bounded(super().magnitude(number).replaced({self.number: self.trips.magnitude}))
+
+    def eliminated(self, needed: Implication) -> Iterator[Implication]:
+        goal, slope = self.linear(self.outside(needed.goal))
+        magnitude = self.magnitude(needed.magnitude)
+        lows, highs, kept = self.range(needed.premises)
+        if slope.known == 0:
+            yield Implication(kept, goal, magnitude)
+            return
+        rises, falls = slope.known is not None and slope.known > 0, slope.known is not None and slope.known < 0
+        for end in lows if not falls else ():
+            largest = (bounded(end - other + 1) for other in lows if other is not end)
+            yield Implication((*kept, *largest), bounded(goal + slope * end), magnitude)
+        for end in highs if not rises else ():
+            smallest = (bounded(other - end + 1) for other in highs if other is not end)
+            yield Implication((*kept, *smallest), bounded(goal + slope * end), magnitude)
+
+    def range(
+        self, premises: Iterable[Polynomial]
+    ) -> tuple[list[Polynomial], list[Polynomial], tuple[Polynomial, ...]]:
+        """The bounds of the numbers of steps that premises leave, below and above, and the premises that all of them
+        have in common. A premise that is too hard is left out: what holds without it holds with it."""
+        lows, highs, kept = [Polynomial()], [bounded(self.trips - 1)], list[Polynomial]()
+        for each in premises:
+            try:
+                premise, change = self.linear(self.outside(each))
+            except TooHard:
+                continue
+            if change.known == 0:
+                kept.append(premise)
+            elif change.known == 1:
+                lows.append(bounded(-premise + 1))
+            elif change.known == -1:
+                highs.append(bounded(premise - 1))
+        kept += [bounded(high - low + 1) for low, high in product(lows, highs)]
+        return lows, highs, tuple(kept)
+
+    def linear(self, number: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """What it is in the first step, and by what it changes with each."""
+        slope = number.slope(self.number)
+        if slope is None:
+            raise TooHard
+        return number - slope * Polynomial({(self.number,): 1}), slope
+
+
+def trips_of(length: Value) -> Value:
+    """The number of steps, or a number below 0 where there are none."""
+    trips = shapes.as_value(length) if isinstance(length, Dim) else length
+    if isinstance(trips, Node) and trips.op.name == "maximum":
+        trips, other = trips.inputs
+        if not isinstance(other, Constant) or other.ndim or other.data != 0:
+            raise TooHard
+    return trips
+
+
+def is_integer(value: Value) -> bool:
+    return not value.ndim and value.dtype == INT64

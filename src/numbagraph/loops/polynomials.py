@@ -1,0 +1,119 @@
+"""Integers of a graph as polynomials in those that no arithmetic makes: lengths, arguments, what loops carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Constant, Dim, Node, Value, constant
+
+Monomial = tuple[Value, ...]
+"""The factors, in an order that is the same for all of a process."""
+
+
+class Polynomial(Struct):
+    """A sum of products of values, each with a coefficient that is not 0."""
+
+    terms: Mapping[Monomial, int] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        terms = dict(self.terms)
+        for factors, count in as_polynomial(other).terms.items():
+            terms[factors] = terms.get(factors, 0) + count
+        return Polynomial({factors: count for factors, count in terms.items() if count})
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        terms: dict[Monomial, int] = {}
+        for one, count in self.terms.items():
+            for two, times in as_polynomial(other).terms.items():
+                factors = tuple(sorted((*one, *two), key=id))
+                terms[factors] = terms.get(factors, 0) + count * times
+        return Polynomial({factors: count for factors, count in terms.items() if count})
+
+    def __neg__(self) -> Polynomial:
+        return self * -1
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + -as_polynomial(other)
+
+    @property
+    def known(self) -> int | None:
+        """The number that it is, if it has no factors."""
+        return self.terms.get((), 0) if all(not factors for factors in self.terms) else None
+
+    @property
+    def degree(self) -> int:
+        return max(map(len, self.terms), default=0)
+
+    def values(self) -> dict[Value, None]:
+        return dict.fromkeys(value for factors in self.terms for value in factors)
+
+    def slope(self, value: Value) -> Polynomial | None:
+        """What it changes by with a value, if it is linear in that."""
+        parts: dict[Monomial, int] = {}
+        for factors, count in self.terms.items():
+            if factors.count(value) > 1:
+                return None
+            if value in factors:
+                parts[tuple(each for each in factors if each is not value)] = count
+        return Polynomial(parts)
+
+    def replaced(self, values: Mapping[Value, Polynomial]) -> Polynomial:
+        """The polynomial with others in the place of values."""
+        total = Polynomial()
+        for factors, count in self.terms.items():
+            term = as_polynomial(count)
+            for each in factors:
+                term *= values.get(each) or Polynomial({(each,): 1})
+            total += term
+        return total
+
+    @property
+    def magnitude(self) -> Polynomial:
+        """A bound of its magnitude, for values that are not negative, or in magnitudes of values."""
+        return Polynomial({factors: abs(count) for factors, count in self.terms.items()})
+
+    def value(self, position: Mapping[Value, int]) -> Value:
+        """What computes it, with factors in the order of their positions."""
+        total: Value | None = None
+        for factors, count in self.terms.items():
+            term: Value = constant(count, dtype=INT64)
+            for number, each in enumerate(sorted(factors, key=lambda each: position.get(each, len(position)))):
+                term = each if number == 0 and count == 1 else registry["multiply"](term, each)
+            total = term if total is None else registry["add"](total, term)
+        return constant(0, dtype=INT64) if total is None else total
+
+
+def as_polynomial(number: Polynomial | int) -> Polynomial:
+    if isinstance(number, Polynomial):
+        return number
+    return Polynomial({(): number} if number else {})
+
+
+def polynomial(value: Value) -> Polynomial:
+    """The polynomial that a number of 64 bits is, as far as it is one."""
+    if isinstance(value, Dim):
+        value = shapes.as_value(value)
+    if isinstance(value, Constant):
+        return as_polynomial(int(value.data))
+    if isinstance(value, Node) and all(each.dtype == INT64 for each in value.inputs):
+        parts = value.inputs
+        match value.op.name:
+            case "add":
+                return polynomial(parts[0]) + polynomial(parts[1])
+            case "subtract":
+                return polynomial(parts[0]) - polynomial(parts[1])
+            case "multiply":
+                return polynomial(parts[0]) * polynomial(parts[1])
+            case "negative":
+                return -polynomial(parts[0])
+            case "cast" if value.dtype == INT64:
+                return polynomial(parts[0])
+    return Polynomial({(value,): 1})

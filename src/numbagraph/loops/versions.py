@@ -1,0 +1,210 @@
+"""Loops in two versions: one without the checks that hold in all steps if they do in the first and in the last, and one
+with them, for calls in which some will fail.
+
+What a body requires of an index is linear in the number of the step, mostly, and so are the conditions for the loops
+around it: these are found by elimination of the numbers of steps, from the innermost loop outwards. Whether they hold
+is asked once, before the outermost loop (loop versioning, as compilers of array languages have it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, guard_values, with_guard_values
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Dim, Node, Value, at_source, constant, extent_values, toposort
+from numbagraph.loops.elimination import LARGEST, LARGEST_FACTOR, Implication, Place, Steps, Taken, TooHard
+from numbagraph.loops.polynomials import Polynomial, polynomial
+
+MOST = 64
+"""Conditions, beyond which a loop keeps its checks."""
+
+
+class Versions(Struct):
+    """The body of a loop without checks, and what must hold for it."""
+
+    body: Graph
+    needed: tuple[Implication, ...]
+
+
+def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
+    """The version of a loop (`scan`) without those checks that can be made before it, if there are any."""
+    body: Graph = node.attrs["body"]
+    try:
+        steps = Steps(node)
+    except TooHard:
+        return None
+    found = Unchecked(steps, around)
+    kept = [guard for guard in body.guards if not found.is_needed(steps.condition(guard.condition))]
+    with shapes.collect_guards():
+        found.rebuilt(roots := [*body.outputs, *guard_values(kept)])
+        results = found.rebuilt(roots)  # a second time: in branches goes what is known otherwise
+    if (not found.changes and len(kept) == len(body.guards)) or len(found.needed) > MOST:
+        return None
+    count = len(body.outputs)
+    fast = body.with_outputs(results[:count], with_guard_values(kept, results[count:]))
+    return Versions(fast, tuple(each for each in found.needed if not each.holds))
+
+
+class Unchecked:
+    """The values of a body without checks, and what must hold before the loop for that."""
+
+    def __init__(self, steps: Place, around: Unchecked | None = None) -> None:
+        self.steps = steps
+        self.around = around
+        """The same for the loop or the branch around this one."""
+        self.needed: dict[Implication, None] = {}
+        self.inner: dict[object, Versions | None] = {}
+        """The versions of the loops inside, by what all results of one have in common."""
+        self.changes = False
+
+    def is_needed(self, before: Iterable[Implication]) -> bool:
+        """Whether something can be asked before the loop; if so, it will be."""
+        try:
+            self.needed |= dict.fromkeys(before)
+        except TooHard:
+            return False
+        return True
+
+    def is_known(self, conditions: Iterable[Implication]) -> bool:
+        """Whether something in the body holds if what is asked before the loop does."""
+        try:
+            found = dict.fromkeys(self.steps.before(conditions))
+        except TooHard:
+            return False
+        rest = [each for each in found if not each.is_true and each not in self.needed]
+        if rest and (self.around is None or not self.around.is_known(rest)):
+            return False
+        self.needed |= found  # of numbers that are too large
+        return True
+
+    def rebuilt(self, roots: Sequence[Value]) -> list[Value]:
+        mapped: dict[Value, Value] = {}
+        for value in toposort(roots):
+            mapped[value] = value
+            if isinstance(value, Node):
+                inputs = [mapped[each] for each in value.inputs]
+                attrs = self.attributes(value, inputs)
+                if attrs is not None or any(one is not two for one, two in zip(inputs, value.inputs, strict=True)):
+                    self.changes = True
+                    with at_source(value.source):
+                        mapped[value] = value.op.bind(*inputs, **(value.attrs if attrs is None else attrs))
+        return [mapped[each] for each in roots]
+
+    def attributes(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
+        """Other attributes for a node, and in ``inputs`` other inputs."""
+        if node.op.name == "scan":
+            body = self.loop(node)
+            return None if body is None else {**node.attrs, "body": body}
+        if node.op.name == "switch":
+            branches = tuple(Branch(Taken(node, number), self).graph(each) for number, each in branches_of(node))
+            return {**node.attrs, "branches": branches} if branches != node.attrs["branches"] else None
+        if "checked" in node.attrs:
+            return self.access(node, inputs)
+        return None
+
+    def loop(self, node: Node) -> Graph | None:
+        key = (node.inputs, node.attrs["body"], node.attrs["reverse"])
+        if key not in self.inner:
+            own = versions(node, self)
+            self.inner[key] = own if own is not None and self.is_needed(self.steps.before(own.needed)) else None
+        found = self.inner[key]
+        return None if found is None else found.body
+
+    def access(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
+        """An access to elements without checks of positions, as far as these are known to lie inside."""
+        checked = node.attrs["checked"]
+        before = checked if isinstance(checked, tuple) else (checked,)
+        flags = list(before)
+        places = [number for number, flag in enumerate(flags) if flag]
+        for place, (number, extent) in zip(places, node.op.bounds(node), strict=True):
+            position = node.inputs[number]
+            if position.ndim or position.dtype != INT64:
+                continue
+            here, length = polynomial(position), polynomial(shapes.as_value(extent))
+            inside = (Implication((), each) for each in (here + length, length - here - 1))
+            if not self.is_needed(self.steps.before(inside)):
+                continue
+            flags[place] = False
+            if not self.is_positive(here):
+                wrapped = registry["add"](inputs[number], shapes.as_value(extent))
+                inputs[number] = registry["where"](registry["less"](inputs[number], 0), wrapped, inputs[number])
+        if flags == list(before):
+            return None
+        return {**node.attrs, "checked": tuple(flags) if isinstance(checked, tuple) else flags[0]}
+
+    def is_positive(self, position: Polynomial) -> bool:
+        """Whether a position is counted from the left in all steps, as far as can be seen; this is then required."""
+        needed = list(self.steps.before([Implication((), position)]))
+        if any(count < 0 for each in needed for count in each.goal.terms.values()):
+            return False
+        self.needed |= dict.fromkeys(needed)
+        return True
+
+
+class Branch(Unchecked):
+    """The same for a branch inside of a loop's body. It may not be taken, and what it requires need not hold then: so
+    nothing is asked for it that is not asked anyway."""
+
+    def graph(self, branch: Graph) -> Graph:
+        values = self.rebuilt([*branch.outputs, *guard_values(branch.guards)])
+        count = len(branch.outputs)
+        return branch.with_outputs(values[:count], with_guard_values(branch.guards, values[count:]))
+
+    def is_needed(self, before: Iterable[Implication]) -> bool:
+        assert self.around is not None
+        return self.around.is_known(before)
+
+    def is_known(self, conditions: Iterable[Implication]) -> bool:
+        return self.is_needed(self.steps.before(conditions))
+
+    def loop(self, node: Node) -> Graph | None:
+        del node  # it gets versions of its own
+        return None
+
+    def is_positive(self, position: Polynomial) -> bool:
+        return self.is_needed(self.steps.before([Implication((), position)]))
+
+
+def branches_of(node: Node) -> Iterable[tuple[int, Graph]]:
+    return enumerate(node.attrs["branches"])
+
+
+def condition_of(needed: Sequence[Implication], order: Sequence[Value]) -> Value:
+    """Whether all of it holds, and no number is too large for the computation of that. The factors of products come in
+    an order of values, so that the code is the same in each process."""
+    position = {value: number for number, value in enumerate(order)}
+    parts = [holds(each, position) for each in needed]
+    polynomials = [number for each in needed for number in (*each.premises, each.goal, each.magnitude)]
+    factors = {value for each in polynomials for term in each.terms if len(term) > 1 for value in term}
+    values = dict.fromkeys(value for each in polynomials for value in each.values())
+    for value in sorted(values, key=lambda each: position.get(each, len(position))):
+        largest = LARGEST_FACTOR if value in factors else LARGEST
+        parts.append(registry["less_equal"](value, constant(largest, dtype=INT64)))
+        if not isinstance(value, Dim):
+            parts.append(registry["greater_equal"](value, constant(-largest, dtype=INT64)))
+    whole, *others = dict.fromkeys(parts)
+    for each in others:
+        whole = registry["logical_and"](whole, each)
+    return whole
+
+
+def holds(needed: Implication, position: Mapping[Value, int]) -> Value:
+    zero = constant(0, dtype=INT64)
+    found: Value = registry["greater_equal"](needed.goal.value(position), zero)
+    for each in dict.fromkeys(needed.premises):
+        if each.known is None:
+            found = registry["logical_or"](found, registry["less_equal"](each.value(position), zero))
+        elif each.known <= 0:
+            return registry["less_equal"](zero, zero)
+    return found
+
+
+def leaves_of(node: Node) -> list[Value]:
+    """All that numbers of a node's enclosing graph are made of, in the order of their computation."""
+    order = toposort(node.inputs)
+    return list(dict.fromkeys(each for value in order for each in (value, *extent_values(value.type))))

@@ -1,0 +1,232 @@
+"""Elements inserted, removed and arranged anew; arrays put together of blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import decomposition, draw
+from numbagraph.blockwise.lengths import as_shape, cut
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import Extent, Value
+from numbagraph.ops.comparison import less, logical_not, not_equal
+from numbagraph.ops.creation import filled, iota, number_as
+from numbagraph.ops.diagonals import diag
+from numbagraph.ops.gathering import as_positions, gather_value, put_at
+from numbagraph.ops.masks import selected
+from numbagraph.ops.selecting import nonzero, truth
+from numbagraph.ops.selection import where
+from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, permute, ravel, reshape_value
+from numbagraph.ops.slicing import flip
+from numbagraph.ops.sorting import argsort, searchsorted
+
+
+def with_axis(arr: Any, axis: Any) -> tuple[Value, int]:
+    """An array, flat without an axis, and the axis counted from the left."""
+    value = ravel(arr) if axis is None else as_strong(arr)
+    return value, shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
+
+
+def from_left(positions: Value, length: Extent, end: int) -> Value:
+    """Positions counted from the left, required to be at most ``length - end``."""
+    extent = shapes.as_value(length)
+    inside = (positions >= -extent) & (positions <= extent - end)
+    ok = registry["all"](inside) if inside.ndim else inside
+    shapes.require(ok, f"index is out of bounds for an axis with size {shapes.resolve(length)}", IndexError)
+    return where(less(positions, 0), positions + extent, positions)
+
+
+def delete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (5, 4))
+    masks = [(array, rng.random(length) < 0.4, axis) for length, axis in ((5, 0), (4, 1), (20, None))]
+    numbers = [(array, 1, 0), (array, -1, 1), (array, 3), (array, slice(None, None, 2), 0), (array, [1, 3, -1, 1], 0)]
+    return [*masks, *numbers, (array, np.array([0, 3]), 1), (array, slice(3, None, -2), 0), (array, [], 0)]
+
+
+@decomposition(np.delete, samples=delete_samples)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
+    value, first = with_axis(arr, axis)
+    length = value.shape[first]
+    if isinstance(obj, slice):
+        taken = cut(obj, length)
+        start, step = (taken.start, taken.step) if taken.step > 0 else (
+            shapes.add(taken.start, shapes.multiply(taken.step, shapes.subtract(taken.length, 1))), -taken.step
+        )  # fmt: skip
+        positions = shapes.as_value(start) + iota(taken.length) * step
+        return without(value, positions, shapes.subtract(length, taken.length), first)
+    given = as_value(obj)
+    if given.dtype == BOOL and given.ndim:
+        if given.ndim > 1:
+            raise ValueError("boolean array argument obj to delete must be one dimensional")
+        text = f"boolean array argument obj to delete must match the axis length of {shapes.resolve(length)}"
+        shapes.require_same(length, given.shape[0], text, ValueError)
+        return selected(value, logical_not(given), first)
+    positions = from_left(as_positions(obj), length, 1)
+    if not positions.ndim:
+        return without(value, expand_at(positions, (0,)), shapes.subtract(length, 1), first)
+    kept = put_at(registry["ones"](length, bool), ravel(positions), False)
+    return selected(value, kept, first)
+
+
+def without(value: Value, positions: Value, length: Extent, axis: int) -> Value:
+    """An array of a known length without the elements at positions that differ and are in order."""
+    numbers = iota(length)
+    behind = positions - iota(positions.shape[0])  # how many others stand before each
+    sources = numbers + searchsorted(behind, numbers, "right")
+    return gather_value(value, [sources], axis - value.ndim, checked=False)
+
+
+def insert_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array, row = draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,))
+    calls: list[tuple[Any, ...]] = [(array, 1, row[0]), (array, 1, row, 0), (array, -1, 1, 1), (row, [2, 2], row[:2])]
+    calls += [(row, [3, 1], row[:2]), (row, slice(1, 3), row[:2]), (array, [1], row[:3, None], 1)]
+    return [*calls, (array, [0, 2], row[:2], 1), (row, np.array([0, 4, 2]), 1), (row, 2, row)]
+
+
+@decomposition(np.insert, samples=insert_samples)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
+    value, first = with_axis(arr, axis)
+    length = value.shape[first]
+    given = convert(as_value(values), value.dtype)
+    if isinstance(obj, slice):
+        taken = cut(obj, length)
+        positions = shapes.as_value(taken.start) + iota(taken.length) * taken.step
+    else:
+        positions = as_value(obj)
+        if positions.dtype == BOOL:
+            positions = nonzero(positions)[0]
+        positions = from_left(as_positions(positions), length, 0)
+    if positions.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    is_one = not positions.ndim
+    given = at_least(given, value.ndim)
+    if is_one:
+        given = move(given, [0], [first])
+        count = given.shape[first]
+        positions = broadcast_value(positions, (count,))
+    count = positions.shape[0]
+    target = list(value.shape)
+    target[first] = count
+    return woven(value, broadcast_value(given, target), positions, first)
+
+
+def woven(value: Value, given: Value, positions: Value, axis: int) -> Value:
+    """Elements before those at positions along an axis; several before one stay in their order."""
+    order = argsort(positions, kind="stable")
+    ordered = gather_value(positions, [order], -1, checked=False)
+    count, length = positions.shape[0], value.shape[axis]
+    places = put_at.bind(filled(number_as(0, INT64), (count,)), ordered + iota(count), order, axis=-1, checked=(False,))
+    old = iota(length) + searchsorted(ordered, iota(length), "right")
+    shape = list(value.shape)
+    shape[axis] = shapes.add(length, count)
+    along = axis - value.ndim
+    room = put_at.bind(filled(number_as(0, value.dtype), shape), value, old, axis=along, checked=(False,))
+    return put_at.bind(room, given, places, axis=along, checked=(False,))
+
+
+def resize_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (2, 3))
+    return [(array, (3, 4)), (array, 4), (array, (0,)), (array, (6,)), (array[:, :0], (2,))]
+
+
+@decomposition(np.resize, samples=resize_samples)
+def resize(a: Any, new_shape: Any) -> Value:
+    value, shape = ravel(a), as_shape(new_shape)
+    count = value.shape[0]
+    padded = registry["concatenate"]([value, filled(number_as(0, value.dtype), (1,))])  # without elements: zeros
+    numbers = registry["remainder"](iota(shapes.product(shape)), shapes.as_value(shapes.maximum(count, 1)))
+    return reshape_value(gather_value(padded, [numbers], -1, checked=False), shape)
+
+
+def trim_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind not in "iu":
+        return []  # of floats, a small step changes the length
+    middle = draw(rng, dtype, (4,), (1.0, 3.0))
+    padded = np.concatenate([np.zeros(2, dtype), middle, np.zeros(3, dtype)])
+    return [(padded,), (padded, "f"), (padded, "b"), (np.zeros(3, dtype),)]
+
+
+def trimmed(filt: Any, trim: Any = "fb") -> Any:
+    return np.trim_zeros(filt, trim)
+
+
+@decomposition(trimmed, name="trim_zeros", implements=(np.trim_zeros,), samples=trim_samples)
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Value:
+    value = as_strong(filt)
+    if not value.ndim:
+        return registry["asarray"](value)
+    if value.ndim != 1:
+        raise NotImplementedError("trim_zeros of more than one dimension is not supported in a traced function")
+    filled_places = nonzero(not_equal(value, 0))[0]
+    length = shapes.as_value(value.shape[0])
+    some = registry["any"](truth(value))
+    first = registry["min"](filled_places, initial=2**62)
+    last = registry["max"](filled_places, initial=-1)
+    start = where(some, first, length) if "f" in trim.lower() else 0
+    stop = where(some, last + 1, 0) if "b" in trim.lower() else length
+    return value[start : registry["maximum"](start, stop)]
+
+
+@decomposition(np.diagflat, samples=lambda rng, dtype: [(draw(rng, dtype, (2, 2)),), (draw(rng, dtype, (3,)), 1)])
+def diagflat(v: Any, k: Any = 0) -> Value:
+    return diag(ravel(v), k)
+
+
+def rotation_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (2, 3, 4))
+    return [*[(array[0], k) for k in (0, 1, 2, 3, -1, 5)], (array, 1, (1, 2)), (array, 3, (2, 0))]
+
+
+@decomposition(np.rot90, samples=rotation_samples, view_of=True)
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Value:
+    value = as_strong(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = (shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes)
+    if first == second:
+        raise ValueError("Axes must be different.")
+    order = list(range(value.ndim))
+    order[first], order[second] = second, first
+    quarter = k % 4
+    if quarter in (0, 2):
+        return flip(flip(value, first), second) if quarter else value[:]
+    return permute(flip(value, second), order) if quarter == 1 else flip(permute(value, order), second)
+
+
+@decomposition(np.block, samples=lambda rng, dtype: [([[draw(rng, dtype, (2, 2)), draw(rng, dtype, (2, 3))]],)])
+def block(arrays: Any) -> Value:
+    depth = depth_of(arrays)
+    ndim = max(depth, rank_of(arrays))
+    return joined(arrays, depth, ndim)
+
+
+def depth_of(arrays: Any) -> int:
+    if isinstance(arrays, tuple):
+        raise TypeError("block: only lists can be used to arrange blocks, not tuples")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("List at arrays cannot be empty")
+    depths = {depth_of(each) for each in arrays}
+    if len(depths) > 1:
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths.pop()
+
+
+def rank_of(arrays: Any) -> int:
+    return max(map(rank_of, arrays)) if isinstance(arrays, list) else as_value(arrays).ndim
+
+
+def joined(arrays: Any, depth: int, ndim: int) -> Value:
+    """The innermost lists along the last axis, those around them along the axis before."""
+    if not isinstance(arrays, list):
+        return at_least_of(as_strong(arrays), ndim)
+    return registry["concatenate"]([joined(each, depth - 1, ndim) for each in arrays], -depth)
+
+
+def at_least_of(value: Value, ndim: int) -> Value:
+    return expand_at(value, range(ndim - value.ndim))

@@ -1,0 +1,104 @@
+"""Partly sorted arrays, which whole sorted ones are, and orders by several keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import decomposition, draw
+from numbagraph.blockwise.promotion import as_strong, as_value
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import COMPLEX64, COMPLEX128, INT64
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import imag, real
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.creation import along, iota, number_as
+from numbagraph.ops.gathering import gather_along
+from numbagraph.ops.joining import as_sequence
+from numbagraph.ops.reduction import all
+from numbagraph.ops.selection import cast
+from numbagraph.ops.shape import broadcast_value
+from numbagraph.ops.sorting import argsort, sort, with_axis
+
+
+def sorted_instead(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function after which the parts are in order, too: which order they have is left open."""
+
+    def reference(a: np.ndarray, kth: Any, axis: Any = -1) -> np.ndarray:
+        function(a, kth, axis)  # which refuses what is out of bounds
+        return np.sort(a, axis) if function is np.partition else np.argsort(a, axis, kind="stable")
+
+    reference.__name__ = function.__name__
+    return reference
+
+
+def partition_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []
+    numbers = rng.permutation(2 if dtype.kind == "b" else 12).astype(dtype)
+    return [(numbers, 1), (numbers[:12].reshape(2, -1), [0, -1], 0), (numbers, -1, None)]
+
+
+def require_inside(value: Value, kth: Any, axis: int) -> None:
+    positions, length = as_value(kth), shapes.as_value(value.shape[axis])
+    if positions.dtype.kind not in "iu":
+        raise TypeError("Partition index must be integer")
+    inside = (positions >= -length) & (positions < length) | equal(length, 0)
+    shapes.require(all(inside) if inside.ndim else inside, f"kth(={kth}) out of bounds", ValueError)
+
+
+@decomposition(sorted_instead(np.partition), name="partition", implements=(np.partition,), samples=partition_samples)
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Value:
+    value, place = with_axis(a, axis)
+    require_inside(value, kth, place)
+    return sort(value, place)
+
+
+@decomposition(
+    sorted_instead(np.argpartition), name="argpartition", implements=(np.argpartition,), samples=partition_samples
+)
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Value:
+    value, place = with_axis(a, axis)
+    require_inside(value, kth, place)
+    return argsort(value, place, kind="stable")
+
+
+def lexsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind == "c":
+        return []
+    keys = [rng.integers(0, 2 if dtype.kind == "b" else 4, (3, 9)).astype(dtype) for _ in range(3)]
+    pair = (keys[0], keys[1])
+    return [(pair,), (tuple(keys),), (pair, 0), ((keys[0],),)]
+
+
+@decomposition(np.lexsort, samples=lexsort_samples, scalar=True)
+def lexsort(keys: Any, axis: int = -1) -> Value:
+    values = as_sequence(keys)
+    if not values:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if len({each.ndim for each in values}) > 1:
+        raise ValueError("all keys need to be the same shape")
+    if not values[0].ndim:
+        return registry["asarray"](number_as(0, INT64))
+    place = shapes.normalise_axis(axis, values[0].ndim) + values[0].ndim
+    for key in values:
+        for one, other in zip(key.shape, values[0].shape, strict=True):
+            shapes.require_same(one, other, "all keys need to be the same shape", ValueError)
+    order = broadcast_value(along(iota(values[0].shape[place]), place, values[0].ndim), values[0].shape)
+    for key in values:
+        step = argsort(gather_along(key, order, place, checked=False), place, kind="stable")
+        order = gather_along(order, step, place, checked=False)
+    return order
+
+
+@decomposition(np.sort_complex, samples=lambda rng, dtype: [(draw(rng, dtype, (7,)),)] if dtype.kind in "fi" else [])
+def sort_complex(a: Any) -> Value:
+    value = as_strong(a)
+    shapes.normalise_axis(-1, value.ndim)
+    if value.dtype.kind != "c":
+        wanted = COMPLEX64 if value.dtype.char in "bBhH" else COMPLEX128
+        return cast(sort(value), wanted)
+    return gather_along(value, lexsort([imag(value), real(value)]), value.ndim - 1, checked=False)

@@ -1,0 +1,70 @@
+"""Systems of equations between tensors, and numbers that are evenly spaced by their logarithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.ir import shapes
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import power
+from numbagraph.ops.creation import linspace
+from numbagraph.ops.linalg.solutions import inv, solve
+from numbagraph.ops.shape import expand_at, move, ravel, reshape_value
+
+
+def inverse_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind not in "fc":
+        return []
+    matrix = draw(rng, dtype, (6, 6)) + 8 * np.eye(6, dtype=dtype)
+    return [(matrix.reshape(6, 2, 3), 1), (matrix.reshape(2, 3, 6), 2)]
+
+
+@decomposition(np.linalg.tensorinv, samples=inverse_samples, ulp=256)
+def tensorinv(a: Any, ind: int = 2) -> Value:
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    value = as_strong(a)
+    if not value.ndim:
+        raise TypeError("tensorinv takes an array of at least one dimension")
+    first, rest = value.shape[:ind], value.shape[ind:]
+    matrix = reshape_value(value, (shapes.product(first), shapes.product(rest)))
+    return reshape_value(inv(matrix), (*rest, *first))
+
+
+def solve_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(tensor, draw(rng, dtype, tensor.shape[:ind])) for tensor, ind in inverse_samples(rng, dtype)]
+
+
+@decomposition(np.linalg.tensorsolve, samples=solve_samples, ulp=256)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Value:
+    value, right = as_strong(a), as_strong(b)
+    if axes is not None:
+        places = [shapes.normalise_axis(axis, value.ndim) + value.ndim for axis in axes]
+        value = move(value, places, range(value.ndim - len(places), value.ndim))
+    rest = value.shape[right.ndim :]
+    matrix = reshape_value(value, (shapes.product(value.shape[: right.ndim]), shapes.product(rest)))
+    return reshape_value(solve(matrix, ravel(right)), rest)
+
+
+def log_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind != "f":
+        return []
+    ends = draw(rng, dtype, (2,), (0.0, 2.0))
+    return [(ends[:1], 2.0, 5), (ends, ends[::-1].copy(), 4, False), (ends[:1], 1.0, Keywords(num=3, base=2.0))]
+
+
+@decomposition(np.logspace, samples=log_samples, ulp=16)
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Value:
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    scale = as_value(base)
+    if scale.ndim:
+        scale = expand_at(scale, (shapes.normalise_axis(axis, scale.ndim + 1) + scale.ndim + 1,))
+    found = power(scale, exponents)
+    return found if dtype is None else convert(found, canonical_dtype(dtype))

@@ -1,0 +1,80 @@
+"""What NumPy's functions that write into their first argument make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Value
+from numbagraph.ops.comparison import equal, less, logical_and
+from numbagraph.ops.creation import along, iota
+from numbagraph.ops.gathering import as_positions, gather_value, put_at
+from numbagraph.ops.selection import where
+from numbagraph.ops.shape import broadcast_value, expand_at, ravel, reshape_value
+
+
+def repeated(values: Value, numbers: Value, name: str) -> Value:
+    """Values by their numbers, from the first again after the last."""
+    if not values.ndim:
+        return values
+    flat = ravel(values)
+    count = shapes.as_value(flat.shape[0])
+    some = shapes.compare("greater", flat.shape[0], 0)
+    shapes.require(some, f"{name}: there are no values to write", ValueError)
+    return gather_value(flat, [registry["remainder"](numbers, count)], -1, checked=False)
+
+
+def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
+    """What ``np.fill_diagonal(own, val, wrap)`` makes of ``own``."""
+    if own.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    values = convert(as_strong(val), own.dtype)
+    if own.ndim == 2:
+        columns = shapes.as_value(own.shape[1])
+        linear = expand_at(iota(own.shape[0]), (1,)) * columns + iota(own.shape[1])
+        number = registry["floor_divide"](linear, columns + 1)
+        on_diagonal = equal(registry["remainder"](linear, columns + 1), 0)
+        if not wrap:
+            on_diagonal = logical_and(on_diagonal, less(linear, columns * columns))
+        return where(on_diagonal, repeated(values, number, "fill_diagonal"), own)
+    for length in own.shape[1:]:
+        shapes.require_same(own.shape[0], length, "All dimensions of input must be of equal length", ValueError)
+    numbers = [along(iota(length), axis, own.ndim) for axis, length in enumerate(own.shape)]
+    on_diagonal = equal(numbers[0], numbers[1])
+    for other in numbers[2:]:
+        on_diagonal = logical_and(on_diagonal, equal(numbers[0], other))
+    return where(on_diagonal, repeated(values, numbers[0], "fill_diagonal"), own)
+
+
+def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
+    """What ``np.put(own, ind, v, mode)`` makes of ``own``."""
+    flat, positions = ravel(own), convert(ravel(as_positions(ind)), INT64)
+    length = shapes.as_value(flat.shape[0])
+    if mode == "clip":
+        positions = registry["minimum"](registry["maximum"](positions, 0), length - 1)
+    elif mode == "wrap":
+        positions = registry["remainder"](positions, length)
+    elif mode != "raise":
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    values = repeated(convert(as_strong(v), own.dtype), iota(positions.shape[0]), "put")
+    return reshape_value(put_at(flat, positions, values), own.shape)
+
+
+def put_along(own: Value, indices: Any, values: Any, axis: Any) -> Value:
+    """What ``np.put_along_axis(own, indices, values, axis)`` makes of ``own``."""
+    positions = as_positions(indices)
+    if axis is None:
+        if positions.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        return reshape_value(put_along(ravel(own), positions, values, 0), own.shape)
+    place = shapes.normalise_axis(axis, own.ndim) + own.ndim
+    if positions.ndim != own.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    where_ = [positions if each == place else along(iota(n), each, own.ndim) for each, n in enumerate(own.shape)]
+    shape = shapes.broadcast_shapes([each.shape for each in where_], "put_along_axis")
+    update = broadcast_value(convert(as_value(values), own.dtype), shape)
+    flags = tuple(each == place for each in range(own.ndim))
+    return put_at.bind(own, update, *where_, axis=-own.ndim, checked=flags)

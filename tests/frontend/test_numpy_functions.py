@@ -1,0 +1,212 @@
+"""NumPy's functions that are no ops of their own: those that write, that call users' functions, and ufuncs' methods."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import numbagraph.fft
+from numbagraph import grad, graph_jit, vmap
+from numbagraph.ir.op import load, registry
+from numbagraph.ops import DEFERRED
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(4, 5))
+
+
+def check(function, *arrays):
+    """A function gives what it gives without compilation, and leaves its arguments in the same state."""
+    own, others = ([each.copy() for each in arrays] for _ in range(2))
+    expected, found = function(*own), graph_jit(function)(*others)
+    for left, right in zip((found, *others), (expected, *own), strict=True):
+        assert (left is None) == (right is None)
+        if right is not None:
+            assert np.asarray(left).dtype == np.asarray(right).dtype
+            np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("module", DEFERRED)
+def test_modules_declare_what_the_table_says(module):
+    before = {name: registry[name] for name in DEFERRED[module].split()}
+    assert all(registry.holds(op) for op in before.values())
+    loaded = load(f"numbagraph.ops.{module}:__name__")
+    declared = {op.name for op in registry if getattr(op.frontend, "__module__", "") == loaded}
+    assert declared <= set(before)
+
+
+def fill_some(a, v):
+    np.fill_diagonal(a, v)
+
+
+def fill_and_wrap(a, v):
+    np.fill_diagonal(a, v, wrap=True)
+
+
+def put_some(a, v):
+    np.put(a, [0, -1, 7, 0], v)
+
+
+def put_clipped(a, v):
+    np.put(a, [90, -90], v, mode="clip")
+
+
+def put_wrapped(a, v):
+    np.put(a, [90, -90], v, mode="wrap")
+
+
+def put_largest(a, v):
+    np.put_along_axis(a, np.argmax(a, axis=1, keepdims=True), v[0], axis=1)
+
+
+@pytest.mark.parametrize(
+    "function", [fill_some, fill_and_wrap, put_some, put_clipped, put_wrapped, put_largest], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("shape", [(4, 5), (5, 2), (9, 2), (3, 3), (1, 8)])
+def test_functions_that_write(function, shape):
+    check(function, RNG.normal(size=shape), np.array([7.0, 8.0, 9.0]))
+
+
+def test_methods_of_arrays_that_write():
+    def function(a):
+        a.put([1, 2], [5.0, 6.0])
+        a.partition(2, axis=0)
+
+    check(function, np.sort(X, axis=0)[::-1].copy())
+
+
+def test_orders_of_elements():
+    for array in (X, np.asfortranarray(X), X[:, ::2], RNG.normal(size=(2, 3, 4))):
+        check(lambda x: np.reshape(x, (-1, 2), order="F") + 1, array[:, :4])
+        check(lambda x: x.ravel(order="F") * 2, array)
+        check(lambda x: np.ravel(x.reshape(x.shape[::-1], order="F")) + 1, array)
+
+
+def test_put_out_of_bounds_raises():
+    def function(a):
+        np.put(a, [99], 1.0)
+
+    with pytest.raises(IndexError):
+        graph_jit(function)(X.copy())
+
+
+@pytest.mark.parametrize("name", ["subtract", "divide", "hypot", "logaddexp", "arctan2", "fmax", "add", "maximum"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_methods_of_ufuncs(name, axis):
+    ufunc = getattr(np, name)
+    check(lambda x: ufunc.reduce(x, axis=axis), X)
+    check(lambda x: ufunc.accumulate(x, axis=axis), X)
+    check(lambda x: ufunc.reduceat(x, [0, 2, 1, 3], axis=axis), X)
+    check(lambda x, y: ufunc.outer(x, y), X, X[0])
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_reductions_of_few_elements(length):
+    check(lambda x: np.logaddexp.reduce(x, axis=0), X[:length])
+    if length:
+        check(lambda x: np.subtract.reduce(x, axis=0), X[:length])
+    else:
+        with pytest.raises(ValueError, match="no identity"):
+            graph_jit(lambda x: np.subtract.reduce(x, axis=0))(X[:0])
+
+
+def add_at(a, i, v):
+    np.add.at(a, i, v)
+
+
+def maximum_at(a, i, v):
+    np.maximum.at(a, i, v)
+
+
+def negative_at(a, i, v):
+    np.negative.at(a, i)
+
+
+@pytest.mark.parametrize("function", [add_at, maximum_at, negative_at])
+def test_at_sees_what_it_has_done_at_equal_positions(function):
+    check(function, np.arange(5.0), np.array([0, 3, 0, -1, 3, 0]), np.arange(6.0) - 2)
+    check(function, np.arange(6.0).reshape(3, 2), np.array([0, 2, 0]), np.ones((3, 2)))
+
+
+def test_gradients_go_through_methods_of_ufuncs():
+    found = graph_jit(grad(lambda x: np.hypot.reduce(x)))(X[0])
+    np.testing.assert_allclose(found, X[0] / np.sqrt(np.sum(X[0] ** 2)), rtol=1e-12)
+
+
+def test_functions_that_call_functions():
+    check(lambda x: np.apply_along_axis(lambda row: row.sum() / row[0], 1, x), X)
+    check(lambda x: np.apply_along_axis(np.cumsum, 0, x), X)
+    check(lambda x: np.apply_along_axis(np.sum, 0, x), X[0])
+    check(lambda x: np.apply_over_axes(np.sum, x, [0, 1]), X)
+    check(lambda x: np.piecewise(x, [x < 0, x > 1], [lambda v: -v, 7.0, lambda v: v**2]), X)
+    check(lambda x: np.piecewise(x, [x > 0], [lambda v: v - v.mean()]), X)
+
+
+def test_functions_that_numpy_does_not_dispatch():
+    check(lambda x: np.mean([x, x + 2], axis=0), X)
+    check(lambda x: np.array([x[0, 0], 2.0]), X)
+    check(lambda x: np.vectorize(lambda v, w: v * w if v > 0 else w)(x, 2.0), X)
+    check(lambda x: np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]), X)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 13, 101])
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_transforms_of_any_length(n, norm):
+    x = RNG.normal(size=n)
+    z = x + 1j * x[::-1]
+    check(lambda z: np.fft.fft(z, norm=norm), z)
+    check(lambda z: np.fft.ifft(z, norm=norm), z)
+    check(lambda x: np.fft.irfft(np.fft.rfft(x, norm=norm), x.shape[0], norm=norm), x)
+    check(lambda x: np.fft.fft(x.astype(np.float32)).real > -1e9, x)
+
+
+def test_transforms_of_views():
+    z = RNG.normal(size=(4, 6, 5)) + 1j
+    for view in (z[::2], z[:, ::-1], z.T, np.asfortranarray(z), z[:, :, :1]):
+        for axis in (0, 1, 2):
+            check(lambda z, axis=axis: np.fft.fft(z, axis=axis), view)
+        check(np.fft.fftn, view)
+
+
+def test_transforms_of_nothing_are_refused():
+    for function in (np.fft.fft, np.fft.rfft, np.fft.irfft):
+        with pytest.raises(ValueError, match="Invalid number of FFT data points"):
+            graph_jit(lambda x, function=function: function(x))(np.zeros(0))
+
+
+def test_the_gradient_of_a_spectrum_s_energy():
+    """Parseval: the sum of squares of a spectrum is n times that of the signal."""
+    x = RNG.normal(size=7)
+    found = graph_jit(grad(lambda x: np.sum(np.abs(np.fft.fft(x)) ** 2)))(x)
+    np.testing.assert_allclose(found, 2 * 7 * x, rtol=1e-12)
+
+
+def test_transforms_of_batches():
+    found = graph_jit(vmap(lambda row: np.fft.irfft(np.fft.rfft(row) * 2, row.shape[0])))(X)
+    np.testing.assert_allclose(found, 2 * X, rtol=1e-12)
+
+
+def test_the_namespace_of_transforms():
+    np.testing.assert_allclose(graph_jit(lambda x: numbagraph.fft.rfft(x))(X), np.fft.rfft(X), rtol=1e-12, atol=1e-14)
+    with pytest.raises(AttributeError, match="no function"):
+        numbagraph.fft.sine()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: np.frexp(x), r"numpy\.frexp is not supported in a traced function: .*log2"),
+        (lambda x: np.unstack(x), r"numpy\.unstack is not supported in a traced function: np\.moveaxis"),
+        (lambda x: np.polydiv(x[0], x[1]), r"numpy\.polydiv is not supported in a traced function: divide outside"),
+    ],
+)
+def test_refusals_say_what_to_write_instead(function, message):
+    with pytest.raises(TypeError, match=message):
+        graph_jit(function)(X)
+
+
+def test_modules_of_composed_functions_are_imported_when_one_is_called():
+    names = [f"numbagraph.ops.{module}" for module in DEFERRED]
+    program = f"import sys, numbagraph; print([each for each in {names} if each in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

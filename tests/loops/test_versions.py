@@ -1,0 +1,283 @@
+"""Loops without checks run where no check would fail, and only there."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import numbagraph as ng
+from numbagraph.ir.values import Value
+from numbagraph.loops import control
+from numbagraph.loops.elimination import Implication
+from numbagraph.loops.polynomials import Polynomial
+
+LIMITS = (2**62, 2**63 - 1, -(2**63), -(2**62), 2**40, 2**41, 2**25 + 1, 3037000500)
+
+
+def along(x, low, high, scale, offset):
+    total = 0.0
+    for i in range(low, high):
+        total += x[scale * i + offset]
+    return total
+
+
+def backwards(x, low, high, scale, offset):
+    total = 0.0
+    for i in range(high, low, -1):
+        total -= x[scale * i + offset] + x[offset - i]
+    return total
+
+
+def triangle(x, rows, first, last, slope, offset):
+    total = 0.0
+    for i in range(rows):
+        for j in range(first + i, last - slope * i):
+            total += x[j + offset] * x[i]
+    return total
+
+
+def band(a, lower, upper):
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(max(0, i - lower), min(a.shape[1], i + upper)):
+            total += a[i, j]
+    return total
+
+
+def recurrence(x, low, high, lag):
+    for i in range(low, high):
+        x[i] = x[i - lag] * 0.5 + 1.0
+
+
+def neighbours(a, first):
+    b = a.copy()
+    for _ in range(3):
+        for i in range(first, a.shape[0] - 1):
+            for j in range(first, a.shape[1] - 1):
+                b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+        a[:] = b
+
+
+def picked(x, positions, first):
+    total = 0.0
+    for i in range(positions.shape[0]):
+        total += x[positions[i]] * x[first + i]
+    return total
+
+
+def checked(x, count, limit):
+    total = 0.0
+    for i in range(count):
+        if i >= limit:
+            raise ValueError("too far")
+        total += x[i]
+    return total
+
+
+def flattened(x, rows, columns, stride):
+    total = 0.0
+    for i in range(rows):
+        for j in range(columns):
+            total += x[i * stride + j]
+    return total
+
+
+def guarded(x, low, high, offset):
+    total = 0.0
+    for i in range(low, high):
+        if i >= offset:
+            total += x[i - offset]
+        else:
+            total -= x[i] * 2.0
+    return total
+
+
+def protected(x, count, shift):
+    total = 0.0
+    for i in range(count):
+        for j in range(count):
+            if i + j < x.shape[0] and i > shift:
+                total += x[i + j] * x[i - shift - 1]
+            elif not (i == 0 or j >= x.shape[0]):
+                total -= x[j]
+    return total
+
+
+def stored(x, limit, shift):
+    y = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        if x[i] > limit:
+            y[i] = x[i - 1]
+        elif i > shift:
+            y[i - shift] += x[i - shift] * 3.0
+    return y.sum()
+
+
+def scattered(x, positions, limit):
+    y = np.zeros(x.shape[0])
+    for i in range(positions.shape[0]):
+        if x[positions[i]] > limit:
+            y[positions[i]] = 1.0
+            y[i] += 2.0
+    return y.sum()
+
+
+def vector(length: int) -> np.ndarray:
+    return np.arange(1.0, length + 1.0)
+
+
+def matrix(rows: int, columns: int) -> np.ndarray:
+    return np.arange(1.0, rows * columns + 1.0).reshape(rows, columns)
+
+
+LENGTHS = st.integers(0, 6)
+NUMBERS = st.integers(-7, 7)
+POSITIONS = st.lists(NUMBERS, max_size=5).map(lambda each: np.array(each, int))
+MAKERS: dict[Callable[..., Any], st.SearchStrategy[Any]] = {
+    along: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    backwards: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    triangle: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    band: st.tuples(st.builds(matrix, LENGTHS, LENGTHS), NUMBERS, NUMBERS),
+    recurrence: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS),
+    neighbours: st.tuples(st.builds(matrix, LENGTHS, LENGTHS), NUMBERS),
+    picked: st.tuples(LENGTHS.map(vector), POSITIONS, NUMBERS),
+    checked: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS),
+    guarded: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS),
+    protected: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS),
+    stored: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS),
+    scattered: st.tuples(LENGTHS.map(vector), POSITIONS, LENGTHS),
+    flattened: st.tuples(LENGTHS.map(vector), LENGTHS, LENGTHS, NUMBERS),
+}
+
+
+def outcome(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    try:
+        return function(*arguments)
+    except (IndexError, ValueError, OverflowError) as error:
+        return type(error)
+
+
+COMPILED = {function: ng.graph_jit(function) for function in MAKERS}
+
+
+def require_same(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    plain, given = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    expected, found = outcome(function, plain), outcome(COMPILED[function], given)
+    if found is OverflowError:  # of a number of more than 64 bits, which Python has
+        assert max(abs(each) for each in arguments if isinstance(each, int)) >= 2**31
+        plain = arguments
+    else:
+        assert issubclass(found, expected) if isinstance(found, type) else found == expected
+    np.testing.assert_equal(given, arguments if isinstance(expected, type) else plain)
+
+
+@pytest.mark.parametrize("function", MAKERS, ids=lambda each: each.__name__)
+def test_values_and_errors_are_those_of_python(function: Callable[..., Any]) -> None:
+    @settings(max_examples=300, deadline=None)
+    @given(MAKERS[function])
+    def run(arguments: tuple[Any, ...]) -> None:
+        require_same(function, arguments)
+
+    run()
+
+
+@pytest.mark.parametrize("place", range(1, 5))
+@pytest.mark.parametrize("function", [along, backwards, triangle], ids=lambda each: each.__name__)
+def test_large_numbers_do_not_wrap(function: Callable[..., Any], place: int) -> None:
+    for limit in LIMITS:
+        for shift, steps in product((-1, 0, 1), (0, 1, 2)):
+            if abs(limit + shift) >= 2**63:
+                continue
+            numbers = [0, steps, 1, 0, 0]
+            numbers[place] = limit + shift
+            if function is not triangle and place in (1, 2):  # few steps, wherever they are
+                numbers[:2] = sorted((limit + shift, limit + shift - steps))
+            if function is triangle and place == 2:
+                continue  # a loop of that many steps
+            require_same(function, (vector(4), *numbers[: 5 if function is triangle else 4]))
+
+
+@pytest.mark.parametrize("failing", [0, 1, 4])
+def test_the_first_step_that_fails_is_named(failing: int) -> None:
+    positions = np.zeros(5, int)
+    positions[failing] = 9
+    with pytest.raises(IndexError) as caught:
+        COMPILED[picked](vector(5), positions, 0)
+    line = inspect.getsourcelines(picked)[1] + 3
+    assert f"test_versions.py:{line}\n  in step {failing}\n" in str(caught.value)
+
+
+LINEAR: dict[Callable[..., Any], tuple[str, ...]] = {
+    along: ("low", "high", "offset"),
+    triangle: ("rows", "first", "last", "offset"),
+    flattened: ("rows", "columns", "stride"),
+}
+"""Loops of which all conditions are found, and the numbers that they are called with."""
+
+
+@pytest.mark.parametrize("function", LINEAR, ids=lambda each: each.__name__)
+def test_what_is_asked_before_a_loop_holds_if_and_only_if_no_step_fails(
+    function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[Implication]] = []
+
+    def condition_of(needed: Sequence[Implication], order: Sequence[Value]) -> Value:
+        asked.append(needed)
+        return original(needed, order)
+
+    original = control.condition_of
+    monkeypatch.setattr(control, "condition_of", condition_of)
+    fixed = {"scale": 1, "slope": 0}
+    names = list(inspect.signature(function).parameters)[1:]
+    steps = ng.graph_jit(function, static_argnames=tuple(fixed.keys() & set(names)), cache=False)
+    outcome(steps, [vector(4), *(fixed.get(name, 2) for name in names)])
+    (needed,) = asked
+
+    @settings(max_examples=500, deadline=None)
+    @given(LENGTHS, st.tuples(*(NUMBERS for _ in LINEAR[function])))
+    def run(length: int, numbers: tuple[int, ...]) -> None:
+        values = dict(zip(LINEAR[function], numbers, strict=True), **fixed)
+        x = Watched(length)
+        fails = outcome(function, [x, *(values[name] for name in names)]) is IndexError
+        held = all_hold(needed, {"x.shape[0]": length, **values})
+        assert not (held and fails)
+        assert held or fails or x.least < 0  # negative positions may take the version with checks
+
+    run()
+
+
+class Watched:
+    """An array of ones that knows the least position that was read."""
+
+    def __init__(self, length: int) -> None:
+        self.length, self.least = length, 0
+
+    def __getitem__(self, position: int) -> float:
+        if not -self.length <= position < self.length:
+            raise IndexError
+        self.least = min(self.least, position)
+        return 1.0
+
+
+def all_hold(needed: Sequence[Implication], values: Mapping[str, int]) -> bool:
+    def holds(each: Implication) -> bool:
+        premises = (number_of(premise, values) >= 1 for premise in each.premises)
+        return not all(premises) or number_of(each.goal, values) >= 0
+
+    return all(map(holds, needed))
+
+
+def number_of(found: Polynomial, values: Mapping[str, int]) -> int:
+    return sum(
+        count * math.prod(values[str(each.name)] for each in factors)  # type: ignore[attr-defined]
+        for factors, count in found.terms.items()
+    )
