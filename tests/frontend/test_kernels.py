@@ -18,6 +18,7 @@ ROUNDED = {
     "heat_3d": 1e-13,
     "fdtd_2d": 1e-13,
     "fdtd_2d_loops": 1e-14,
+    "forward_substitution": 1e-14,
     "cholesky": 1e-14,
     "gram_schmidt": 1e-13,
     "n_body": 1e-13,

@@ -1,5 +1,6 @@
 """NumPy's functions that are no ops of their own: those that write, that call users' functions, and ufuncs' methods."""
 
+import functools
 import subprocess
 import sys
 
@@ -90,7 +91,7 @@ def test_put_out_of_bounds_raises():
         graph_jit(function)(X.copy())
 
 
-@pytest.mark.parametrize("name", ["subtract", "divide", "hypot", "logaddexp", "arctan2", "fmax", "add", "maximum"])
+@pytest.mark.parametrize("name", ["subtract", "divide", "hypot", "logaddexp", "copysign", "fmax", "add", "maximum"])
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_methods_of_ufuncs(name, axis):
     ufunc = getattr(np, name)
@@ -98,6 +99,14 @@ def test_methods_of_ufuncs(name, axis):
     check(lambda x: ufunc.accumulate(x, axis=axis), X)
     check(lambda x: ufunc.reduceat(x, [0, 2, 1, 3], axis=axis), X)
     check(lambda x, y: ufunc.outer(x, y), X, X[0])
+
+
+def test_reductions_take_one_element_after_the_other():
+    """The vector loops of NumPy for AVX-512 reduce rows by ``arctan2`` and ``power`` wrongly."""
+    for ufunc in (np.arctan2, np.power):
+        expected = [functools.reduce(ufunc, row) for row in np.abs(X)]
+        found = graph_jit(lambda x, ufunc=ufunc: ufunc.reduce(x, axis=1))(np.abs(X))
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2])

@@ -95,7 +95,9 @@ def ufunc_methods() -> Family:
         calls[f"{name}.outer"] = f"np.{name}.outer({first}, {second})"
         if gives_own:
             calls[f"{name}.at"] = f"np.{name}.at({target}, [0, 2], {second}[:2]{'.sum()' if target == 'B' else ''})"
-            calls[f"{name}.reduce"] = f"np.{name}.reduce({first})"
+            # NumPy's vector loops for AVX-512 reduce a vector of these wrongly, and columns of a matrix rightly
+            whole = f"{first}[:4].reshape(2, 2)" if name in ("arctan2", "power") else first
+            calls[f"{name}.reduce"] = f"np.{name}.reduce({whole})"
             calls[f"{name}.accumulate"] = f"np.{name}.accumulate({first})"
             calls[f"{name}.reduceat"] = f"np.{name}.reduceat({first}, [0, 2, 4])"
     return Family("Methods of NumPy's ufuncs", dict(sorted(calls.items())))
