@@ -14,6 +14,7 @@ from numbagraph.emit.failures import leaves_record, text
 from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
+from numbagraph.emit.temporaries import temporaries
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
@@ -45,7 +46,8 @@ class RegionFunctions(Struct):
 
     @property
     def has_temporaries(self) -> bool:
-        return bool(self.region.program.body.slots)
+        """Whether it needs memory beyond the stack."""
+        return bool(temporaries(self.region.program).in_arena)
 
 
 class Tables:
@@ -354,6 +356,8 @@ class LoopEmitter:
         for number, buffer in enumerate(loop.sequences, first):
             tables.put(tables.data, number, self.row(buffer, step))
         for number, each in enumerate(loop.carried):
+            if each.stride is not None:
+                self.put_number(self.counted(each, step), tables.get(tables.data, number), each.last)
             if isinstance(each.initial, Buffer):
                 if not each.in_place:
                     tables.put(tables.results, number, self.target(each, step))
@@ -361,6 +365,15 @@ class LoopEmitter:
                 self.move_number(tables.get(tables.data, number), self.row(each.before, step), each.last)
         for number, buffer in enumerate(loop.stacked, first):
             tables.put(tables.results, number, self.row(buffer, step))
+
+    def counted(self, each: Carried, step: ir.Value) -> ir.Value:
+        """What an integer is before a step, where each step adds a stride to it. Products wrap as the sums do.
+
+        It is computed anew: LLVM does not see that a number which is carried through both of the strip-mined loops is
+        an induction variable, and vectorises no remainder of a loop that leaves one behind.
+        """
+        assert isinstance(each.initial, Scalar)
+        return self.builder.add(self.line.scalar(each.initial), self.builder.mul(step, ir.Constant(I64, each.stride)))
 
     def target(self, each: Carried, step: ir.Value) -> ir.Value:
         """Where a step stores what an array becomes: the last step where the loop's result is; those before it where
@@ -380,7 +393,7 @@ class LoopEmitter:
         """What a step has made is what the next one takes."""
         tables = self.tables
         for number, each in enumerate(self.loop.carried):
-            if each.in_place:
+            if each.in_place or each.stride is not None:
                 continue
             if isinstance(each.initial, Buffer):
                 tables.put(tables.data, number, tables.get(tables.results, number))
@@ -388,8 +401,10 @@ class LoopEmitter:
                 self.move_number(self.numbers[number], tables.get(tables.data, number), each.last)
 
     def move_number(self, source: ir.Value, target: ir.Value, like: Buffer) -> None:
-        code, dtype = self.line.code, like.dtype
-        code.store(code.load(typed(self.line, source, like), dtype), typed(self.line, target, like), dtype)
+        self.put_number(self.line.code.load(typed(self.line, source, like), like.dtype), target, like)
+
+    def put_number(self, number: ir.Value, target: ir.Value, like: Buffer) -> None:
+        self.line.code.store(number, typed(self.line, target, like), like.dtype)
 
     def finish(self) -> None:
         """Bring what is carried to where the results are, where it is not there."""
@@ -398,6 +413,9 @@ class LoopEmitter:
             if each.in_place:
                 continue
             found, last = tables.get(tables.data, number), self.bases[each.last]
+            if each.stride is not None:
+                self.put_number(self.counted(each, self.trips), last, each.last)
+                continue
             if isinstance(each.initial, Buffer):
                 with self.builder.if_then(self.builder.icmp_unsigned("!=", found, last)):
                     copy_memory(self.line, last, found, size)

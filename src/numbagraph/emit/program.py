@@ -16,7 +16,8 @@ from numbagraph.emit.reverse import run_reverse
 from numbagraph.emit.rows import call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
-from numbagraph.intrinsics.emitter import I32, I64, POINTER, memory_type
+from numbagraph.emit.temporaries import temporaries
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
@@ -47,6 +48,7 @@ class ProgramEmitter:
         self.code = line.code
         self.module = line.function.module
         self.program = program
+        self.placed = temporaries(program)
         tiled = (step for step in program.body.steps if isinstance(step, TiledLoop))
         self.loop_of = {owner: step for step in tiled for owner in step.in_tile}
         self.tiles: dict[TiledLoop, ir.Value] = {}
@@ -59,8 +61,7 @@ class ProgramEmitter:
         if self.arena is not None:
             for condition in self.program.entry.guards:  # elsewhere `shapes` has checked them
                 self.line.leave_if(self.code.builder.not_(self.line.scalar(condition)), ir.Constant(I32, CHECK_FAILED))
-        if self.program.body.slots:
-            self.place_temporaries(self.line.take(self.temporaries()) if self.arena is None else self.arena)
+        self.place_temporaries()
         for number, step in enumerate(self.program.body.steps):
             self.run(step, number)
         for position, result in enumerate(self.program.results):
@@ -162,19 +163,27 @@ class ProgramEmitter:
                 builder.call(copy, [target, source, size])
 
     def temporaries(self) -> ir.Value:
-        """Bytes of all temporaries that own memory; the memory plan says which share it."""
+        """Bytes of all temporaries that are not on the stack; the memory plan says which share memory."""
         return self.offsets()[-1]
 
-    def place_temporaries(self, arena: ir.Value) -> None:
-        """Let the temporaries be in one allocation."""
-        for slot, offset in zip(self.program.body.slots, self.offsets(), strict=False):
-            self.line.buffers[slot[0]] = self.code.builder.gep(arena, [offset])
+    def place_temporaries(self) -> None:
+        """Let small temporaries be on the stack, and the others in one allocation."""
+        builder = self.code.builder
+        for slot, size in self.placed.on_stack:
+            with builder.goto_entry_block():
+                memory = builder.alloca(ir.ArrayType(I8, size))
+            memory.align = ALIGNMENT
+            self.line.buffers[slot[0]] = builder.bitcast(memory, POINTER)
+        if self.placed.in_arena:
+            arena = self.line.take(self.temporaries()) if self.arena is None else self.arena
+            for slot, offset in zip(self.placed.in_arena, self.offsets(), strict=False):
+                self.line.buffers[slot[0]] = builder.gep(arena, [offset])
 
     def offsets(self) -> list[ir.Value]:
-        """Where each slot begins, and the size of all of them."""
+        """Where each slot of the allocation begins, and the size of all of them."""
         builder = self.code.builder
         offsets: list[ir.Value] = [ir.Constant(I64, 0)]
-        for slot in self.program.body.slots:
+        for slot in self.placed.in_arena:
             size = self.slot_size(slot)
             padded = builder.add(size, ir.Constant(I64, ALIGNMENT - 1))
             offsets.append(builder.add(offsets[-1], builder.and_(padded, ir.Constant(I64, -ALIGNMENT))))

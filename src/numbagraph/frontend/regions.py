@@ -42,8 +42,31 @@ class Body(Struct):
         return any(guard.ordered for guard in self.guards)
 
     def is_used(self, node: Node) -> bool:
-        """Whether a value is one of those around the region. Lengths are computed again, since types refer to them."""
-        return node in self.used and not is_length(node)
+        """Whether a value is one of those around the region, and is not computed again."""
+        return node in self.used and not is_recomputed(node)
+
+
+LARGEST_RECOMPUTED = 16
+"""Nodes."""
+
+
+def is_recomputed(value: Value) -> bool:
+    """Whether a region computes a value of the enclosing graph again: short arithmetic on lengths and integers of
+    Python, since types refer to it. What a loop gave, or an element of an array, is passed."""
+    stack, seen = [value], set[Value]()
+    while stack:
+        each = stack.pop()
+        if each in seen or (not isinstance(each, Node) and not each.ndim):
+            continue
+        if (
+            not is_length(each)
+            or len(seen) == LARGEST_RECOMPUTED
+            or (isinstance(each, Node) and each.op.kind == "control")
+        ):
+            return False
+        seen.add(each)
+        stack += each.inputs if isinstance(each, Node) else ()
+    return True
 
 
 def trace_region(
@@ -142,6 +165,6 @@ def invariants(body: Body, parameters: Sequence[Value]) -> set[Value]:
             outer.add(value)
         if may_fail(value) or not failing.isdisjoint(value.inputs):
             failing.add(value)
-        elif value in outer and value.op.kind not in ("view", "identity") and not is_length(value):
+        elif value in outer and value.op.kind not in ("view", "identity") and not is_recomputed(value):
             found.add(value)
     return found

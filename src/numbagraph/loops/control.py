@@ -10,6 +10,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import with_lengths
+from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
 from numbagraph.loops.ir import Branch, Carried, Compute, Loop, Operand, Program, Region, ReverseLoop, Step
 from numbagraph.loops.nests import ElementBuilder
@@ -210,7 +211,8 @@ class ControlBuilder:
         last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
         in_place = (place, place) in updated(region)
         other = last if in_place else Buffer(f"{name}_other", type_, extents)
-        return Carried(first, last, other, self.wanted.get(outputs + number), in_place)
+        stride = stride_of(self.node, number)
+        return Carried(first, last, other, self.wanted.get(outputs + number), in_place, stride)
 
     def region(
         self, graph: Graph, varying: Iterable[Value], given: Mapping[int, int] = NOTHING, versioned: bool | None = None
@@ -228,16 +230,57 @@ class ControlBuilder:
         return Region(final, NativeSignature(leaves, (), results, single=False), program, varies)
 
 
+def stride_of(node: Node, number: int) -> int | None:
+    """What each step of a scan adds to a carried integer, if it does nothing else to it."""
+    if node.op.name != "scan":
+        return None
+    body = node.attrs["body"]
+    before, after = body.inputs[number], body.outputs[number]
+    if before.dtype != INT64 or before.ndim or not isinstance(after, Node) or after.op.name != "add":
+        return None
+    first, second = after.inputs
+    return int(second.data) if first is before and isinstance(second, Constant) and second.dtype == INT64 else None
+
+
 def kept_operands(branches: Sequence[Graph]) -> dict[int, int]:
-    """The operands that a branch returns, and the results that they are: the others may update them where they lie."""
+    """The operands that every branch returns or updates, and the results that they are: they may be updated where they
+    lie. What a branch updates is a guess, to be compared with what its program does."""
     found: dict[int, int] = {}
-    for branch in branches:
-        for place, result in enumerate(branch.outputs):
-            if result.ndim and result in branch.inputs:
-                number = branch.inputs.index(result)
-                if number not in found and place not in found.values():
-                    found[number] = place
+    for place, results in enumerate(zip(*(each.outputs for each in branches), strict=True)):
+        if not results[0].ndim:
+            continue
+        begun = [origin(result) for result in results]
+        numbers = {
+            each.inputs.index(value) if value in each.inputs else None
+            for each, value in zip(branches, begun, strict=True)
+        }
+        number = numbers.pop()
+        if number is not None and not numbers and number not in found:
+            found[number] = place
     return found
+
+
+def origin(value: Value) -> Value:
+    """The array that updates made a value from: the first operand of one type, and so on."""
+    while isinstance(value, Node):
+        place = first_of(value)
+        if place is None or value.inputs[place].type != value.type:
+            break
+        value = value.inputs[place]
+    return value
+
+
+def first_of(node: Node) -> int | None:
+    """Which operand a node may be an update of."""
+    if not node.inputs or node.op.kind != "control":
+        return 0 if node.inputs else None
+    attrs = node.attrs
+    if node.op.name == "switch":
+        kept = kept_operands(attrs["branches"])
+        return next((1 + number for number, place in kept.items() if place == attrs["result"]), None)
+    if node.op.name in ("scan", "while_loop") and attrs["result"] < attrs["carries"]:
+        return attrs["result"] + (node.op.name == "scan")
+    return None
 
 
 def updated(region: Region) -> set[tuple[int | None, int | None]]:

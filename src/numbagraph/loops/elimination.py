@@ -15,7 +15,7 @@ from itertools import product
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import substitute
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Value, toposort
 from numbagraph.loops.polynomials import Polynomial, polynomial
@@ -40,6 +40,13 @@ class Implication(Struct):
         """Whether it does whatever the values are."""
         return self.is_true and self.magnitude.known is not None
 
+    def with_values_of(self, other: Implication) -> Implication:
+        """The same, where the values of another one are not large either."""
+        own = {value for each in (*self.premises, self.goal, self.magnitude) for value in each.values()}
+        more = (value for each in (other.goal, other.magnitude) for value in each.values() if value not in own)
+        magnitude = self.magnitude + Polynomial(dict.fromkeys(((value,) for value in more), 1))
+        return replace(self, magnitude=magnitude)
+
     @property
     def is_true(self) -> bool:
         """Whether it does, if no number is too large."""
@@ -47,6 +54,23 @@ class Implication(Struct):
             return True
         above = (self.goal - each for each in (Polynomial(), *(premise - 1 for premise in self.premises)))
         return any(each.known is not None and each.known >= 0 for each in above)
+
+
+def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...]:
+    """The conditions without those that follow from another one, since lengths are not negative. That one then says
+    which values the program compares with any of them, since none of these may be large."""
+    groups: dict[object, list[Implication]] = {}
+    for each in conditions:
+        stronger = groups.setdefault((frozenset(each.premises), each.goal.beside_lengths), [])
+        for place, other in enumerate(stronger):
+            difference = each.goal - other.goal
+            if difference.is_never_negative or (-difference).is_never_negative:
+                first, second = (other, each) if difference.is_never_negative else (each, other)
+                stronger[place] = first.with_values_of(second)
+                break
+        else:
+            stronger.append(each)
+    return tuple(each for group in groups.values() for each in group)
 
 
 TOGETHER = {

@@ -350,6 +350,8 @@ class Carried(Struct, frozen=False):
     before: Buffer | None = None
     in_place: bool = False
     """Whether each step updates it where it lies."""
+    stride: int | None = None
+    """What each step adds to an integer, if it does nothing else to it: the number of the step says what it is."""
 
 
 class Loop(Step, frozen=False):

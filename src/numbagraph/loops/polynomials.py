@@ -76,6 +76,17 @@ class Polynomial(Struct):
         return total
 
     @property
+    def beside_lengths(self) -> Polynomial:
+        """The terms of which lengths and numbers are not the only factors."""
+        terms = {factors: count for factors, count in self.terms.items() if not all(map(is_length, factors))}
+        return Polynomial(terms)
+
+    @property
+    def is_never_negative(self) -> bool:
+        """Whether it is a sum of products of lengths."""
+        return all(count > 0 and all(map(is_length, factors)) for factors, count in self.terms.items())
+
+    @property
     def magnitude(self) -> Polynomial:
         """A bound of its magnitude, for values that are not negative, or in magnitudes of values."""
         return Polynomial({factors: abs(count) for factors, count in self.terms.items()})
@@ -89,6 +100,10 @@ class Polynomial(Struct):
                 term = each if number == 0 and count == 1 else registry["multiply"](term, each)
             total = term if total is None else registry["add"](total, term)
         return constant(0, dtype=INT64) if total is None else total
+
+
+def is_length(value: Value) -> bool:
+    return isinstance(value, Dim)
 
 
 def as_polynomial(number: Polynomial | int) -> Polynomial:

@@ -17,10 +17,19 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Dim, Node, Value, at_source, constant, extent_values, toposort
-from numbagraph.loops.elimination import LARGEST, LARGEST_FACTOR, Implication, Place, Steps, Taken, TooHard
+from numbagraph.loops.elimination import (
+    LARGEST,
+    LARGEST_FACTOR,
+    Implication,
+    Place,
+    Steps,
+    Taken,
+    TooHard,
+    without_implied,
+)
 from numbagraph.loops.polynomials import Polynomial, polynomial
 
-MOST = 64
+MOST = 256
 """Conditions, beyond which a loop keeps its checks."""
 
 
@@ -47,7 +56,7 @@ def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
         return None
     count = len(body.outputs)
     fast = body.with_outputs(results[:count], with_guard_values(kept, results[count:]))
-    return Versions(fast, tuple(each for each in found.needed if not each.holds))
+    return Versions(fast, without_implied(each for each in found.needed if not each.holds))
 
 
 class Unchecked:

@@ -22,7 +22,7 @@ from numbagraph.ir.abi import Leaf, NativeSignature, Result
 from numbagraph.ir.graph import Graph, content_hash
 from numbagraph.ir.op import boxing
 from numbagraph.ir.structs import Struct, cached_property, replace
-from numbagraph.ir.values import Source
+from numbagraph.ir.values import Node, Source, Value
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
@@ -58,6 +58,10 @@ def signature_of(
         for value, number in zip(graph.outputs, [*kept, *written], strict=True)
     )
     return NativeSignature(tuple(leaves[:count]), tuple(leaves[count:]), results, single)  # type: ignore[arg-type]
+
+
+def is_control(value: Value) -> bool:
+    return isinstance(value, Node) and value.op.kind == "control"
 
 
 class Specialisation(Struct, frozen=False):
@@ -102,8 +106,11 @@ class Specialisation(Struct, frozen=False):
         places = {each.written: place for place, each in enumerate(self.signature.results) if each.written is not None}
         if not places:
             return
-        program = self.built(places)
-        if passes().fails_late(program):
+        outputs = self.stages.final.outputs
+        # a loop may end at a signal, or at a check, after it has begun to write
+        given = {number: place for number, place in places.items() if not is_control(outputs[place])}
+        program = self.built(given)
+        if given and passes().fails_late(program):
             program = self.built({})
         self.program = program  # type: ignore[misc]  in place of what it would be
         in_place, old = {leaf.leaf for leaf, _ in program.donations}, self.signature.results

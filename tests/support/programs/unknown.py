@@ -225,3 +225,18 @@ def as_long_as_before(x, steps):
         y = pairs.reshape(-1)
         half = x.size - half
     return y
+
+
+@refused("is a number on one path and an array", (np.array([2.0]), 1), (RNG.random(3), -1))
+def number_or_array(x, n):
+    if n > 0:
+        return x
+    return n
+
+
+@refused("is a number on one path and an array", (RNG.random(3), 4))
+def number_becomes_array(x, n):
+    product = 1.0
+    for _ in range(n):
+        product = product * x
+    return product

@@ -29,13 +29,12 @@ from numbagraph.frontend.capture.state import (
 )
 from numbagraph.frontend.capture.storages import Traced, assign, in_region, share
 from numbagraph.frontend.ordered import now, set_order, with_order
-from numbagraph.frontend.regions import TRUE, require_to_run
+from numbagraph.frontend.regions import TRUE, is_recomputed, require_to_run
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value, at_source
-from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import NAMESPACE
 
@@ -215,7 +214,7 @@ class Joined:
                 f"chooses between numbers, arrays, and trees of them\n  at {user_source()}"
             )
         target = joined(kind(no.value.type), kind(yes.value.type))
-        shape = common_shape(no.value, yes.value)
+        shape = common_shape(no.value, yes.value, name)
         found: list[Tracer] = []
 
         def place(result: Value) -> None:
@@ -244,7 +243,7 @@ class Joined:
             Draft(f"branch{number}", *guards_without_masks(outputs, side.guards, known))
             for number, (outputs, side) in enumerate(zip(self.outputs, sides, strict=True))
         ]
-        regions, captures = close_together((), drafts, lambda node: node in known and not is_length(node))
+        regions, captures = close_together((), drafts, lambda node: node in known and not is_recomputed(node))
         index = convert(self.test, INT64)
         bind = registry["switch"].bind
         count = len(self.outputs[0])

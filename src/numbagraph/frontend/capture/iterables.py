@@ -52,6 +52,7 @@ class Range(OnlyTraced):
         if known(self.step) is None:
             nonzero = registry["not_equal"](self.step, 0)
             shapes.require(nonzero, f"range() arg 3 must not be zero\n  at {user_source()}", ValueError)
+        self._outside = Tracer(self.start), Tracer(self.step)
 
     def count(self) -> Value:
         step, distance = known(self.step), shapes.subtract(self.stop, self.start)
@@ -62,6 +63,8 @@ class Range(OnlyTraced):
         return shapes.as_value(shapes.maximum(shapes.floor_divide(rounded, self.step), 0))
 
     def at(self, number: Tracer) -> Any:
+        for each in self._outside:
+            each.require_scope()  # a step is given them
         scaled = number.value if known(self.step) == 1 else registry["multiply"].bind(number.value, self.step)
         return Tracer(scaled if known(self.start) == 0 else registry["add"].bind(self.start, scaled))
 

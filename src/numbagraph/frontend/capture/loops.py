@@ -340,7 +340,7 @@ class Capture:
         self.require_lasting_shape(name, end)
         first = value_of(self.leaf(number, place), name)
         known = self.carried.get((number, place), (kind(first.type),))[0]
-        self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end))
+        self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end, name))
 
     def require_lasting_shape(self, name: str, end: Value) -> None:
         """Raise where lengths after a step depend on what the loop carries: it carries arrays of one shape."""

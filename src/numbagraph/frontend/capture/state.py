@@ -15,7 +15,7 @@ from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, WEAK_TYPES
-from numbagraph.ir.values import ArrayType, Value
+from numbagraph.ir.values import ArrayType, Constant, Value
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.runtime.arguments import NAMESPACE, flatten
 
@@ -124,9 +124,15 @@ def require_shape(value: Value, shape: Sequence[Any], name: str) -> None:
         shapes.require_same(one, other, text)
 
 
-def common_shape(one: Value, other: Value) -> tuple[Any, ...]:
-    """The shape of two values that meet: that of the array, where one is a number."""
-    return one.shape if one.ndim >= other.ndim else other.shape
+def common_shape(one: Value, other: Value, name: str) -> tuple[Any, ...]:
+    """The shape of two values that meet: that of the array, where one is the number zero, with which a sum begins."""
+    small, large = (one, other) if one.ndim < other.ndim else (other, one)
+    if large.ndim and not small.ndim and not (isinstance(small, Constant) and small.data == 0):
+        raise CaptureError(
+            f"{shown(name)} is a number on one path and an array of shape {shapes.shape_text(large.shape)} on another: "
+            f"a loop or a branch on traced values gives one of them; write np.full(shape, number)\n  at {user_source()}"
+        )
+    return large.shape
 
 
 def with_array(value: Value, was: Tracer) -> Value:
