@@ -189,7 +189,8 @@ def trace(
     with tracing(described, converts) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         current.shared = None if writable is None else {}
-        tracers = [argument(each, number in (writable or ())) for number, each in enumerate(inputs)]
+        pairs = zip(inputs, layouts, strict=True)
+        tracers = [argument(*each, number in (writable or ())) for number, each in enumerate(pairs)]
         returned = call(tracers)
         changed = written(tracers, inputs)
         values, outputs = collect_outputs(returned, described, tracers, changed)

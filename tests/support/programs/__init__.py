@@ -1,6 +1,6 @@
 """Functions with loops, branches and assignments as people write them, and arguments to try them on."""
 
-from tests.support.programs import aliases, arrays, generators, idioms, optional, statements, unknown, values
+from tests.support.programs import aliases, arrays, generators, idioms, optional, statements, unknown, values, views
 from tests.support.programs.declared import PROGRAMS, REFUSED
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "statements",
     "unknown",
     "values",
+    "views",
 ]

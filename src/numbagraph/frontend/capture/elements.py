@@ -90,7 +90,7 @@ def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
-    if in_region():
+    if in_region() and not isinstance(holder, Tracer):
         raise CaptureError(
             f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
             f"it afterwards\n  at {user_source()}"
