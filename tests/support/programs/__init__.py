@@ -1,6 +1,17 @@
 """Functions with loops, branches and assignments as people write them, and arguments to try them on."""
 
-from tests.support.programs import aliases, arrays, generators, idioms, optional, statements, unknown, values, views
+from tests.support.programs import (
+    aliases,
+    arrays,
+    generators,
+    idioms,
+    optional,
+    paths,
+    statements,
+    unknown,
+    values,
+    views,
+)
 from tests.support.programs.declared import PROGRAMS, REFUSED
 
 __all__ = [
@@ -11,6 +22,7 @@ __all__ = [
     "generators",
     "idioms",
     "optional",
+    "paths",
     "statements",
     "unknown",
     "values",
