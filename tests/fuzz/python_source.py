@@ -232,7 +232,7 @@ class Draw:
             kind = {"t": "f", "u": "f", "q": "i"}.get(line[0], "v")
             known[kind].append(line[0])
             block.append(Statement(str(line)))
-        block += self.block(known, DEPTH, in_loop=False, most=5)
+        block += self.block(known, DEPTH if self.chance(0.2) else DEPTH - 1, in_loop=False, most=5)
         values = [each for names in known.values() for each in dict.fromkeys(names)]
         chosen = [str(each) for each in self.rng.permutation(values)[: self.rng.integers(1, 5)]]
         if self.returns:  # the same kinds

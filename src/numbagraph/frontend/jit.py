@@ -276,14 +276,15 @@ class GraphFunction(Inspected, Embedded):
     def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
         """The version that compares lengths where a statement is reached that requires them to be equal."""
         with self._lock, collector_at_rest:
-            if traced.apart is None:
-                made = self._traced_anew(arguments, arguments.described()[0], unifies=False)
-                made.found.watched = arguments.watched
-                self._specialise(made.found, arguments, made.reach)
-                if not made.is_valid:
-                    return made.found
-                traced.apart = made.found
-            return traced.apart
+            if traced.apart is not None:
+                return traced.apart
+            made = self._traced_anew(arguments, arguments.described()[0], unifies=False)
+            found: Traced = made.found
+            found.watched = arguments.watched
+            self._specialise(found, arguments, made.reach)
+            if made.is_valid:
+                traced.apart = found
+            return found
 
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, unifies: bool = True) -> Made:
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)

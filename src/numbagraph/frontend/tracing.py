@@ -294,7 +294,8 @@ class Tracer(Unknown):
 
     def _written_through(self, base: Value, changed: Value) -> Value:
         """What this is a view of, once the view has changed."""
-        found = None if self._derive is None else ops.through.written_through(self._derive, base, changed)
+        derive: Any = self._derive
+        found = None if derive is None else ops.through.written_through(derive, base, changed)
         if found is None:
             text = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
             raise self._refuse(text)

@@ -26,7 +26,7 @@ class Unknown:
     value: Value
 
     @property
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
         """What `isinstance` asks where an object's type does not answer. What the user asks, converted functions do."""
         code = sys._getframe(1).f_code
         trace = current_trace()

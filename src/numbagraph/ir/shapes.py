@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -72,6 +72,19 @@ def require(condition: Value | bool, subject: str, error: type[Exception] = Shap
     collector: GuardCollector | None = getattr(_collectors, "current", None)
     if collector is not None:
         collector.require(condition, subject, error)
+
+
+def require_of(
+    condition: Value,
+    subject: str,
+    error: type[Exception],
+    failure: Callable[..., Exception],
+    arguments: tuple[Value, ...],
+) -> None:
+    """The same, with an error that ``failure`` makes of the numbers that the arguments are."""
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if collector is not None:
+        collector.add(Guard(condition, subject, current_source(), error, failure, arguments))
 
 
 def require_all(found: GuardCollector) -> None:

@@ -245,3 +245,71 @@ def return_from_loop_in_loop_with_else(a, b, n):
     else:
         n = n + 1.0
     return a.sum() + n
+
+
+@refused("is read by another name", (np.arange(4.0),))
+def dict_by_two_names(x):
+    d = {"s": 0.0}
+    e = d
+    t = 0.0
+    for v in x:
+        d["s"] += v
+        t += e["s"]
+    return t
+
+
+@refused("is read by another name", (np.arange(4.0),))
+def list_within_a_tuple(x):
+    d = [0.0, 1.0]
+    e = (d, 2)
+    t = 0.0
+    for v in x:
+        d[0] += v
+        t += e[0][0]
+    return t
+
+
+@refused("is read by another name", (1.0,), (-1.0,))
+def list_by_two_names_in_a_branch(x):
+    d = [0.0, [1.0]]
+    e = d[1]
+    t = 0.0
+    if x > 0:
+        if x > 0.5:
+            d[1][0] += x
+        t = e[0] * 2
+    return t
+
+
+@case((np.arange(4.0), 1.0), (np.arange(4.0), -1.0))
+def list_read_before_it_changes(x, v):
+    d = [0.0, 1.0]
+    e = d
+    t = x[0]
+    if v > 0:
+        t = e[1] + x[1]
+        d[0] += v
+    for each in x:
+        d[1] += each
+    return t, e[0] + d[1], e[1]
+
+
+@case((np.arange(4.0), 1.0), (np.arange(4.0), -1.0))
+def entries_deleted(x, v):
+    d = {"a": v, "b": 2.0}
+    parts = [v, v * 2, v * 3]
+    for each in x:
+        d["b"] += each
+        rest = [each, v, 1.0]
+        del rest[0]
+        d["a"] = rest[0]
+    del d["a"], parts[1:]
+    return d, parts
+
+
+@refused("a list or a dict is read by another name|has another structure|give it one structure", (1.0,), (-1.0,))
+def deleted_in_a_branch(x):
+    parts = [x, x * 2]
+    if x > 0:
+        del parts[0]
+    return parts

@@ -103,6 +103,8 @@ class Expressions(ast.NodeTransformer):
                 return self.assignment([target], self.visit(value))
             case ast.AugAssign():
                 return [self.augmented(statement)]
+            case ast.Delete(targets=targets):
+                return [self.deleted(each) for each in targets]
         visited = self.visit(statement)
         return [visited]
 
@@ -149,6 +151,11 @@ class Expressions(ast.NodeTransformer):
             return ast.Expr(call_of("set_attribute", self.visit(target.value), constant(target.attr), value))
         assert isinstance(target, ast.Subscript)
         return ast.Expr(call_of("set_item", self.visit(target.value), self.visit(key_of(target.slice)), value))
+
+    def deleted(self, target: ast.expr) -> ast.stmt:
+        if not isinstance(target, ast.Subscript):
+            return ast.Delete([self.visit(target)])
+        return ast.Expr(call_of("delete_item", self.visit(target.value), self.visit(key_of(target.slice))))
 
     def augmented(self, statement: ast.AugAssign) -> ast.stmt:
         value, operator = self.visit(statement.value), constant(_OPERATORS[type(statement.op)])

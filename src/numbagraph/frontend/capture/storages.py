@@ -36,6 +36,10 @@ class Journal:
         """The arrays that are no views, and their values outside."""
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
+        self.originals: dict[int, Any] = {}
+        """The lists and dicts from outside, of which variables of the region have copies, by the copy's identity."""
+        self.hidden: dict[int, tuple[Any, Any]] = {}
+        """Those of them that nobody may read as long as the region lasts, and what they hold."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
 
@@ -63,6 +67,10 @@ class Journal:
         found = [(root, root.value) for root, old in self.roots.values() if root.value is not old]
         for each in reversed(self.saved):
             each.restore()
+        for original, held in self.hidden.values():
+            original.clear()
+            original.extend(held) if type(original) is list else original.update(held)
+        self.hidden.clear()
         return found
 
 
