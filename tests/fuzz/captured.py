@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from numbagraph import TraceError, graph_jit
+from numbagraph.loops.schedule import LengthNotKnown
 from numbagraph.testing.calls import outcome
 from tests.fuzz.python_source import Block, Draw, source_of, without_one
 from tests.fuzz.runner import Difference, Report
 
 __all__ = ["case", "names"]
 
-REFUSALS = (TraceError, NotImplementedError, OverflowError)
+REFUSALS = (TraceError, NotImplementedError, OverflowError, LengthNotKnown)
 ERRORS = (IndexError, ValueError, ZeroDivisionError, TypeError)
 """Which of several errors comes first is not compared: lengths are checked before elements."""
 CALLS = 6

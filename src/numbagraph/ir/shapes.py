@@ -75,13 +75,16 @@ def require(condition: Value | bool, subject: str, error: type[Exception] = Shap
 
 
 def require_of(
-    condition: Value,
+    condition: Value | bool,
     subject: str,
     error: type[Exception],
     failure: Callable[..., Exception],
     arguments: tuple[Value, ...],
 ) -> None:
     """The same, with an error that ``failure`` makes of the numbers that the arguments are."""
+    if isinstance(condition, (bool, np.bool_)):
+        require(condition, subject, error)
+        return
     collector: GuardCollector | None = getattr(_collectors, "current", None)
     if collector is not None:
         collector.add(Guard(condition, subject, current_source(), error, failure, arguments))

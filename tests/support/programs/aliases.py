@@ -313,3 +313,92 @@ def deleted_in_a_branch(x):
     if x > 0:
         del parts[0]
     return parts
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_a_branch(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        if i == 1:
+            v = w
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_an_inner_loop(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        for _ in range(i):
+            v = w
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_to_an_argument_in_a_branch(a, b, n):
+    v = np.zeros(3)
+    for i in range(n):
+        v[0] += 1
+        if b[i] > 5:
+            v = a[1:]
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_an_expression(a, b, n):
+    v, w = a.copy(), b.copy()
+    i = 0
+    while i < n:
+        v[0] += 1
+        v = w if i == 1 else v
+        i += 1
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def both_bound_in_a_branch(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        w[1] += 1
+        t = a + i
+        if i == 2:
+            v = t
+            w = t
+    return v, w
+
+
+@refused("was bound to other arrays in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def swapped_in_a_branch_and_kept(a, b, n):
+    u, v = a.copy(), b.copy()
+    keep = u
+    for i in range(n):
+        v[1:] = u[:-1] + 1
+        if i % 2 == 0:
+            u, v = v, u
+    return u, v, keep
+
+
+@case((np.arange(4.0), np.arange(4.0) * 10, 4), (np.arange(4.0), np.arange(4.0) * 10, 0))
+def swapped_in_a_branch(a, b, n):
+    u, v = a.copy(), b.copy()
+    for i in range(n):
+        v[1:] = u[:-1] + 1
+        if i % 2 == 0:
+            u, v = v, u
+    return u, v
+
+
+@case((np.arange(4.0), np.arange(4.0) * 10, 4))
+def replaced_in_a_branch(a, b, n):
+    t, best, current = np.zeros(4), a.copy(), b.copy()
+    for i in range(n):
+        t[0] += a[i]
+        current[i] += 1
+        if a[i] > 1:
+            t = b + 1
+        elif a[i] > 0:
+            t = t * 2
+        if current.sum() > best.sum():
+            best = current.copy()
+    return t, best, current

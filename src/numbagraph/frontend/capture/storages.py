@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -139,6 +139,22 @@ def root_of(array: Tracer) -> Tracer:
 def forget(array: Tracer, why: str) -> None:
     """Let nobody read an array whose elements are not known any more."""
     array._renew(Stale(array.value, why))
+
+
+class Chosen(tuple["Tracer", ...]):
+    """The arrays that the result of a branch may be."""
+
+    join: Any
+    """The branch, which chooses all its results together."""
+    paths: tuple[Tracer | None, ...]
+    """The array of each path, if it is one."""
+
+    @classmethod
+    def of(cls, result: Tracer, join: Any, sources: Iterable[Any]) -> Chosen:
+        found = cls(result._origins)
+        found.join = join
+        found.paths = tuple(root_of(each) if isinstance(each, Tracer) and each._is_array else None for each in sources)
+        return found
 
 
 def share(result: Tracer, source: Any) -> None:
