@@ -106,21 +106,16 @@ def test_assignment_is_functionalised(function):
     np.testing.assert_array_equal(x, before)
 
 
-def test_assignment_into_functions_views_is_refused():
+def test_assignment_into_views_of_unknown_layout_is_refused():
     def into_view(x):
-        y = x * 2
-        np.flip(y)[0] = 1
+        y = x.T * 2
+        y.reshape(-1)[0] = 1
         return y
 
-    def into_view_of_argument(x):
-        np.flip(x)[0] = 1
-        return x
-
-    for function in (into_view, into_view_of_argument):
-        x = np.arange(3.0)
-        with pytest.raises(TypeError, match=r"copy"):
-            graph_jit(function)(x)
-        np.testing.assert_array_equal(x, np.arange(3.0))
+    x = np.arange(4.0).reshape(2, 2)
+    with pytest.raises(TypeError, match=r"copy"):
+        graph_jit(into_view)(x)
+    np.testing.assert_array_equal(x, np.arange(4.0).reshape(2, 2))
 
 
 def test_in_place_operations_keep_dtype_and_shape():

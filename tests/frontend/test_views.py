@@ -117,15 +117,6 @@ def test_writes_around_methods_and_attributes(name, function):
         check_function(function, function, [array + 1j], name)
 
 
-def part(x):
-    for each in np.array_split(x, 3):
-        each -= each.mean()
-
-
-def real_part(x):
-    x.real[0] = 10
-
-
 def through_slices(x):
     x[1:][1:][0] = 5
     x[0, ...][1:] += 1
@@ -203,7 +194,59 @@ def kept_views_of_copies(x):
     return p, q, x, y
 
 
-WRITTEN_THROUGH = [through_slices, rows, base_and_views, overlapping, methods, rank0, everything, kept_views_of_copies]
+def turned(x):
+    x.T[1] = 5
+    x.T[0, 1] += x.T[3, 2]
+    x.T.T[0, 2] = 7
+    np.swapaxes(x, 0, 1)[1:, ::2] *= 2
+    np.moveaxis(x[None], 0, 1)[0, 0] = 8
+    np.rot90(x)[0, 0] = 9
+    np.flip(x)[0] -= 1
+    x.T[[3, 1], 2] = [10, 11]
+    for column in x[:, 1:].T:
+        column /= 2
+
+
+def split(x):
+    for each in np.array_split(x, 3):
+        each -= each.mean()
+    left, right = np.hsplit(x, 2)
+    right[0] = left[1]
+    np.squeeze(x[:, None], 1)[1] = 3
+    np.atleast_3d(x)[2, 0] = 4
+    np.einsum("ij->ji", x)[0] = 6
+
+
+def reshaped(x):
+    x.reshape(2, 6)[1, ::2] = 5
+    x.reshape(-1)[7] = 6
+    x.ravel()[2:4] += 1
+    x[1:].ravel()[0] = 7
+    x[2].reshape(2, 2)[:, 1] = 8
+    x.flat[1] = 9
+    x.flat[3:5] *= 3
+    x.flat[4:6][0] = 100
+    x.T.flat[1] = 10
+    flat = x.ravel()
+    x[0, 0] = 11
+    return flat
+
+
+def in_parts(x):
+    z = x + 1j
+    z.real[0] = 5
+    z.imag[:, 1] += z.real[:, 2]
+    z.real = z.imag.T.T
+    z.imag -= 1
+    z.T.imag[0][1:] = 3
+    x.real[0, 0] = 2
+    return z
+
+
+WRITTEN_THROUGH = [
+    through_slices, rows, base_and_views, overlapping, methods, rank0, everything, kept_views_of_copies, turned, split,
+    reshaped, in_parts,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", WRITTEN_THROUGH)
@@ -224,12 +267,8 @@ def frozen(x):
     np.broadcast_to(x, (2, 3, 4))[0] = 1
 
 
-def by_ravel(x):
-    x.ravel()[0] = 1
-
-
-def by_flat(x):
-    x.flat[0] = 1
+def by_reshape(x):
+    x.T.reshape(2, 6)[0] = 1
 
 
 def read_after(x):
@@ -267,15 +306,83 @@ IN_PLACE = {
 @pytest.mark.parametrize(
     "function",
     [
-        part, real_part, frozen, by_ravel, by_flat, read_after, returned_after, multiple_outputs,
-        *map(attribute, ("T", "real", "imag", "flat", "shape", "dtype")),
+        by_reshape, read_after, returned_after, multiple_outputs,
+        *map(attribute, ("T", "imag", "flat", "shape", "dtype")),
         *IN_PLACE.values(),
     ],
 )  # fmt: skip
 def test_what_cannot_be_written_through_is_refused(function):
-    array = np.arange(12.0).reshape(3, 4) + (1j if function is real_part else 0)
+    array = np.arange(12.0).reshape(3, 4)
     with pytest.raises(TypeError, match=r"at .*test_views\.py"):
         run(lambda x: (x := x * 1, function(x)), array)
+
+
+def by_broadcast(x):
+    np.broadcast_to(x, (2, 3, 4))[0] = 1
+
+
+def by_broadcast_to_its_own_shape(x):
+    np.broadcast_to(x, (3, 4))[0][1] = 1
+
+
+def by_diagonal(x):
+    np.diag(x)[1:] += 1
+
+
+def by_windows(x):
+    np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)[0] = 1
+
+
+@pytest.mark.parametrize("function", [by_broadcast, by_broadcast_to_its_own_shape, by_diagonal, by_windows])
+def test_what_numpy_gives_for_reading_is_not_written(function):
+    array = np.arange(12.0).reshape(3, 4)
+    for call in (function, graph_jit(function, backend="numpy")):
+        with pytest.raises(ValueError, match="read-only"):
+            call(array)
+    np.testing.assert_array_equal(array, np.arange(12.0).reshape(3, 4))
+
+
+def shared_by_layout(x):
+    flat = x.ravel()
+    flat[1] = 7
+    x[0, 0] = 8
+    return flat
+
+
+CUTS = {
+    "C": lambda x: x,
+    "transposed": lambda x: x.T,
+    "columns": lambda x: x[:, ::2],
+    "rows": lambda x: x[1:3],
+    "every other row": lambda x: x[::2],
+    "turned": lambda x: x[::-1, 1:],
+    "a column": lambda x: x[:, :1].T,
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f8"])
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_ravel_shares_memory_as_arguments_lie(backend, dtype):
+    compiled = graph_jit(shared_by_layout, backend=backend)
+    base = np.arange(24.0).reshape(4, 6).astype(dtype)
+    for name, cut in CUTS.items():
+        own, changed = base.copy(), base.copy()
+        np.testing.assert_array_equal(compiled(cut(own)), shared_by_layout(cut(changed)), name)
+        np.testing.assert_array_equal(own, changed, name)
+
+
+def test_copies_of_arguments_lie_as_these_do():
+    """Native code is given copies where bounds of memory meet."""
+
+    def program(x, y):
+        flat = x.ravel()
+        flat[1] = y.sum()
+        return flat
+
+    for cut in (lambda x: (x[:, ::2], x[:, 1::2]), lambda x: (x[:, :3].T, x[:, 3:])):
+        own, changed = np.arange(24.0).reshape(4, 6), np.arange(24.0).reshape(4, 6)
+        np.testing.assert_array_equal(graph_jit(program)(*cut(own)), program(*cut(changed)))
+        np.testing.assert_array_equal(own, changed)
 
 
 def test_ufuncs_write_into_traced_arrays_alone():

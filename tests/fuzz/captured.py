@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from numbagraph import TraceError, graph_jit
+from numbagraph.loops.schedule import LengthNotKnown
 from numbagraph.testing.calls import outcome
 from tests.fuzz.python_source import Block, Draw, source_of, without_one
 from tests.fuzz.runner import Difference, Report
 
 __all__ = ["case", "names"]
 
-REFUSALS = (TraceError, NotImplementedError, OverflowError)
+REFUSALS = (TraceError, NotImplementedError, OverflowError, LengthNotKnown)
 ERRORS = (IndexError, ValueError, ZeroDivisionError, TypeError)
 """Which of several errors comes first is not compared: lengths are checked before elements."""
 CALLS = 6
@@ -55,11 +56,14 @@ def differing(block: Block, arguments: list[tuple[Any, ...]]) -> Iterator[tuple[
 def arguments_of(rng: np.random.Generator) -> tuple[Any, ...]:
     """Two vectors of one length, a matrix, integers as array, two integers and a float."""
     length = int(rng.integers(0, 6))
-    floats = lambda *shape: rng.integers(-4, 5, size=shape).astype(float)  # noqa: E731
+    dtype = "d" if rng.random() < 0.8 else "f"
+    floats = lambda *shape: rng.integers(-4, 5, size=shape).astype(dtype)  # noqa: E731
     matrix = floats(length, int(rng.integers(1, 4)))
+    if rng.random() < 0.2:  # in Fortran's order
+        matrix = matrix.copy(order="F")
     return (
         floats(length),
-        floats(length),
+        floats(2 * length)[::2] if rng.random() < 0.2 else floats(length),
         matrix,
         rng.integers(-2, 4, size=length),
         int(rng.integers(0, 4)),

@@ -21,9 +21,31 @@ class Statement:
         self.other = other
 
 
+HELPERS = """
+def bump(p, q, z):
+    p[0] += z
+    return q.sum()
+
+def shift(p, q, z):
+    for number in range(1, len(p)):
+        if q[number - 1] > z:
+            return number
+        p[number] = q[number - 1]
+    return 0
+
+def keep(p, q, z):
+    p = p + z
+    p[-1] = q[0]
+    return p[0]
+"""
+"""Functions that programs call, with one array for two arguments too."""
+
+
 def source_of(block: Block) -> str:
     """The source of the program with this body."""
-    return "\n".join(("def program(a, b, m, c, n, k, s):", *lines_of(block, 1))) + "\n"
+    lines = list(lines_of(block, 1))
+    helpers = HELPERS if any(f"{name}(" in line for line in lines for name in ("bump", "shift", "keep")) else ""
+    return "\n".join((helpers, "def program(a, b, m, c, n, k, s):", *lines)) + "\n"
 
 
 def lines_of(block: Block, depth: int) -> Iterator[str]:
@@ -76,6 +98,12 @@ FLOATS = (
     "{v}[-1]",
     "{v}[{i} - 1] + {v}[{i}]",
     "m[{i}].sum()",
+    "m.T[{i}, {i}]",
+    "m.flat[{i}]",
+    "bump({v}, {v}, {f})",
+    "keep({v}, {v}, {f})",
+    "sum(x for x in {v} if x > {f})",
+    "m.ravel()[{i}:].sum()",
 )
 INTEGERS = (
     "{i} + 1",
@@ -94,6 +122,9 @@ INTEGERS = (
     "m.shape[1]",
     "int(c[{i}])",
     "{i} + int({b})",
+    "shift({v}, {v}, {f})",
+    "-{i}",
+    "({i} << 1) % 5",
 )
 BOOLS = (
     "{f} < {f}",
@@ -127,7 +158,7 @@ VECTORS = (
     "np.maximum({v}, {f})",
     "np.zeros_like({v})",
 )
-ALIASES = ("{v}", "{v}", "m[:, 0]", "{v}[::-1]", "{v}[:]")
+ALIASES = ("{v}", "{v}", "m[:, 0]", "{v}[::-1]", "{v}[:]", "m.T[0]", "m.T[{i}]", "{v}.reshape(-1)")
 PARTS = ("1:", ":-1", ":", "::2", "::-1", "{i}:", ":{i}", "{i}:{i} + 2", "1:-1")
 RANGES = (
     "range(len({v}))",
@@ -140,7 +171,28 @@ RANGES = (
     "range({i}, {i})",
     "range(0, len({v}), 2)",
     "range(m.shape[1])",
+    "range({i}, -1, -2)",
+    "range(3, {i}, -1)",
+    "reversed(range({i}))",
+    "range({i}, {i}, -1)",
+    "range(-2, 0)",
 )
+THROUGH = (
+    "m.T[{i}]",
+    "m.T[{i}, {i}]",
+    "m.T[1:, {i}]",
+    "m[{i}:].T[0]",
+    "m.flat[{i}]",
+    "m.ravel()[{i}]",
+    "m.reshape(-1)[{i}:]",
+    "{v}[1:][{i}]",
+    "{v}[::-1][:{i}]",
+    "{v}.reshape(-1, 1)[{i}]",
+    "{v}[::2][-1]",
+    "c[{i}]",
+    "np.flip(m)[0]",
+)
+"""Parts of views that are written."""
 UPDATES = ("=", "+=", "-=", "=")
 
 
@@ -164,6 +216,8 @@ class Draw:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
         self.count = 0
+        self.returns = False
+        """Whether some path returns before the end."""
 
     def choose(self, items: Sequence[T]) -> T:
         return items[int(self.rng.integers(len(items)))]
@@ -178,9 +232,11 @@ class Draw:
             kind = {"t": "f", "u": "f", "q": "i"}.get(line[0], "v")
             known[kind].append(line[0])
             block.append(Statement(str(line)))
-        block += self.block(known, DEPTH, in_loop=False, most=5)
+        block += self.block(known, DEPTH if self.chance(0.2) else DEPTH - 1, in_loop=False, most=5)
         values = [each for names in known.values() for each in dict.fromkeys(names)]
         chosen = [str(each) for each in self.rng.permutation(values)[: self.rng.integers(1, 5)]]
+        if self.returns:  # the same kinds
+            chosen = [self.choose(known[kind]) for kind in ("f", "v")]
         return [*block, Statement(f"return {', '.join(chosen)}, {self.expression(FLOATS, known)}")]
 
     def expression(self, forms: Sequence[str], known: Known, depth: int = 2) -> str:
@@ -203,7 +259,8 @@ class Draw:
             elif in_loop and self.chance(0.1):
                 line = self.choose(("break", "continue", "break"))
                 found.append(Statement(f"if {self.expression(BOOLS, known)}:", [Statement(line)]))
-            elif self.chance(0.04):
+            elif self.chance(0.05):
+                self.returns = True
                 chosen = [self.choose(known[kind]) for kind in ("f", "v")]
                 end = Statement(f"return {', '.join(chosen)}, {self.expression(FLOATS, known)}")
                 found.append(Statement(f"if {self.expression(BOOLS, known)}:", [end]))
@@ -213,7 +270,10 @@ class Draw:
 
     def line(self, known: Known) -> str:
         kind = self.choose(
-            ("float", "float", "integer", "vector", "alias", "element", "element", "part", "row", "swap")
+            (
+                *("float", "float", "integer", "vector", "alias", "element", "element", "part", "row", "swap"),
+                *("call", "through", "through"),
+            )
         )
         number, integer, vector = (self.choose(known[each]) for each in "fiv")
         operator = self.choose(UPDATES)
@@ -227,6 +287,14 @@ class Draw:
                 return f"{vector} {operator} {self.expression(VECTORS, known)}"
             case "alias" if self.chance(0.2):
                 return f"{vector} = {self.expression(ALIASES, known)}"
+            case "call":
+                called = self.expression(
+                    ("bump({v}, {v}, {f})", "shift({v}, {v}, {f})", "keep({v}, {v}, {f})"), known, 1
+                )
+                return self.choose((f"{number} {operator} {called}", called))
+            case "through":
+                place = self.choose(THROUGH)
+                return f"{self.expression((place,), known, 0)} {operator} {value}"
             case "element":
                 return f"{vector}[{self.expression(INTEGERS, known, 1)}] {operator} {value}"
             case "part":
@@ -246,8 +314,8 @@ class Draw:
     def loop(self, known: Known, depth: int, in_loop: bool) -> Statement:
         own = self.inner(known)
         self.count += 1
-        number, value, vector = f"i{self.count}", f"x{self.count}", self.choose(known["v"])
-        match self.choose(("range", "range", "range", "elements", "both", "pairs", "rows")):
+        number, value, vector = f"j{self.count}", f"x{self.count}", self.choose(known["v"])
+        match self.choose(("range", "range", "range", "elements", "both", "pairs", "rows", "columns", "backwards")):
             case "range":
                 head = f"for {number} in {self.expression(RANGES, known, 1)}:"
             case "elements":
@@ -256,13 +324,17 @@ class Draw:
                 head = f"for {number}, {value} in enumerate({vector}):"
             case "pairs":
                 head = f"for {value}, {number} in zip({vector}, c):"
+            case "columns":
+                head = f"for {value} in m.T:"
+            case "backwards":
+                head = f"for {number}, {value} in zip(range({self.choose(known['i'])}), reversed({vector})):"
             case _:
                 head = f"for {value} in m:"
         if number in head:
             own["i"] += [number, number]
         if value in head:
-            own["v" if head.endswith("in m:") else "f"].append(value)
-        other = self.block(known, 0, in_loop=False, most=2) if self.chance(0.05) else None
+            own["v" if head.endswith(("in m:", "in m.T:")) else "f"].append(value)
+        other = self.block(known, 0, in_loop=False, most=2) if self.chance(0.1) else None
         return Statement(head, self.block(own, depth, in_loop=True), other)
 
     def repeat(self, known: Known, depth: int, in_loop: bool) -> Statement:
@@ -270,7 +342,7 @@ class Draw:
         own, number = self.inner(known), f"i{self.count}"
         own["i"].append(number)
         limit = self.choose(("3", "n", f"len({self.choose(known['v'])})"))
-        condition = self.choose((f"{number} < {limit}", f"{number} < 4 and {self.expression(BOOLS, own)}"))
+        condition = self.choose((f"{number} < {limit}", f"{number} < 4 and ({self.expression(BOOLS, own)})"))
         body = [Statement(f"{number}{COUNTED}"), *self.block(own, depth, in_loop=True)]
         return Statement("if True:", [Statement(f"{number} = 0"), Statement(f"while {condition}:", body)])
 

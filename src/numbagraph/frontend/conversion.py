@@ -7,6 +7,7 @@ functions of the trace are converted, and it is traced again; so straight-line c
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from numbagraph.frontend.active import active, current_trace
@@ -26,12 +27,26 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
+def asks_types(function: Any) -> bool:
+    """Whether a function calls `type`, which no traced array hears of."""
+    if not isinstance(function, FunctionType) or "type" in function.__globals__:
+        return False
+    pending = [function.__code__]
+    while pending:
+        code = pending.pop()
+        if "type" in code.co_names:
+            return True
+        pending += [each for each in code.co_consts if isinstance(each, CodeType)]
+    return False
+
+
 class Conversion:
     """Whether one function must be traced in its converted form, and may be."""
 
-    def __init__(self, allowed: bool) -> None:
+    def __init__(self, allowed: bool, function: Any = None) -> None:
         self.allowed = allowed
         self.needed = False
+        self.asks_types = asks_types(function)
 
     def attempt(self, make: Callable[[bool], T]) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted."""
@@ -39,6 +54,11 @@ class Conversion:
             return make(False)
         if self.needed:
             return self._converted(make, None)
+        if self.asks_types:
+            try:
+                return self._converted(make, None)
+            except Unconvertible:
+                pass
         refusals = active.refusals
         try:
             found = make(False)

@@ -25,6 +25,7 @@ from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
+from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.nans import how_watched, require_choice
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
@@ -37,6 +38,7 @@ from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.blocks import Blocks
+from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime import failures, replay
@@ -99,7 +101,7 @@ class GraphFunction(Inspected, Embedded):
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
-        self.convert = Conversion(convert)
+        self.convert = Conversion(convert, function)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
 
@@ -171,6 +173,17 @@ class GraphFunction(Inspected, Embedded):
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
         traced, leaves = self._find(arguments)
+        try:
+            return self._call_version(arguments, traced, leaves)
+        except ShapeError as error:
+            if traced.outputs.has_effects or not traced.may_skip_statements:
+                raise
+            try:
+                return self._call_version(arguments, self._apart(arguments, traced), leaves)
+            except (ShapeError, TraceError):
+                raise error from None
+
+    def _call_version(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:
         if traced.outputs.written or traced.shared.variables:
             return self._call_writing(arguments, traced, leaves)
         run, rebuild = self._ready(traced, arguments.key)
@@ -252,17 +265,34 @@ class GraphFunction(Inspected, Embedded):
 
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
         """A version that was traced while nothing changed that the function reads, or one for this call alone."""
-        described = self._surroundings.described
-        names, writable = arguments.leaf_names, self._writable(arguments)
-        made = self._make(
-            arguments, lambda call, converts: trace(call, layouts, names, self.__name__, described, writable, converts)
-        )
+        made = self._traced_anew(arguments, layouts)
         traced: Traced = made.found
         traced.is_kept, traced.watched = made.is_valid, arguments.watched
         self._specialise(traced, arguments, made.reach)
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
         self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
         return group.setdefault((made.reach, *layouts, *shared), traced)
+
+    def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
+        """The version that compares lengths where a statement is reached that requires them to be equal."""
+        with self._lock, collector_at_rest:
+            if traced.apart is not None:
+                return traced.apart
+            made = self._traced_anew(arguments, arguments.described()[0], unifies=False)
+            found: Traced = made.found
+            found.watched = arguments.watched
+            self._specialise(found, arguments, made.reach)
+            if made.is_valid:
+                traced.apart = found
+            return found
+
+    def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, unifies: bool = True) -> Made:
+        described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
+
+        def use(call: Any, converts: bool) -> Traced:
+            return trace(call, layouts, names, self.__name__, described, writable, converts, unifies=unifies)
+
+        return self._make(arguments, use)
 
     def _writable(self, arguments: Arguments) -> Collection[int]:
         """The leaves of arguments that the function may write into."""

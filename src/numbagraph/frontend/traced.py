@@ -21,6 +21,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
+from numbagraph.loops.lengths import regions_of
 from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
@@ -140,6 +141,8 @@ class Traced(Struct, frozen=False):
     """Whether later calls may have it: nothing changed that it reads while it was traced."""
     watched: str = ""
     """What results must not have (`numbagraph.frontend.nans`)."""
+    apart: Traced | None = None
+    """The version for lengths that are not equal, though some statement that may not be reached requires it."""
 
     def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
         """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
@@ -161,6 +164,12 @@ class Traced(Struct, frozen=False):
         """Whether calls write no arguments and use no shared variables."""
         return not self.outputs.written and not self.shared.variables
 
+    @property
+    def may_skip_statements(self) -> bool:
+        """Whether some statement of the function may not be reached: there are loops, branches or checks."""
+        is_checked = any(guard.ordered for guard in self.graph.guards)
+        return bool(self.graph.equalities) and (is_checked or any(map(regions_of, self.graph.order)))
+
     def is_dispatched(self) -> bool:
         """Whether later calls try it before they look for a version. One that fails is called twice, so that one with
         effects is not."""
@@ -181,15 +190,18 @@ def trace(
     described: str,
     writable: Collection[int] | None = None,
     converts: bool = False,
+    *,
+    unifies: bool = True,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
     take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
-    captured."""
-    with tracing(described, converts) as current:
+    captured. ``unifies``: whether lengths that must be equal are required to be so at entry."""
+    with tracing(described, converts, unifies=unifies) as current:
         inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
         current.shared = None if writable is None else {}
-        tracers = [argument(each, number in (writable or ())) for number, each in enumerate(inputs)]
+        pairs = zip(inputs, layouts, strict=True)
+        tracers = [argument(*each, number in (writable or ())) for number, each in enumerate(pairs)]
         returned = call(tracers)
         changed = written(tracers, inputs)
         values, outputs = collect_outputs(returned, described, tracers, changed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, ClassVar
@@ -11,14 +10,16 @@ from weakref import ref
 import numpy as np
 
 from numbagraph import ops
+from numbagraph.frontend import layouts
 from numbagraph.frontend.active import active, current_trace, refused
+from numbagraph.frontend.array_operators import install_operators
 from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import OnlyTraced, TraceError, located, user_source
-from numbagraph.frontend.python_numbers import checked
 from numbagraph.frontend.queries import COMPOSED, QUERIES
 from numbagraph.frontend.refusals import unsupported
 from numbagraph.frontend.stale import Sources, Stale
-from numbagraph.frontend.unknown import CONTROL, Unknown, refused_attribute
+from numbagraph.frontend.ufuncs import of_ufunc
+from numbagraph.frontend.unknown import CONTROL, Unknown
 from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
 from numbagraph.ir import shapes
 from numbagraph.ir.op import is_elementwise, load, registry
@@ -58,6 +59,10 @@ def to_value(operand: Any) -> Any:
     return operand
 
 
+def named_values(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: to_value(each) for name, each in options.items()}
+
+
 def to_tracer(result: Any) -> Any:
     """Results of an op, as arrays that share no memory with others."""
     if isinstance(result, Value):
@@ -78,7 +83,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     source = user_source()
     with at_source(source):
         try:
-            values, options = [to_value(each) for each in args], {name: to_value(each) for name, each in kwargs.items()}
+            values, options = [to_value(each) for each in args], named_values(kwargs)
             result = function(*values, **options)
         except TraceError:
             raise
@@ -88,8 +93,11 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             ) from error
     view_of = getattr(function, "view_of", new_memory)
     operands = None if view_of is new_memory else view_of(*args, **kwargs)
-    if operands is None:
-        return to_tracer(result)
+    is_view: bool | None = True
+    if operands is not None and getattr(function, "may_copy", False):
+        is_view = layouts.is_view(function, operands, kwargs)
+    if operands is None or is_view is False:
+        return layouts.of_new(to_tracer(result), function, args)
 
     def view(value: Value, operand: Any, position: int | None) -> Tracer:
         def derive(changed: Value) -> Value:
@@ -98,7 +106,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             again = function(*own, **named)
             return again if position is None else again[position]
 
-        return as_view(value, operand, None if getattr(function, "may_copy", False) else derive)
+        found = as_view(value, operand, derive if is_view else None)
+        return for_reading(found, operand) if getattr(function, "name", "") in layouts.FOR_READING else found
 
     if isinstance(result, Value):
         return view(result, operands, None)
@@ -117,8 +126,20 @@ def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None)
         return Tracer(value)
     if value is operand.value and (derive is not None or operand._parent is None):
         return operand
+    return new_view(value, operand, derive)
+
+
+def new_view(value: Value, operand: Tracer, derive: Callable[[Value], Value] | None) -> Tracer:
     view = Tracer(value, operand)
     view._derive = derive
+    view._layout = layouts.of_view(value, operand)
+    return view
+
+
+def for_reading(view: Tracer, operand: Any) -> Tracer:
+    """A view that nobody may write into."""
+    view = new_view(view.value, view, lambda value: value) if view is operand else view
+    view._foreign = view._foreign or layouts.READ_ONLY
     return view
 
 
@@ -126,7 +147,7 @@ def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kw
     """What ``out=`` asks for: the result of a call becomes what another array holds."""
     name = getattr(function, "name", getattr(function, "__name__", str(function)))
     target = target_of(out, name)
-    options = {name: to_value(each) for name, each in kwargs.items()}
+    options = named_values(kwargs)
     broadcasts = is_elementwise(getattr(function, "stands_for", function))
 
     def written(own: Value, *values: Any) -> Any:
@@ -145,7 +166,9 @@ def gives_view(key: Any) -> bool:
 class Tracer(Unknown):
     """An array whose elements are not known yet. Behaves as a NumPy array does; every operation becomes a node."""
 
-    __slots__ = ("__weakref__", "_derive", "_foreign", "_key", "_origins", "_parent", "_scope", "_views", "value")
+    __slots__ = (
+        "__weakref__", "_derive", "_foreign", "_key", "_layout", "_origins", "_parent", "_scope", "_views", "value",
+    )  # fmt: skip
     __array_priority__ = 1000
     namespace: ClassVar[ModuleType]
     """`numbagraph.numpy`, which is made of functions of tracers and says so here."""
@@ -158,6 +181,7 @@ class Tracer(Unknown):
         """For a view: what makes it of its parent. Without it, NumPy may have made a copy."""
         self._key: Any = None
         """For a view made by indexing its parent: the key, in a tuple."""
+        self._layout = layouts.Layout.ANY
         self._origins: tuple[Tracer, ...] = ()  # the arrays that it may be, as loops and branches chose it
         self._parent = parent
         self._scope = active.scope
@@ -216,7 +240,7 @@ class Tracer(Unknown):
 
     @property
     def flat(self) -> Tracer:
-        return apply(registry["ravel"], self)
+        return Flat.of(self)
 
     @property
     def _is_array(self) -> bool:
@@ -253,6 +277,8 @@ class Tracer(Unknown):
         view made by indexing, what it is a view of."""
         if isinstance(self._foreign, Sources):
             self._foreign = self._foreign.give_up(self)
+        if self._foreign is layouts.READ_ONLY:
+            raise ValueError(f"assignment destination is read-only\n  on {self.value.type}\n  at {user_source()}")
         if self._foreign:
             text = f"assignment into {self._foreign} would change data outside: assign into a copy (x.copy())"
             raise self._refuse(text)
@@ -263,9 +289,17 @@ class Tracer(Unknown):
         elif self._key is not None:
             self._parent._rebind(ops.indexing.set_index, *self._key, Tracer(self._changed(function, *args)))
         else:
+            self._parent._rebind(self._written_through, Tracer(self._changed(function, *args)))
+        return self
+
+    def _written_through(self, base: Value, changed: Value) -> Value:
+        """What this is a view of, once the view has changed."""
+        derive: Any = self._derive
+        found = None if derive is None else ops.through.written_through(derive, base, changed)
+        if found is None:
             text = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
             raise self._refuse(text)
-        return self
+        return found
 
     def _enter_region(self) -> None:
         """Before an assignment in a region into an array from outside."""
@@ -352,7 +386,12 @@ class Tracer(Unknown):
     def __copy__(self, _memo: Any = None) -> Tracer:
         return Tracer(to_value(self))
 
-    copy = __deepcopy__ = __copy__
+    __deepcopy__ = __copy__
+
+    def copy(self, order: str = "C") -> Tracer:
+        found = Tracer(to_value(self))
+        found._layout = layouts.Layout.C if order == "C" else layouts.Layout.ANY
+        return found
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
         """Convert; the memory order and whether to copy are the compiler's matter."""
@@ -401,42 +440,22 @@ class Tracer(Unknown):
     conj = conjugate
 
 
-def _install_operators() -> None:
-    names = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-    functions = {name: checked(name, getattr(operator, f"__{name}__")) for name in names}
-    for name, function in functions.items():
-        setattr(Tracer, f"__{name}__", _binary(function))
-        setattr(Tracer, f"__r{name}__", _reflected(function))
-        setattr(Tracer, f"__i{name}__", _in_place(function))
-    for name in ("lt", "le", "gt", "ge"):
-        setattr(Tracer, f"__{name}__", _binary(checked(name, getattr(operator, name))))
-    setattr(Tracer, "__eq__", _binary(registry["equal"], weak=True))  # noqa: B010
-    setattr(Tracer, "__ne__", _binary(registry["not_equal"], weak=True))  # noqa: B010
-    for name in ("neg", "pos", "abs", "invert"):
-        setattr(Tracer, f"__{name}__", _unary(checked(name, getattr(operator, f"__{name}__"))))
-    for name in ("T", "dtype", "flat", "imag", "real", "shape"):
-        setattr(Tracer, name, Tracer.__dict__[name].setter(refused_attribute(name)))
-    setattr(Tracer, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
-    setattr(Tracer, "__rdivmod__", lambda self, other: (other // self, other % self))  # noqa: B010
+install_operators(Tracer, apply)
 
 
-def _binary(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    return lambda self, other: apply(function, self, other, **options)
+class Flat(Tracer):
+    """``x.flat``: what is read is copied, what is assigned reaches the array."""
 
+    __slots__ = ()
 
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: apply(function, other, self)
+    @classmethod
+    def of(cls, array: Tracer) -> Flat:
+        flat = cls(to_value(apply(registry["ravel"], array)), array)
+        flat._derive = registry["ravel"]
+        return flat
 
-
-def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: self._in_place(function, other)
-
-
-def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self: apply(function, self)
-
-
-_install_operators()
+    def __getitem__(self, key: Any) -> Tracer:
+        return Tracer(to_value(super().__getitem__(key)))
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -449,29 +468,11 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         return write_into(out, registry["asarray"], (composed(ufunc, method, *inputs, **kwargs),), {})
     if out is not None and kwargs.get("where", True) is not True:
         where = kwargs.pop("where")
-        function = Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs))
+        function = Named(ufunc.__name__, lambda *values: of_ufunc(ufunc, method, values, named_values(kwargs)))
         return write_under_mask(out, function, where, inputs)
     stands_for = ufunc if method == "__call__" else None
-    function = Named(ufunc.__name__, lambda *values: registry_call(ufunc, method, values, kwargs), stands_for)
+    function = Named(ufunc.__name__, lambda *values: of_ufunc(ufunc, method, values, named_values(kwargs)), stands_for)
     return apply(function, *inputs, out=out)
-
-
-def registry_call(ufunc: np.ufunc, method: str, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    options = {name: to_value(each) for name, each in kwargs.items()}
-    op = registry.find(ufunc if method == "__call__" else (ufunc, method))
-    if op is None:
-        raise unsupported(ufunc)
-    if method != "__call__":
-        given = {name: each for name, each in options.items() if name != "dtype" or each is not None}
-        return op(*values, **{"axis": 0, **given})  # NumPy's functions reduce over all axes, the methods over the first
-    dtype = options.pop("dtype", None)
-    if options.pop("where", True) is not True:
-        raise TypeError(f"where= of {ufunc.__name__} leaves elements undefined: use numpy.where on the result")
-    if options:
-        raise TypeError(f"{ufunc.__name__} takes no {', '.join(options)} in a traced function")
-    if dtype is not None:
-        values = tuple(registry["cast"](each, dtype) for each in values)
-    return op(*values)
 
 
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

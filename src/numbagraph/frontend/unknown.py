@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.locating import TraceError, user_source
+from numbagraph.frontend.user_code import library_of
 from numbagraph.ir.values import Value
 
 CONTROL = (
@@ -22,6 +24,15 @@ class Unknown:
 
     __slots__ = ()
     value: Value
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
+        """What `isinstance` asks where an object's type does not answer. What the user asks, converted functions do."""
+        code = sys._getframe(1).f_code
+        trace = current_trace()
+        if trace is not None and not trace.converts and library_of(code.co_filename) is None:
+            raise self._refuse(f"isinstance() of a traced array: {CONTROL}")
+        return type(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise self._refuse(

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.layouts import of_argument
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.abi import Leaf
 from numbagraph.ir.values import Input
 from numbagraph.runtime.arguments import own_memory
 
@@ -20,10 +22,12 @@ WORK = 100_000
 """What the search for a shared element of two arrays may cost, for whose memory bounds do not tell."""
 
 
-def argument(value: Input, may_be_written: bool) -> Tracer:
+def argument(value: Input, layout: Leaf, may_be_written: bool) -> Tracer:
     """An argument of the function that is traced. One of rank 0 is a number: nobody can write into it."""
     if may_be_written and value.ndim:
-        return Tracer(value)
+        found = Tracer(value)
+        found._layout = of_argument(layout)
+        return found
     found = Tracer(value, argument=True)
     if may_be_written:
         found._foreign = "an argument of rank 0, which may be a NumPy scalar,"

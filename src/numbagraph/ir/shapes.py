@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -27,9 +27,12 @@ class ShapeError(ValueError):
 class GuardCollector:
     """What a function that is being traced requires of its arguments."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, unifies: bool = True) -> None:
         self.guards: list[Guard] = []
         self.equalities: list[DimEquality] = []
+        self.unifies = unifies
+        """Whether lengths that some statement requires to be equal are one length from then on, which is required at
+        entry. Otherwise they are compared where that statement is reached."""
 
     def require(self, condition: Value, subject: str, error: type[Exception] = ShapeError) -> None:
         self.add(Guard(condition, subject, current_source(), error))
@@ -43,10 +46,11 @@ _collectors = threading.local()
 
 
 @contextmanager
-def collect_guards() -> Iterator[GuardCollector]:
-    """Guards that arise inside belong to the collector."""
-    previous = getattr(_collectors, "current", None)
-    _collectors.current = GuardCollector()
+def collect_guards(*, unifies: bool | None = None) -> Iterator[GuardCollector]:
+    """Guards that arise inside belong to the collector, which unifies lengths if the one around it does."""
+    previous: GuardCollector | None = getattr(_collectors, "current", None)
+    own = previous is None or previous.unifies
+    _collectors.current = GuardCollector(unifies=own if unifies is None else unifies)
     try:
         yield _collectors.current
     finally:
@@ -68,6 +72,22 @@ def require(condition: Value | bool, subject: str, error: type[Exception] = Shap
     collector: GuardCollector | None = getattr(_collectors, "current", None)
     if collector is not None:
         collector.require(condition, subject, error)
+
+
+def require_of(
+    condition: Value | bool,
+    subject: str,
+    error: type[Exception],
+    failure: Callable[..., Exception],
+    arguments: tuple[Value, ...],
+) -> None:
+    """The same, with an error that ``failure`` makes of the numbers that the arguments are."""
+    if isinstance(condition, (bool, np.bool_)):
+        require(condition, subject, error)
+        return
+    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    if collector is not None:
+        collector.add(Guard(condition, subject, current_source(), error, failure, arguments))
 
 
 def require_all(found: GuardCollector) -> None:
@@ -194,7 +214,7 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
     if isinstance(left, int) and isinstance(right, int):
         raise error(subject)
     collector: GuardCollector | None = getattr(_collectors, "current", None)
-    if isinstance(right, Dim) or isinstance(left, Dim):
+    if (collector is None or collector.unifies) and (isinstance(right, Dim) or isinstance(left, Dim)):
         dim, other = (right, left) if isinstance(right, Dim) else (left, right)
         if isinstance(other, Dim) and not_one(dim) and not not_one(other):
             dim, other = other, dim  # what is known of one of them is then known of both

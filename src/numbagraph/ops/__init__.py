@@ -36,6 +36,7 @@ from numbagraph.ops import (
     special,
     special_reductions,
     statistics,
+    through,
     trigonometric,
 )
 
@@ -101,5 +102,6 @@ __all__ = [
     "special",
     "special_reductions",
     "statistics",
+    "through",
     "trigonometric",
 ]

@@ -17,6 +17,7 @@ from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
+from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL, INT64, UINT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Constant, Extent, Node, Op, Value, constant
 from numbagraph.ops.creation import along, filled, iota, number_as, zeros_as
@@ -364,6 +365,15 @@ def list_of_positions(indices: Sequence[Any]) -> Value:
     return constant(data, dtype=canonical_dtype(data.dtype))
 
 
+class OutOfBounds(Struct):
+    """Makes the error of a position."""
+
+    axis: int
+
+    def __call__(self, position: Any, length: Any) -> IndexError:
+        return IndexError(f"index {position} is out of bounds for axis {self.axis} with size {length}")
+
+
 def pick_at(value: Value, axis: int, position: Any) -> Value:
     """One position of an axis (counted from the right), static or not, with NumPy's reading of negative ones."""
     extent = shapes.resolve(value.shape[axis])
@@ -373,7 +383,9 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
         return pick_value(value, axis, static_position(int(number), extent, subject))
     if is_known_at_entry(number):
         here, length = shapes.as_value(as_extent(number, "an index")), shapes.as_value(extent)
-        shapes.require(both(here >= -length, here < length), subject, IndexError)
+        shapes.require_of(
+            both(here >= -length, here < length), subject, IndexError, OutOfBounds(axis + value.ndim), (here, length)
+        )
     return pick_value(value, axis, number, checked=True)
 
 

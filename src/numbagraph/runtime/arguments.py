@@ -99,7 +99,7 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
         return ScalarLeaf(kind), leaf
     array = as_array(leaf, name)
     if not array.flags.aligned or not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
+        array = own_memory(array)
     dtype = canonical_dtype(array.dtype)
     if array.dtype is not dtype:
         array = array.view(dtype)
@@ -108,8 +108,13 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
 
 
 def own_memory(leaf: np.ndarray) -> np.ndarray:
-    """An array as the native entry takes it, that nobody else has."""
-    return np.array(leaf, dtype=leaf.dtype.newbyteorder("="), order="C")
+    """An array as the native entry takes it, that nobody else has: in C order or not, as it was."""
+    dtype, flags = leaf.dtype.newbyteorder("="), leaf.flags
+    if flags.c_contiguous or flags.f_contiguous:
+        return np.array(leaf, dtype=dtype, order="C" if flags.c_contiguous else "F")
+    apart = np.empty((*leaf.shape[:-1], 2 * leaf.shape[-1]), dtype)[..., ::2]
+    apart[...] = leaf
+    return apart
 
 
 def is_source(thing: object) -> bool:

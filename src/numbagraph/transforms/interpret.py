@@ -259,7 +259,10 @@ class Evaluation:
             return guard.error(requirement(guard.subject, guard.source, self.environment))
         with effects.suppressed():  # they have taken place
             found = self.run(guard.arguments)
-        return guard.failure(*map(boxed, guard.arguments, found))
+        error = guard.failure(*map(boxed, guard.arguments, found))
+        if not guard.ordered and guard.source is not None:
+            error.args = (f"{error}\n  at {guard.source}",)
+        return error
 
 
 class Calls:

@@ -1,6 +1,17 @@
 """Functions with loops, branches and assignments as people write them, and arguments to try them on."""
 
-from tests.support.programs import aliases, arrays, generators, idioms, optional, statements, unknown, values
+from tests.support.programs import (
+    aliases,
+    arrays,
+    generators,
+    idioms,
+    optional,
+    paths,
+    statements,
+    unknown,
+    values,
+    views,
+)
 from tests.support.programs.declared import PROGRAMS, REFUSED
 
 __all__ = [
@@ -11,7 +22,9 @@ __all__ = [
     "generators",
     "idioms",
     "optional",
+    "paths",
     "statements",
     "unknown",
     "values",
+    "views",
 ]

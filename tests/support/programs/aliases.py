@@ -245,3 +245,160 @@ def return_from_loop_in_loop_with_else(a, b, n):
     else:
         n = n + 1.0
     return a.sum() + n
+
+
+@refused("is read by another name", (np.arange(4.0),))
+def dict_by_two_names(x):
+    d = {"s": 0.0}
+    e = d
+    t = 0.0
+    for v in x:
+        d["s"] += v
+        t += e["s"]
+    return t
+
+
+@refused("is read by another name", (np.arange(4.0),))
+def list_within_a_tuple(x):
+    d = [0.0, 1.0]
+    e = (d, 2)
+    t = 0.0
+    for v in x:
+        d[0] += v
+        t += e[0][0]
+    return t
+
+
+@refused("is read by another name", (1.0,), (-1.0,))
+def list_by_two_names_in_a_branch(x):
+    d = [0.0, [1.0]]
+    e = d[1]
+    t = 0.0
+    if x > 0:
+        if x > 0.5:
+            d[1][0] += x
+        t = e[0] * 2
+    return t
+
+
+@case((np.arange(4.0), 1.0), (np.arange(4.0), -1.0))
+def list_read_before_it_changes(x, v):
+    d = [0.0, 1.0]
+    e = d
+    t = x[0]
+    if v > 0:
+        t = e[1] + x[1]
+        d[0] += v
+    for each in x:
+        d[1] += each
+    return t, e[0] + d[1], e[1]
+
+
+@case((np.arange(4.0), 1.0), (np.arange(4.0), -1.0))
+def entries_deleted(x, v):
+    d = {"a": v, "b": 2.0}
+    parts = [v, v * 2, v * 3]
+    for each in x:
+        d["b"] += each
+        rest = [each, v, 1.0]
+        del rest[0]
+        d["a"] = rest[0]
+    del d["a"], parts[1:]
+    return d, parts
+
+
+@refused("a list or a dict is read by another name|has another structure|give it one structure", (1.0,), (-1.0,))
+def deleted_in_a_branch(x):
+    parts = [x, x * 2]
+    if x > 0:
+        del parts[0]
+    return parts
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_a_branch(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        if i == 1:
+            v = w
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_an_inner_loop(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        for _ in range(i):
+            v = w
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_to_an_argument_in_a_branch(a, b, n):
+    v = np.zeros(3)
+    for i in range(n):
+        v[0] += 1
+        if b[i] > 5:
+            v = a[1:]
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def bound_in_an_expression(a, b, n):
+    v, w = a.copy(), b.copy()
+    i = 0
+    while i < n:
+        v[0] += 1
+        v = w if i == 1 else v
+        i += 1
+    return v, w
+
+
+@refused("are one array in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def both_bound_in_a_branch(a, b, n):
+    v, w = a.copy(), b.copy()
+    for i in range(n):
+        v[0] += 1
+        w[1] += 1
+        t = a + i
+        if i == 2:
+            v = t
+            w = t
+    return v, w
+
+
+@refused("was bound to other arrays in a loop", (np.arange(4.0), np.arange(4.0) * 10, 4))
+def swapped_in_a_branch_and_kept(a, b, n):
+    u, v = a.copy(), b.copy()
+    keep = u
+    for i in range(n):
+        v[1:] = u[:-1] + 1
+        if i % 2 == 0:
+            u, v = v, u
+    return u, v, keep
+
+
+@case((np.arange(4.0), np.arange(4.0) * 10, 4), (np.arange(4.0), np.arange(4.0) * 10, 0))
+def swapped_in_a_branch(a, b, n):
+    u, v = a.copy(), b.copy()
+    for i in range(n):
+        v[1:] = u[:-1] + 1
+        if i % 2 == 0:
+            u, v = v, u
+    return u, v
+
+
+@case((np.arange(4.0), np.arange(4.0) * 10, 4))
+def replaced_in_a_branch(a, b, n):
+    t, best, current = np.zeros(4), a.copy(), b.copy()
+    for i in range(n):
+        t[0] += a[i]
+        current[i] += 1
+        if a[i] > 1:
+            t = b + 1
+        elif a[i] > 0:
+            t = t * 2
+        if current.sum() > best.sum():
+            best = current.copy()
+    return t, best, current

@@ -69,15 +69,6 @@ def closure_changes(x, n):
     return s
 
 
-@refused("assignment into a view", (np.arange(6.0).reshape(2, 3),))
-def transposed_write(A):
-    A = A.copy()
-    B = A.T
-    for i in range(3):
-        B[i] = i
-    return A
-
-
 @refused("'s' is of type str", (3,))
 def string_state(n):
     s = "a"

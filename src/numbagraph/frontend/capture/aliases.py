@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Parts, shown
-from numbagraph.frontend.capture.storages import forget, root_of, share
+from numbagraph.frontend.capture.storages import Chosen, forget, root_of, share
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -75,16 +75,17 @@ class Aliases:
         """The variables whose arrays before the loop are written: a step may bind them to each other's."""
         pending, done = list(self.found.written), set(self.found.written)
         while pending:
-            key = self.own.get(id(self.ends.get(pending.pop())))
-            if key is not None and key not in done:
-                done.add(key)
-                pending.append(key)
+            for key in self.passed(pending.pop()):
+                if key not in done:
+                    done.add(key)
+                    pending.append(key)
         return done
 
     def require_apart(self) -> None:
         """Raise where an array is assigned to that a carried variable is, under another name."""
         for key in [*self.starts, *self.ends]:
-            if any(id(each.get(key)) in self.arrays for each in (self.starts, self.ends)):
+            found = [each for roots in (self.starts, self.ends) if key in roots for each in choices(roots[key])]
+            if any(id(each) in self.arrays for each in found):
                 raise self.refusal(key)
         written = self.reachable()
         for key in written:
@@ -96,8 +97,9 @@ class Aliases:
             return
         ends = list(self.ending_roots.items())
         for position, (key, root) in enumerate(ends):
-            is_outside = id(root) not in self.own and root._scope is not None and not root._scope.ended
-            if is_outside or any(root is each for _, each in ends[:position]):
+            is_outside = key in self.ends and any(id(each) not in self.own for each in living(choices(root)))
+            before = [each for other, each in ends[:position] if key in self.ends or other in self.ends]
+            if is_outside or any(may_be_one(root, each) for each in before):
                 raise self.refusal(key)
 
     def refusal(self, key: Key) -> CaptureError:
@@ -170,7 +172,7 @@ class Aliases:
         while True:
             known = {key: len(each) for key, each in before.items()}
             for key, root in self.ends.items():
-                after[key] = {id(each): each for each in living((root, *root._origins))}
+                after[key] = {id(each): each for each in living(choices(root))}
                 for each in self.passed(key):
                     after[key] |= before.get(each, {})
                 before[key] = before.get(key, {}) | after[key]
@@ -202,13 +204,36 @@ class Aliases:
     def passed(self, key: Key) -> list[Key]:
         """The variables whose array before a step one may be after it."""
         root = self.ends.get(key)
-        roots = () if root is None else (root, *root._origins)
+        roots = () if root is None else choices(root)
         return [self.own[id(each)] for each in roots if id(each) in self.own]
 
     @staticmethod
     def are_one(arrays: Mapping[Key, Tracer], pair: frozenset[Key]) -> bool:
         found = [arrays.get(key) for key in pair]
         return found[0] is not None and found[0] is found[1]
+
+
+def choices(root: Tracer) -> tuple[Tracer, ...]:
+    """The arrays that an array may be, as loops and branches chose it."""
+    return (root, *root._origins)
+
+
+def may_be_one(one: Tracer | None, other: Tracer | None) -> bool:
+    """Whether two arrays may be the same: what one branch chose for both is compared path by path."""
+    if one is None or other is None:
+        return False
+    if one is other:
+        return True
+    left, right = one._origins, other._origins
+    if isinstance(left, Chosen) and isinstance(right, Chosen) and left.join is right.join:
+        return any(may_be_one(*pair) for pair in zip(left.paths, right.paths, strict=True))
+    if isinstance(left, Chosen):
+        return any(may_be_one(each, other) for each in left.paths)
+    if isinstance(right, Chosen):
+        return any(may_be_one(one, each) for each in right.paths)
+    if isinstance(one._foreign, Sources) and any(other is each for each in one._foreign.apart):
+        return False
+    return not {id(each) for each in choices(one)}.isdisjoint(id(each) for each in choices(other))
 
 
 def living(arrays: Iterable[Tracer]) -> list[Tracer]:

@@ -27,7 +27,7 @@ from numbagraph.frontend.capture.state import (
     value_of,
     with_array,
 )
-from numbagraph.frontend.capture.storages import Traced, assign, in_region, share
+from numbagraph.frontend.capture.storages import Chosen, Traced, assign, in_region, share
 from numbagraph.frontend.ordered import now, set_order, with_order
 from numbagraph.frontend.regions import TRUE, is_recomputed, require_to_run
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -185,6 +185,7 @@ class Joined:
         for result, sources in self.chosen:
             for source in sources:
                 share(result, source)
+            result._origins = Chosen.of(result, self, sources)
         return [each() for each in found]
 
     def give(self, values: Sequence[Value], place: Callable[[Value], None]) -> None:

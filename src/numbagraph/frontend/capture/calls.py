@@ -130,13 +130,17 @@ def is_instance(thing: Any, kinds: Any) -> bool:
         return found if found == otherwise else is_none(thing) if otherwise else is_present(thing)
     if not isinstance(thing, Tracer):
         return isinstance(thing, kinds)
-    flat = kinds if isinstance(kinds, tuple) else (kinds,)
-    value = thing.value
-    if value.type.weak:
-        own: type = type(np.zeros((), value.dtype).item())
-        return any(issubclass(own, each) for each in flat)
-    own = np.ndarray if thing._is_array else value.dtype.type
-    return any(issubclass(own, each) for each in flat)
+    return issubclass(type_of(thing), kinds)
+
+
+def type_of(thing: Any, *bases: Any, **options: Any) -> type:
+    """``type``, for which a traced number is what it will be."""
+    if bases or not isinstance(thing, Tracer):
+        return type(thing, *bases, **options)
+    if thing.value.type.weak:
+        return type(np.zeros((), thing.value.dtype).item())
+    found: type = np.ndarray if thing._is_array else thing.value.dtype.type
+    return found
 
 
 # ---- iterables ----
@@ -258,7 +262,7 @@ _MAKERS = (
     np.zeros_like, np.ones_like, np.full_like, np.empty_like,
 )  # fmt: skip
 
-_REPLACED: dict[Any, Function] = {
+_REPLACED: dict[Any, Any] = {
     range: traced_range,
     enumerate: enumerated,
     zip: zipped,
@@ -278,6 +282,7 @@ _REPLACED: dict[Any, Function] = {
     divmod: both_parts,
     pow: power,
     isinstance: is_instance,
+    type: type_of,
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
     np.ascontiguousarray: as_numpy_array(np.asarray),

@@ -8,6 +8,7 @@ from typing import Any
 
 from numbagraph.frontend.active import active
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
 
 State = Sequence[Any]
@@ -26,6 +27,8 @@ class Containers:
     def __init__(self, state: State) -> None:
         self.state = state
         self.same = [type(each) in (list, dict, tuple) for each in state]
+        self.touched: set[int] = set()
+        """The variables whose lists and dicts an earlier pass has changed."""
 
     def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
         """The function of copies of the variables."""
@@ -33,7 +36,14 @@ class Containers:
 
     def run(self, function: Callable[[State], State], state: State) -> State:
         given = [copied(each) for each in state]
+        for number, (old, new) in enumerate(zip(self.state, given, strict=True)):
+            stand_in(old, new)
+            if number in self.touched:
+                hide_originals(new)
+        before = [copied(each) for each in given]
         found = function(given)
+        pairs_of_copies = zip(before, given, strict=True)
+        self.touched |= {number for number, pair in enumerate(pairs_of_copies) if not is_unchanged(*pair)}
         pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
         self.same = [flag and one is other for flag, one, other in pairs]
         return found
@@ -105,7 +115,66 @@ def copied(thing: Any) -> Any:
     return made(set(thing)) if kind is set else thing
 
 
+class Hidden(OnlyTraced):
+    """In place of an element of a list or a dict, of which a loop or a branch changes a copy."""
+
+    __slots__ = ()
+
+    def operand(self) -> Any:
+        return self._refuse()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CaptureError(
+            f"a list or a dict is read by another name, or from within another object, in a loop or a branch on traced "
+            f"values that changes it: use one name there\n  at {user_source()}"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __getitem__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __len__ = __iter__ = __float__ = __int__ = __neg__ = _refuse
+    __format__ = __abs__ = __call__ = _refuse
+
+
+def stand_in(original: Any, copy: Any) -> None:
+    """Note of which lists and dicts a variable's own ones are copies."""
+    scope, kind = active.scope, type(original)
+    if scope is None or scope.journal is None or kind not in (list, dict, tuple) or not isinstance(copy, kind):
+        return
+    if kind is not tuple:
+        scope.journal.originals[id(copy)] = original
+    if kind is type(copy) and len(original) == len(copy):
+        for pair in zip(parts_of(original), parts_of(copy), strict=True):
+            stand_in(*pair)
+
+
+def parts_of(container: Any) -> list[Any]:
+    return list(container.values()) if type(container) is dict else list(container)
+
+
+def hide_originals(copy: Any) -> None:
+    """From now on, until the end of the region where a copy was made, nobody reads what it is a copy of."""
+    if type(copy) in (list, dict, tuple):
+        for each in parts_of(copy):
+            hide_originals(each)
+    hide_original(copy)
+
+
+def hide_original(copy: Any) -> None:
+    scope = active.scope
+    while scope is not None and scope.journal is not None:
+        original = scope.journal.originals.get(id(copy))
+        if original is not None:
+            if id(original) not in scope.journal.hidden:
+                scope.journal.hidden[id(original)] = (original, original.copy())
+                keys = original if type(original) is dict else range(len(original))
+                for key in list(keys):
+                    original[key] = Hidden()
+            copy = original
+        scope = scope.parent
+
+
 def require_changeable(holder: Any) -> None:
+    if in_region() and type(holder) in (list, dict):
+        hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
             f"assignment to an element of a {type(holder).__name__} in a loop or a branch on traced values: Python "
@@ -121,7 +190,11 @@ _CHANGING = frozenset(
 
 def refuse_change(method: Any) -> None:
     holder = getattr(method, "__self__", None)
-    if isinstance(holder, (list, dict, set)) and method.__name__ in _CHANGING and not is_made_here(holder):
+    if not isinstance(holder, (list, dict, set)) or method.__name__ not in _CHANGING:
+        return
+    if type(holder) in (list, dict):
+        hide_original(holder)
+    if not is_made_here(holder):
         raise CaptureError(
             f"{method.__name__}() of a {type(holder).__name__} in a loop or a branch on traced values: Python would do "
             f"it once, while the function is traced\n  at {user_source()}"

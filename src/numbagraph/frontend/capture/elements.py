@@ -10,7 +10,7 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.capture.containers import in_region, refuse_change, require_changeable
+from numbagraph.frontend.capture.containers import Hidden, in_region, refuse_change, require_changeable
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.iterables import Elements, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.numbers import as_bool
@@ -32,7 +32,17 @@ def item(holder: Any, key: Any) -> Any:
     require_known(holder)
     if has_traced(key) and not isinstance(holder, Tracer):
         return lifted(holder)[key]
-    return holder[key]
+    found = holder[key]
+    return found.operand() if type(found) is Hidden else found
+
+
+def delete_item(holder: Any, key: Any) -> None:
+    """``del holder[key]``."""
+    holder, key = required(holder), required(key)
+    require_changeable(holder)
+    if has_traced(key):
+        raise CaptureError(f"del of an element at a place that is traced\n  at {user_source()}")
+    del holder[key]
 
 
 def has_traced(key: Any) -> bool:
@@ -90,7 +100,7 @@ def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
-    if in_region():
+    if in_region() and not isinstance(holder, Tracer):
         raise CaptureError(
             f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
             f"it afterwards\n  at {user_source()}"

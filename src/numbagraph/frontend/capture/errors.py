@@ -11,6 +11,7 @@ from numbagraph.frontend import checks
 from numbagraph.frontend.active import active
 from numbagraph.frontend.capture.facts import learn
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Value
 
@@ -67,8 +68,9 @@ MARK = "__numbagraph_raised__"
 
 def raised_of(error: BaseException) -> Raised | None:
     """What the program raises, if an error is one that the user's function has raised in a loop or a branch, or one
-    that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero."""
-    if isinstance(error, (LookupError, ZeroDivisionError)) and MARK not in error.__dict__:
+    that Python or NumPy raise where they get there: an index that is known to be out of bounds, a division by zero,
+    shapes that do not fit."""
+    if isinstance(error, (LookupError, ZeroDivisionError, ShapeError)) and MARK not in error.__dict__:
         return Raised(type(error), error.args if all(type(each) is str for each in error.args) else (str(error),))
     return error.__dict__.get(MARK)
 

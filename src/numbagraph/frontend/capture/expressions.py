@@ -62,6 +62,26 @@ class Expressions(ast.NodeTransformer):
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.local: set[str] = set()
+        self.deferred = 0
+        """How many functions around an expression evaluate it later, or not at all."""
+
+    def later(self, node: ast.expr) -> ast.expr:
+        """An expression that a function of its own evaluates."""
+        self.deferred += 1
+        found: ast.expr = self.visit(node)
+        self.deferred -= 1
+        return found
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        if self.deferred:
+            raise refusal(
+                f"{node.target.id!r} is assigned (:=) in an expression that is evaluated under a condition, or several "
+                f"times: write a statement",
+                self.code,
+                node.lineno,
+            )
+        node.value = self.visit(node.value)
+        return node
 
     # ---- statements without control flow ----
 
@@ -83,6 +103,8 @@ class Expressions(ast.NodeTransformer):
                 return self.assignment([target], self.visit(value))
             case ast.AugAssign():
                 return [self.augmented(statement)]
+            case ast.Delete(targets=targets):
+                return [self.deleted(each) for each in targets]
         visited = self.visit(statement)
         return [visited]
 
@@ -130,6 +152,11 @@ class Expressions(ast.NodeTransformer):
         assert isinstance(target, ast.Subscript)
         return ast.Expr(call_of("set_item", self.visit(target.value), self.visit(key_of(target.slice)), value))
 
+    def deleted(self, target: ast.expr) -> ast.stmt:
+        if not isinstance(target, ast.Subscript):
+            return ast.Delete([self.visit(target)])
+        return ast.Expr(call_of("delete_item", self.visit(target.value), self.visit(key_of(target.slice))))
+
     def augmented(self, statement: ast.AugAssign) -> ast.stmt:
         value, operator = self.visit(statement.value), constant(_OPERATORS[type(statement.op)])
         target = statement.target
@@ -171,7 +198,7 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("defined", load(node.id), constant(node.id)))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        first, *others = [self.visit(each) for each in node.values]
+        first, others = self.visit(node.values[0]), [self.later(each) for each in node.values[1:]]
         return self.at(node, call_of("and_" if isinstance(node.op, ast.And) else "or_", first, *map(thunk, others)))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -179,11 +206,12 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        test, yes, no = (self.visit(each) for each in (node.test, node.body, node.orelse))
+        test, yes, no = self.visit(node.test), self.later(node.body), self.later(node.orelse)
         return self.at(node, call_of("if_expression", test, thunk(yes), thunk(no)))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        operands = [self.visit(each) for each in (node.left, *node.comparators)]
+        first, *others = node.comparators
+        operands = [self.visit(node.left), self.visit(first), *map(self.later, others)]
         if len(node.ops) == 1:
             return self.at(node, comparison(node.ops[0], *operands))
         return self.at(node, self.chain(node.ops, operands))
@@ -236,7 +264,9 @@ class Expressions(ast.NodeTransformer):
     visit_Set = visit_Dict  # type: ignore[assignment]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        around, self.deferred = self.deferred, 0
         node.body = self.visit(node.body)
+        self.deferred = around
         return self.at(node, call_of("converted", node))
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
@@ -244,6 +274,14 @@ class Expressions(ast.NodeTransformer):
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         raise refusal("a generator that is kept: make a list of it, [...]", self.code, node.lineno)
+
+    def visit_SetComp(self, node: ast.SetComp | ast.DictComp) -> ast.expr:
+        self.deferred += 1
+        self.generic_visit(node)
+        self.deferred -= 1
+        return node
+
+    visit_DictComp = visit_SetComp  # type: ignore[assignment]
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if is_generator(node.value):
@@ -266,9 +304,11 @@ class Expressions(ast.NodeTransformer):
                 self.code,
                 element.lineno,
             )
+        self.deferred += 1
         iterable, conditions = self.visit(first.iter), [self.visit(each) for each in first.ifs]
         name = f"{PREFIX}element"
         inner = self.generated(element, others) if others else self.visit(element)
+        self.deferred -= 1
         tests: ast.expr = constant(None)
         if conditions:
             test = call_of("and_", conditions[0], *map(thunk, conditions[1:])) if len(conditions) > 1 else conditions[0]
@@ -297,6 +337,8 @@ def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr
         is_in = isinstance(operator, (ast.In, ast.NotIn))
         found = call_of("contains", right, left) if is_in else call_of("is_", left, right)
         return call_of("not_", found) if isinstance(operator, (ast.NotIn, ast.IsNot)) else found
+    if isinstance(operator, (ast.Eq, ast.NotEq)):
+        return call_of("equal" if isinstance(operator, ast.Eq) else "not_equal", left, right)
     return ast.Compare(left, [operator], [right])
 
 

@@ -145,9 +145,11 @@ class Assignedness:
         match statement:
             case ast.If():
                 self.mark(statement.test, sure)
+                sure = sure | stores(statement.test)
                 return self.block(statement.body, sure) & self.block(statement.orelse, sure)
             case ast.For():
                 self.mark(statement.iter, sure)
+                sure = sure | stores(statement.iter)
                 self.block(statement.body, sure | stores(statement.target))
                 return sure
             case ast.While():

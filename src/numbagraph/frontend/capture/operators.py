@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import collections.abc
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.capture.calls import replacement
+from numbagraph.frontend.capture.comparison import equal, not_equal
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change
 from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
@@ -17,6 +19,7 @@ from numbagraph.frontend.capture.elements import (
     augment_item,
     augmented,
     contains,
+    delete_item,
     item,
     set_attribute,
     set_item,
@@ -51,15 +54,19 @@ __all__ = [
     "contains",
     "converted",
     "defined",
+    "delete_item",
+    "equal",
     "for_",
     "generated",
     "if_",
     "if_expression",
     "is_",
+    "is_sequence",
     "item",
     "list_of",
     "made",
     "not_",
+    "not_equal",
     "or_",
     "pick",
     "raise_",
@@ -137,6 +144,15 @@ def is_(left: Any, right: Any) -> Any:
     return left is right
 
 
+def is_sequence(value: Any, length: int) -> bool:
+    """Whether a pattern of elements takes a value: NumPy's arrays are no sequences."""
+    return (
+        isinstance(value, collections.abc.Sequence)
+        and not isinstance(value, (str, bytes, bytearray))
+        and (len(value) == length)
+    )
+
+
 # ---- calls ----
 
 
@@ -149,7 +165,7 @@ def call(function: Any) -> Any:
         return printing
     found = replacement(function)
     if found is not None:
-        return found if function is isinstance else of_required(found)
+        return found if function is isinstance or function is type else of_required(found)
     if in_region() and any(function is each for each in (next, setattr, delattr)):
         raise CaptureError(
             f"{function.__name__}() in a loop or a branch on traced values: Python would do it once, while the "

@@ -21,6 +21,7 @@ from numbagraph.frontend.capture.names import (
     stores,
     walk,
 )
+from numbagraph.frontend.capture.simpler import Simpler
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
 
 _REFUSED = {
@@ -29,10 +30,8 @@ _REFUSED = {
     ast.Await: "await",
     ast.AsyncFor: "async for",
     ast.AsyncWith: "async with",
-    ast.NamedExpr: "an assignment inside of an expression (:=)",
     ast.Global: "global",
     ast.Nonlocal: "nonlocal",
-    ast.Match: "match",
     ast.ClassDef: "a class",
 }
 ITEM = f"{PREFIX}item"
@@ -62,6 +61,7 @@ class Rewriting:
         self.definitions: list[ast.FunctionDef | ast.Lambda] = []
 
     def function(self, definition: ast.FunctionDef) -> None:
+        definition.body = Simpler(self.code).block(definition.body)
         for each in walk(definition.body, inner=False):
             for kind, spelling in _REFUSED.items():
                 if isinstance(each, kind):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -36,6 +36,10 @@ class Journal:
         """The arrays that are no views, and their values outside."""
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
+        self.originals: dict[int, Any] = {}
+        """The lists and dicts from outside, of which variables of the region have copies, by the copy's identity."""
+        self.hidden: dict[int, tuple[Any, Any]] = {}
+        """Those of them that nobody may read as long as the region lasts, and what they hold."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
 
@@ -63,6 +67,10 @@ class Journal:
         found = [(root, root.value) for root, old in self.roots.values() if root.value is not old]
         for each in reversed(self.saved):
             each.restore()
+        for original, held in self.hidden.values():
+            original.clear()
+            original.extend(held) if type(original) is list else original.update(held)
+        self.hidden.clear()
         return found
 
 
@@ -131,6 +139,22 @@ def root_of(array: Tracer) -> Tracer:
 def forget(array: Tracer, why: str) -> None:
     """Let nobody read an array whose elements are not known any more."""
     array._renew(Stale(array.value, why))
+
+
+class Chosen(tuple["Tracer", ...]):
+    """The arrays that the result of a branch may be."""
+
+    join: Any
+    """The branch, which chooses all its results together."""
+    paths: tuple[Tracer | None, ...]
+    """The array of each path, if it is one."""
+
+    @classmethod
+    def of(cls, result: Tracer, join: Any, sources: Iterable[Any]) -> Chosen:
+        found = cls(result._origins)
+        found.join = join
+        found.paths = tuple(root_of(each) if isinstance(each, Tracer) and each._is_array else None for each in sources)
+        return found
 
 
 def share(result: Tracer, source: Any) -> None:

@@ -1,0 +1,65 @@
+"""Python's operators of traced arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from numbagraph.frontend.python_numbers import checked
+from numbagraph.frontend.unknown import refused_attribute
+from numbagraph.ir.op import registry
+
+Apply = Callable[..., Any]
+"""Calls an op, or a function of values, on traced arrays."""
+
+
+def install_operators(kind: Any, apply: Apply) -> None:
+    """Give a class of traced arrays the methods of Python's operators."""
+    names = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+    functions = {name: checked(name, getattr(operator, f"__{name}__")) for name in names}
+    for name, function in functions.items():
+        setattr(kind, f"__{name}__", _binary(apply, function))
+        setattr(kind, f"__r{name}__", _reflected(apply, function))
+        setattr(kind, f"__i{name}__", _in_place(function))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(kind, f"__{name}__", _binary(apply, checked(name, getattr(operator, name))))
+    setattr(kind, "__eq__", _binary(apply, registry["equal"], weak=True))  # noqa: B010
+    setattr(kind, "__ne__", _binary(apply, registry["not_equal"], weak=True))  # noqa: B010
+    for name in ("neg", "pos", "abs", "invert"):
+        setattr(kind, f"__{name}__", _unary(apply, checked(name, getattr(operator, f"__{name}__"))))
+    for name in ("T", "dtype", "flat", "shape"):
+        setattr(kind, name, vars(kind)[name].setter(refused_attribute(name)))
+    for name in ("imag", "real"):
+        setattr(kind, name, vars(kind)[name].setter(_assigned_part(name)))
+    setattr(kind, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
+    setattr(kind, "__rdivmod__", lambda self, other: (other // self, other % self))  # noqa: B010
+
+
+def _assigned_part(name: str) -> Callable[[Any, Any], None]:
+    """``x.real = y`` and ``x.imag = y``."""
+    refuse = refused_attribute(name)
+
+    def assign(self: Any, value: Any) -> None:
+        if name == "imag" and self.dtype.kind != "c":
+            refuse(self, value)
+        else:
+            getattr(self, name)[...] = value
+
+    return assign
+
+
+def _binary(apply: Apply, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    return lambda self, other: apply(function, self, other, **options)
+
+
+def _reflected(apply: Apply, function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: apply(function, other, self)
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: self._in_place(function, other)
+
+
+def _unary(apply: Apply, function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self: apply(function, self)

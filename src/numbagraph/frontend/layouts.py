@@ -1,0 +1,101 @@
+"""How traced arrays lie in memory where it decides what they share: what ``reshape`` and ``ravel`` give is a view or a
+copy by that."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir.abi import ArrayLeaf, Leaf
+from numbagraph.ir.op import is_elementwise
+from numbagraph.ir.values import Node, Value
+
+READ_ONLY = "a view that NumPy gives for reading alone"
+
+
+class Layout(Enum):
+    """What is known of the order of an array's elements in memory."""
+
+    C = "C"
+    """They follow each other in C order."""
+    OTHER = "other"
+    """They do not."""
+    ANY = "any"
+
+
+FOR_READING = frozenset({"broadcast_to", "diag", "diagonal", "matrix_diagonal", "sliding_window_view"})
+"""Functions whose results NumPy lets nobody write into."""
+
+_MADE_IN_C = frozenset({"arange", "empty", "eye", "full", "identity", "indices", "ones", "tri", "zeros"})
+"""Functions whose results are C-contiguous whatever their operands are."""
+
+_OPERATORS = frozenset(
+    getattr(operator, f"__{name}__")
+    for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift lt le gt ge neg pos abs invert".split()
+) | {operator.lt, operator.le, operator.gt, operator.ge}
+
+_KEEPING = frozenset({"expand_dims", "pick", "reshape", "slice", "squeeze"})
+
+
+def of_argument(leaf: Leaf) -> Layout:
+    return Layout.C if isinstance(leaf, ArrayLeaf) and leaf.contiguous else Layout.OTHER
+
+
+def of_new(made: Any, function: Any, operands: Sequence[Any]) -> Any:
+    """What a function gives that shares no memory with others."""
+    value = getattr(made, "value", None)
+    if isinstance(value, Value) and (
+        value.ndim < 2
+        or getattr(function, "name", "") in _MADE_IN_C
+        or (is_map(function) and all(is_in_c(each) for each in operands))
+    ):
+        made._layout = Layout.C
+    return made
+
+
+def is_map(function: Any) -> bool:
+    """Whether NumPy gives the elements of a result the order that those of the operands have."""
+    stands_for = getattr(function, "stands_for", function)
+    return is_elementwise(stands_for) or getattr(stands_for, "__wrapped__", None) in _OPERATORS
+
+
+def is_in_c(operand: Any) -> bool:
+    if isinstance(operand, np.ndarray):
+        return operand.ndim < 2 or operand.flags.c_contiguous
+    return getattr(operand, "ndim", 0) < 2 or operand._layout is Layout.C
+
+
+def of_view(value: Value, operand: Any) -> Layout:
+    """That of a view of an operand: where its elements follow each other in the operand, they do so in memory."""
+    if operand._layout is not Layout.C:
+        return Layout.ANY
+    while value is not operand.value:
+        if not isinstance(value, Node) or value.op.name not in _KEEPING or not keeps_order(value):
+            return Layout.ANY
+        value = value.inputs[0]
+    return Layout.C
+
+
+def keeps_order(view: Node) -> bool:
+    """Whether the elements of a view follow each other as those of its operand do."""
+    first = -view.inputs[0].ndim
+    match view.op.name:
+        case "pick":
+            return view.attrs["axis"] == first
+        case "slice":
+            return view.attrs["axes"] == (first,) and view.attrs["steps"] == (1,)
+    return True
+
+
+def is_view(function: Any, operand: Any, options: Mapping[str, Any]) -> bool | None:
+    """Whether a function that may copy gives a view of an operand; None where that is not known."""
+    name = function.name
+    if name not in ("ravel", "reshape") or options.get("order", "C") != "C" or options.get("copy") is not None:
+        return None
+    if operand._layout is Layout.C or (name == "reshape" and operand.ndim == 1):
+        return True
+    return False if operand._layout is Layout.OTHER and name == "ravel" else None

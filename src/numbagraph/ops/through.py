@@ -1,0 +1,122 @@
+"""Assignment through views: what an array holds after a view of it has been given other elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numbagraph.blockwise.promotion import convert
+from numbagraph.ir.graph import substitute
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Input, Node, Value
+from numbagraph.ops.gathering import put_at
+from numbagraph.ops.shape import expand_dims, full_order, inverse, permute, reshape_value, squeeze
+from numbagraph.ops.slicing import put_slice, set_slice, slice_cuts, taken_apart
+
+Rule = Callable[[Node, Value, Value], Value]
+"""``rule(view, base, update)``: the base once its view is the update. The view is a node whose first input has the
+shape of the base."""
+
+
+def through_transpose(view: Node, base: Value, update: Value) -> Value:
+    order = full_order(view.ndim, view.attrs["axes"])
+    if isinstance(update, Node) and is_view_of(update.inputs[0], view, base):
+        if update.op is set_slice:
+            return with_slices(base, update, order)
+        if update.op is put_at:
+            found = with_positions(base, update, order)
+            if found is not None:
+                return found
+    return permute(update, inverse(order))
+
+
+def is_view_of(value: Value, view: Node, base: Value) -> bool:
+    """Whether a value is the view of the base itself."""
+    if not isinstance(value, Node) or value.op is not view.op or value.attrs != view.attrs:
+        return False
+    return value.inputs == (base, *view.inputs[1:])
+
+
+def with_slices(base: Value, update: Node, order: list[int] | tuple[int, ...]) -> Value:
+    """Slices of a transposed array that are assigned to, as slices of the array: nothing else is copied."""
+    ndim = base.ndim
+    for piece, cuts in taken_apart(update)[1]:
+        own = {order[axis + ndim] - ndim: each for axis, each in cuts.items()}
+        base = put_slice(base, permute(piece, inverse(order)), own)
+    return base
+
+
+def with_positions(base: Value, update: Node, order: list[int] | tuple[int, ...]) -> Value | None:
+    """The same of positions, where these are of neighbouring dimensions of the array, too."""
+    _, values, *positions = update.inputs
+    first, count = update.attrs["axis"] + base.ndim, len(positions)
+    axes = list(order[first : first + count])
+    begin = min(axes)
+    if max(axes) - begin != count - 1:
+        return None
+    chosen = values.ndim - (base.ndim - count)
+    """The dimensions of the positions, which lie together."""
+    places = [axis if axis < first else axis - count + chosen for axis in range(base.ndim)]
+    source = [places[each] for each in inverse(order) if each not in range(first, first + count)]
+    moved = [*source[:begin], *range(first, first + chosen), *source[begin:]]
+    numbers = inverse(axes)
+    return put_at.bind(
+        base,
+        permute(values, moved),
+        *(positions[number] for number in numbers),
+        axis=begin - base.ndim,
+        checked=tuple(update.attrs["checked"][number] for number in numbers),
+    )
+
+
+def through_slice(view: Node, base: Value, update: Value) -> Value:
+    return put_slice(base, update, slice_cuts(view.inputs[1:], **view.attrs))
+
+
+def through_pick(view: Node, base: Value, update: Value) -> Value:
+    position, attrs = view.inputs[1], view.attrs
+    return put_at.bind(base, update, position, axis=attrs["axis"], checked=(attrs["checked"],))
+
+
+def through_real(view: Node, base: Value, update: Value) -> Value:
+    return registry["complex_of"](update, registry["imag"](base)) if base.dtype.kind == "c" else update
+
+
+RULES: dict[str, Rule] = {
+    "asarray": lambda view, base, update: update,
+    "expand_dims": lambda view, base, update: squeeze.bind(update, axes=view.attrs["axes"]),
+    "imag": lambda view, base, update: registry["complex_of"](registry["real"](base), update),
+    "pick": through_pick,
+    "real": through_real,
+    "reshape": lambda view, base, update: reshape_value(update, base.shape),
+    "slice": through_slice,
+    "squeeze": lambda view, base, update: expand_dims.bind(update, axes=view.attrs["axes"]),
+    "transpose": through_transpose,
+}
+
+
+def written_through(derive: Callable[[Value], Value], base: Value, update: Value) -> Value | None:
+    """The array whose view is an update, or None where it is not known how the view lies in the array.
+
+    Parameters
+    ----------
+    derive
+        What makes the view of the array.
+    base
+        The array before.
+    update
+        What the view has become.
+    """
+    stand_in = Input(base.type, "base")
+    views, value = [], derive(stand_in)
+    while value is not stand_in:
+        if not isinstance(value, Node) or value.op.name not in RULES:
+            return None
+        views.append(value)
+        value = value.inputs[0]
+    bases = [base]
+    for view in reversed(views[1:]):
+        (inner,) = substitute([view], {view.inputs[0]: bases[-1]})
+        bases.append(inner)
+    for view, own in zip(views, reversed(bases), strict=True):
+        update = RULES[view.op.name](view, own, convert(update, view.dtype))
+    return update

@@ -1,0 +1,127 @@
+"""Programs that write through views of arrays."""
+
+import numpy as np
+
+from tests.support.programs.declared import case, refused
+
+M = np.arange(12.0).reshape(3, 4)
+
+
+@case((M,), (M.T,), (M[:, ::2],))
+def transposed_rows(a):
+    b = a.T
+    for i in range(a.shape[1]):
+        b[i] += i
+        b[i, 0] *= 2
+    return a.sum()
+
+
+@case((M, 2), (M, 5))
+def transposed_elements(a, k):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if (i + j) % k == 0:
+                a.T[j, i] = -a[i, j]
+
+
+@case((M,))
+def columns_scaled(a):
+    for column in a.T:
+        column /= column.sum()
+        column[-1] = 0
+
+
+@case((M, 12), (M, 13), (M.T, 12), (M[:, ::2], 6))
+def flat_elements(a, n):
+    for i in range(n):
+        a.flat[i] += i
+    a.flat[-1] = 5
+
+
+@case((M, 5), (M, -1), (M.copy(), 12))
+def raveled(a, place):
+    flat = a.ravel()
+    flat[place] = 100
+    if place > 0:
+        flat[:place] += 1
+    else:
+        a[0] = 9
+    return flat
+
+
+@case((np.arange(12.0), 3), (np.arange(24.0)[::2], 4))
+def reshaped_rows(a, n):
+    grid = a.reshape(3, 4)
+    for i in range(n):
+        grid[i % 3] += grid[(i + 1) % 3]
+        a[i] = 0
+    return grid[:, 1]
+
+
+@case((4, 1.0), (0, 1.0))
+def grid_of_buffer(n, v):
+    buffer = np.zeros(12)
+    grid = buffer.reshape(3, 4)
+    for i in range(n):
+        grid[i % 3, i] = v
+        buffer[11 - i] -= v
+    return buffer, grid
+
+
+@case((M, 2.0), (M, -2.0))
+def views_in_branches(a, v):
+    if v > 0:
+        a.T[0] = v
+        np.flip(a)[0] += 1
+    else:
+        a[1:, 2].T[...] = 3
+        np.fill_diagonal(a[1:].T, v)
+    return a.sum()
+
+
+@case((M, 3), (M, 0))
+def rows_as_names(a, n):
+    row = a[1]
+    row += 1
+    for i in range(n):
+        row = a[i]
+        row += 1
+        row[0] = 2
+
+
+@refused("'row' and another variable are one array", (M, 3))
+def row_after_the_loop(a, n):
+    row = a[1]
+    for i in range(n):
+        row = a[i]
+        row += 1
+    return row
+
+
+@case((M, 3), (M, 4))
+def written_before_the_error(a, n):
+    for i in range(n):
+        a.T[i] = -1
+        row = a[i]
+        row[1] = 7
+
+
+@case((M * (1 + 1j), 3), (M * (1 + 1j), 0))
+def parts_of_complex(a, n):
+    for i in range(n):
+        a[i].real[1:] = i
+        a.imag[:, i] += 1
+    a.real *= 2
+
+
+@case((M,))
+def diagonal_for_reading(a):
+    for i in range(3):
+        np.diag(a)[i] = 1
+
+
+@refused("assignment into a view", (M,))
+def reshape_of_any_order(a):
+    b = a.T.reshape(2, 6)
+    for i in range(2):
+        b[i] = 1
