@@ -60,6 +60,52 @@ def test_what_nobody_knows_is_refused(function, message, sets):
         assert "support/programs" in str(caught.value)
 
 
+def rows_in_a_loop(m, a, n):
+    for _ in range(n):
+        m[0, :] = m.sum(axis=1)
+
+
+def rows_in_a_branch(m, a, n):
+    if n > 0:
+        m[0] = a
+
+
+def sums_in_a_loop(m, a, n):
+    for i in range(n):
+        m[0, 0] = (m[i] + a)[1]
+
+
+def rebound_in_a_loop(m, a, n):
+    for _ in range(n):
+        m = m + a
+    return m
+
+
+def after_a_check(m, a, n):
+    if n > 5:
+        raise IndexError
+    m[0] += a
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+@pytest.mark.parametrize(
+    "function", [rows_in_a_loop, rows_in_a_branch, sums_in_a_loop, rebound_in_a_loop, after_a_check]
+)
+def test_lengths_that_do_not_fit_are_errors_where_statements_are_reached(function, backend):
+    compiled = ng.graph_jit(function, backend=backend)
+    array = np.arange(15.0).reshape(5, 3)
+    for n in (2, 0, 6):
+        own, changed = array.copy(), array.copy()
+        expected = outcome(function, (changed, np.ones(5), n))
+        found = outcome(compiled, (own, np.ones(5), n))
+        if isinstance(expected, Exception):
+            assert isinstance(found, type(expected))
+            changed = array
+        else:
+            require_same(found, expected)
+        np.testing.assert_array_equal(own, changed)
+
+
 def swallowing(x, n):
     total = 0.0
     for _ in range(n):

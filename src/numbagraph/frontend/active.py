@@ -144,11 +144,11 @@ def region(described: str) -> Iterator[Scope]:
 
 
 @contextmanager
-def tracing(described: str = "a function", converts: bool = False, *, unifies: bool = True) -> Iterator[Trace]:
+def tracing(described: str = "a function", converts: bool = False) -> Iterator[Trace]:
     """Everything inside belongs to one graph."""
     previous = active.trace, active.scope
     scope = Scope(described)
-    with shapes.collect_guards(unifies=unifies) as guards:
+    with shapes.collect_guards() as guards:
         trace = Trace(guards, converts)
         active.trace, active.scope = trace, scope
         try:

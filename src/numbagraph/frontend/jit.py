@@ -278,7 +278,7 @@ class GraphFunction(Inspected, Embedded):
         with self._lock, collector_at_rest:
             if traced.apart is not None:
                 return traced.apart
-            made = self._traced_anew(arguments, arguments.described()[0], unifies=False)
+            made = self._traced_anew(arguments, arguments.described()[0], apart=True)
             found: Traced = made.found
             found.watched = arguments.watched
             self._specialise(found, arguments, made.reach)
@@ -286,11 +286,11 @@ class GraphFunction(Inspected, Embedded):
                 traced.apart = found
             return found
 
-    def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, unifies: bool = True) -> Made:
+    def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, apart: bool = False) -> Made:
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
 
         def use(call: Any, converts: bool) -> Traced:
-            return trace(call, layouts, names, self.__name__, described, writable, converts, unifies=unifies)
+            return trace(call, layouts, names, self.__name__, described, writable, converts, apart=apart)
 
         return self._make(arguments, use)
 

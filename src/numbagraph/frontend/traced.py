@@ -191,14 +191,14 @@ def trace(
     writable: Collection[int] | None = None,
     converts: bool = False,
     *,
-    unifies: bool = True,
+    apart: bool = False,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
     take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
-    captured. ``unifies``: whether lengths that must be equal are required to be so at entry."""
-    with tracing(described, converts, unifies=unifies) as current:
-        inputs = [make_input(*each) for each in zip(layouts, names, strict=True)]
+    captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry."""
+    with tracing(described, converts) as current:
+        inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, strict=True)]
         current.shared = None if writable is None else {}
         pairs = zip(inputs, layouts, strict=True)
         tracers = [argument(*each, number in (writable or ())) for number, each in enumerate(pairs)]
@@ -221,10 +221,10 @@ def trace(
     return Traced(graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared)
 
 
-def make_input(layout: Leaf, name: str) -> Input:
+def make_input(layout: Leaf, name: str, *, apart: bool = False) -> Input:
     if isinstance(layout, ScalarLeaf):
         return Input(ArrayType(layout.dtype, (), weak=True), name)
-    return Input(ArrayType(layout.dtype, input_shape(name, layout.ones)), name)
+    return Input(ArrayType(layout.dtype, input_shape(name, layout.ones, apart=apart)), name)
 
 
 def collect_outputs(

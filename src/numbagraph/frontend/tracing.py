@@ -34,9 +34,9 @@ def any_traced(leaves: Iterable[Any]) -> bool:
     return any([each.require_scope() is None for each in leaves if isinstance(each, Tracer)])  # noqa: C419  all of them
 
 
-def input_shape(name: str, ones: Iterable[bool | None]) -> tuple[Any, ...]:
+def input_shape(name: str, ones: Iterable[bool | None], *, apart: bool = False) -> tuple[Any, ...]:
     """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows."""
-    return tuple(1 if one else Dim(f"{name}.shape[{axis}]", may_be_one=one is None) for axis, one in enumerate(ones))
+    return tuple(1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart) for axis, one in enumerate(ones))
 
 
 def to_value(operand: Any) -> Any:

@@ -177,7 +177,7 @@ def behind_lengths(leaves: Sequence[Value]) -> list[Value]:
 def of_lengths(leaves: Iterable[Value], dims: Iterable[Dim]) -> tuple[dict[Value, Value], list[Value]]:
     """What takes the place of each length of the enclosing graph, and those that are no length of any leaf."""
     direct = [extent for each in leaves for extent in map(shapes.resolve, each.shape) if isinstance(extent, Dim)]
-    mapped: dict[Value, Value] = {each: Dim(each.name, each.may_be_one) for each in dict.fromkeys(direct)}
+    mapped: dict[Value, Value] = {each: Dim(each.name, each.may_be_one, each.apart) for each in dict.fromkeys(direct)}
     passed: list[Value] = []
     for dim in dims:
         length = shapes.resolve(dim)

@@ -27,12 +27,9 @@ class ShapeError(ValueError):
 class GuardCollector:
     """What a function that is being traced requires of its arguments."""
 
-    def __init__(self, *, unifies: bool = True) -> None:
+    def __init__(self) -> None:
         self.guards: list[Guard] = []
         self.equalities: list[DimEquality] = []
-        self.unifies = unifies
-        """Whether lengths that some statement requires to be equal are one length from then on, which is required at
-        entry. Otherwise they are compared where that statement is reached."""
 
     def require(self, condition: Value, subject: str, error: type[Exception] = ShapeError) -> None:
         self.add(Guard(condition, subject, current_source(), error))
@@ -46,11 +43,10 @@ _collectors = threading.local()
 
 
 @contextmanager
-def collect_guards(*, unifies: bool | None = None) -> Iterator[GuardCollector]:
-    """Guards that arise inside belong to the collector, which unifies lengths if the one around it does."""
-    previous: GuardCollector | None = getattr(_collectors, "current", None)
-    own = previous is None or previous.unifies
-    _collectors.current = GuardCollector(unifies=own if unifies is None else unifies)
+def collect_guards() -> Iterator[GuardCollector]:
+    """Guards that arise inside belong to the collector."""
+    previous = getattr(_collectors, "current", None)
+    _collectors.current = GuardCollector()
     try:
         yield _collectors.current
     finally:
@@ -214,7 +210,8 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
     if isinstance(left, int) and isinstance(right, int):
         raise error(subject)
     collector: GuardCollector | None = getattr(_collectors, "current", None)
-    if (collector is None or collector.unifies) and (isinstance(right, Dim) or isinstance(left, Dim)):
+    is_apart = any(isinstance(each, Dim) and each.apart for each in (left, right))
+    if not is_apart and (isinstance(right, Dim) or isinstance(left, Dim)):
         dim, other = (right, left) if isinstance(right, Dim) else (left, right)
         if isinstance(other, Dim) and not_one(dim) and not not_one(other):
             dim, other = other, dim  # what is known of one of them is then known of both
@@ -224,7 +221,11 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
                 collector.equalities.append(DimEquality(dim, other, subject, current_source(), error))
             dim.unify(other)
             return other
-    require(compare("equal", left, right), subject, error)
+    condition = compare("equal", left, right)
+    if is_apart and collector is not None and isinstance(condition, Value):
+        collector.add(Guard(condition, subject, current_source(), error, ordered=True))
+    else:
+        require(condition, subject, error)
     return left if isinstance(left, int) or not isinstance(right, int) else right
 
 

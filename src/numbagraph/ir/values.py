@@ -158,12 +158,14 @@ class Dim(Value):
     checked at the function's entry. Unification only ever merges, and only while a function is traced.
     """
 
-    __slots__ = ("_parent", "may_be_one", "name")
+    __slots__ = ("_parent", "apart", "may_be_one", "name")
 
-    def __init__(self, name: str, may_be_one: bool = False) -> None:
+    def __init__(self, name: str, may_be_one: bool = False, apart: bool = False) -> None:
         self.type = ArrayType(INT64, (), weak=True)
         self.name = name
         self.may_be_one = may_be_one
+        self.apart = apart
+        """Whether it is never unified: equalities are checked where statements require them."""
         self._parent: Extent = self
 
     @property

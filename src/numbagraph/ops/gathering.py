@@ -380,7 +380,7 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
     number = shapes.resolve(position) if isinstance(position, Constant) else position
     subject = f"index {number} is out of bounds for axis {axis + value.ndim} with size {extent}"
     if not isinstance(number, Value):
-        return pick_value(value, axis, static_position(int(number), extent, subject))
+        return pick_value(value, axis, static_position(int(number), extent, axis + value.ndim))
     if is_known_at_entry(number):
         here, length = shapes.as_value(as_extent(number, "an index")), shapes.as_value(extent)
         shapes.require_of(
@@ -389,12 +389,14 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
     return pick_value(value, axis, number, checked=True)
 
 
-def static_position(number: int, extent: Extent, subject: str) -> Extent:
-    """A static position counted from the left."""
+def static_position(number: int, extent: Extent, axis: int) -> Extent:
+    """A static position of an axis (counted from the left), counted from the left."""
+    subject = f"index {number} is out of bounds for axis {axis} with size {extent}"
     inside = (
         shapes.compare("greater", extent, number) if number >= 0 else shapes.compare("greater_equal", extent, -number)
     )
-    shapes.require(inside, subject, IndexError)
+    operands = (constant(number, dtype=INT64), shapes.as_value(extent))
+    shapes.require_of(inside, subject, IndexError, OutOfBounds(axis), operands)
     return number if number >= 0 else shapes.subtract(extent, -number)
 
 

@@ -293,8 +293,7 @@ def positioned(item: Item, whole: bool) -> Item:
 def taken_by(item: Item, extent: Extent) -> Cut:
     if item.kind == "slice":
         return cut(item.content, extent)
-    subject = f"index {item.content} is out of bounds for axis {item.axis} with size {extent}"
-    return Cut(static_position(item.content, shapes.resolve(extent), subject), 1, 1)
+    return Cut(static_position(item.content, shapes.resolve(extent), item.axis), 1, 1)
 
 
 def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:

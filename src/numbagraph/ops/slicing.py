@@ -306,6 +306,15 @@ def pick_value(value: Value, axis: int, position: Extent, *, checked: bool = Fal
     return pick.bind(value, shapes.as_value(position), axis=axis, checked=checked)
 
 
+def picked(a: np.ndarray, position: Any, *, axis: int, checked: bool) -> Any:
+    """What is not checked here is where it is used: a loop that takes no step may have the element read before."""
+    if checked:
+        return np.take(a, position, axis=axis)
+    if not a.shape[axis]:
+        return np.zeros((*a.shape[:axis], *a.shape[a.ndim + axis + 1 :]), a.dtype)[()]
+    return np.take(a, position, axis=axis, mode="clip")
+
+
 pick = view(
     None,
     name="pick",
@@ -313,7 +322,7 @@ pick = view(
     infer=pick_type,
     frontend=lambda op, a, position, axis=0: registry["take"](a, position, axis),
     zero_dim="scalar",
-    evaluate=lambda a, position, *, axis, checked: np.take(a, position, axis=axis),
+    evaluate=picked,
     jnp=lambda a, position, *, axis, checked: load("jax.numpy:take")(a, position, axis=axis),
     vjp=pick_vjp,
     batch=pick_batch,

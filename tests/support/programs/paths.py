@@ -226,3 +226,23 @@ def shapes_are_checked(x, y):
     if x.shape != y.shape:
         raise ValueError("shapes differ")
     return (x + y).sum() if y.shape == (3,) or x.shape[1:] == (3,) else 0.0
+
+
+@case((np.arange(4), 3), (np.arange(0), 0), (np.arange(2), 0), (np.arange(2), 3))
+def read_in_no_step(c, n):
+    s = np.int64(0)
+    for _ in range(n):
+        for _ in range(3):
+            s += c[3] + c[c[0] :].sum()
+    return s
+
+
+@case((np.arange(3.0), np.arange(3.0), 1.0), (np.arange(3.0), np.arange(4.0), -1.0))
+def chosen_as_lengths_fit(x, y, c):
+    total = 0.0
+    for v in x:
+        if c > 0:
+            total += (x * v + y).sum()
+        else:
+            total -= y[-1] * v
+    return total

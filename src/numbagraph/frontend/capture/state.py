@@ -120,8 +120,11 @@ def require_shape(value: Value, shape: Sequence[Any], name: str) -> None:
     )
     if value.ndim != len(shape):
         raise CaptureError(text)
-    for one, other in zip(value.shape, shape, strict=True):
-        shapes.require_same(one, other, text)
+    try:
+        for one, other in zip(value.shape, shape, strict=True):
+            shapes.require_same(one, other, text)
+    except shapes.ShapeError:
+        raise CaptureError(text) from None
 
 
 def common_shape(one: Value, other: Value, name: str) -> tuple[Any, ...]:
