@@ -201,3 +201,8 @@ def test_what_has_no_formula_is_refused_by_name():
         arguments = [np.array([0.3])] * (3 if name == "kappa4.pdf" else 1)
         with pytest.raises(TypeError, match=rf"scipy\.stats\.{name} is not supported in a traced function"):
             graph_jit(lambda *args, function=function: function(*args))(*arguments)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(TypeError, match=r"scipy\.stats\.norm\.logpdf .* complex number"):
+        graph_jit(lambda x: stats.norm.logpdf(x))(np.ones(3) * 1j)

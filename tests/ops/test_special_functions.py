@@ -146,6 +146,43 @@ def test_derivatives(op):
             assert "second derivative" in str(error)  # noqa: PT017  of incomplete functions, by their parameters
 
 
+SPECIAL_POINTS = {
+    "agm": (2.0, [1.0, 2.0]),
+    "beip": [0.0],
+    "boxcox": (1.7, [0.0, 1.0]),
+    "dawsn": [0.0],
+    "ellipe": [0.0],
+    "ellipeinc": (1.2, [0.0]),
+    "ellipk": [0.0],
+    "ellipkinc": (1.2, [0.0]),
+    "exprel": [0.0, 1e-9],
+    "expn": (0, [1.5]),
+    "it2j0y0": [1.0],
+    "it2struve0": [0.0],
+    "pdtr": (0, [1.5]),
+    "rgamma": [0.0, -1.0, -2.0],
+    "spence": [1.0],
+    "stdtr": (2.0, [0.0]),
+    "struve": (1, [0.5]),
+}
+"""The numbers at which formulas are quotients of zeros, or change, after a first operand that is held."""
+
+
+@pytest.mark.parametrize("function", SPECIAL_POINTS)
+def test_derivatives_at_special_points(function):
+    ufunc, given = getattr(special, function), SPECIAL_POINTS[function]
+    held, points = ((given[0],), given[1]) if isinstance(given, tuple) else ((), given)
+
+    def first(x):
+        found = ufunc(*held, x)
+        return found[0] if ufunc.nout > 1 else found
+
+    step = 1e-5
+    for point in points:
+        wanted = (first(point + step) - first(point - step)) / (2 * step)
+        np.testing.assert_allclose(graph_jit(grad(first), backend="numpy")(point), wanted, rtol=2e-6, atol=1e-9)
+
+
 def test_derivatives_in_native_code():
     def function(x, y):
         return special.expn(2, x) + special.sici(x)[1] * special.kv(1.5, y) + special.stdtrit(x, 0.3)

@@ -72,6 +72,8 @@ def as_array(x: Any) -> Any:
 def as_double(x: Any) -> Any:
     """An array of float64, in which SciPy computes whatever it is given."""
     array = x if isinstance(x, Tracer) else np.asarray(x)
+    if array.dtype.kind == "c":
+        raise TypeError("a complex number is given")
     return array.astype(np.float64)
 
 

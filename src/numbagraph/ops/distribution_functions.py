@@ -14,6 +14,7 @@ from numbagraph.ops.arithmetic import power, sign
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.densities import beta_density, gamma_density
 from numbagraph.ops.exponential import exp, log1p
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b, gammainc_by_a
 from numbagraph.ops.kernels import BY_PARAMETER, Domain, Slope, kernel
 from numbagraph.ops.rounding import floor
@@ -119,15 +120,16 @@ def f_distribution(m: Value, n: Value, x: Value) -> Sequence[Value]:
 
 def student(v: Value, t: Value) -> Sequence[Value]:
     """By the degrees of freedom, an odd function of the number; and the density."""
-    square = t * t
-    total = v + square
-    is_zero = equal(t, 0.0)
-    w = v / total
-    inner = where(is_zero, 0.5, w)
-    by_a, _, density = beta_distribution(0.5 * v, 0.5 * (v * 0 + 1), inner)
-    by_freedom = where(is_zero, 0.0, sign(t) * -0.5 * (0.5 * by_a + density * square / (total * total)))
+    square, is_zero = t * t, equal(t, 0.0)
+
+    def by_freedom(w: Value) -> Value:
+        by_a, _, density = beta_distribution(0.5 * v, 0.5 * (v * 0 + 1), w)
+        return sign(t) * -0.5 * (0.5 * by_a + density * square / ((v + square) * (v + square)))
+
+    w = v / (v + square)
+    first = differentiated_as(where(is_zero, 0.0, by_freedom(where(is_zero, 0.5, w))), by_freedom(w))
     constant = gammaln(0.5 * (v + 1)) - gammaln(0.5 * v)
-    return by_freedom, exp(constant - 0.5 * (v + 1) * log1p(square / v)) * power(v * math.pi, -0.5)
+    return first, exp(constant - 0.5 * (v + 1) * log1p(square / v)) * power(v * math.pi, -0.5)
 
 
 betaincc = falling("betaincc", [SHAPES, SHAPES, PROBABILITY], beta_distribution)

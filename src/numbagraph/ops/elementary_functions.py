@@ -10,12 +10,15 @@ import math
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import power, sqrt
+from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import log, log1p
 from numbagraph.ops.hypergeometric import hyp1f1
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
+from numbagraph.ops.rounding import floor
 from numbagraph.ops.selection import where
-from numbagraph.ops.special import digamma, xlogy
-from numbagraph.ops.trigonometric import sin
+from numbagraph.ops.special import digamma, gamma, xlogy
+from numbagraph.ops.trigonometric import cos, sin
 
 NUMBERS = (-3.0, 3.0)
 POSITIVE = (0.1, 5.0)
@@ -100,8 +103,16 @@ pseudo_huber = kernel(
 
 # ---- gammas ----
 
-rgamma = kernel("rgamma", [POSITIVE], lambda y, x: -y * digamma(x))
-"""[5.2.2]"""
+
+def rgamma_slope(y: Value, x: Value) -> Value:
+    """[5.2.2], and where gamma has poles, the reciprocal of its residue. [5.2.1]"""
+    pole = (x <= 0) & equal(x, floor(x))
+    at_pole = cos(math.pi * x) * gamma(where(pole, 1.0 - x, 1.0))
+    slope = -y * digamma(x)
+    return differentiated_as(where(pole, at_pole, -y * digamma(where(pole, 1.0, x))), slope)
+
+
+rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
 gammasgn = kernel("gammasgn", [NUMBERS], None)
 beta = kernel(
     "beta",

@@ -40,7 +40,7 @@ def delta(phi: Value, m: Value) -> Value:
 
 def ellipkinc_slope(f: Value, phi: Value, m: Value) -> Value:
     """By the parameter. [19.4.5]"""
-    first = unless_zero(m, 0.5 * (phi + 0.5 * sin(2 * phi)), ellipeinc(phi, m) - (1 - m) * f, 2 * m * (1 - m))
+    first = unless_zero(m, 0.25 * (phi + 0.5 * sin(2 * phi)), ellipeinc(phi, m) - (1 - m) * f, 2 * m * (1 - m))
     return first - sin(phi) * cos(phi) / (2 * (1 - m) * delta(phi, m))
 
 

@@ -41,10 +41,15 @@ def expn_slope(y: Value, n: Value, x: Value) -> Value:
 
 
 expn = kernel("expn", [range(4), POSITIVE], BY_PARAMETER, expn_slope, whole=(0,))
-spence = kernel(
-    "spence", [POSITIVE], lambda y, x: where(equal(x, 1.0), -1.0, log(x) / where(equal(x, 1.0), 1.0, 1 - x))
-)
-"""[25.12.2]"""
+
+
+def spence_slope(y: Value, x: Value) -> Value:
+    """[25.12.2]"""
+    is_one = equal(x, 1.0)
+    return differentiated_as(where(is_one, -1.0, log(x) / where(is_one, 1.0, 1 - x)), log(x) / (1 - x))
+
+
+spence = kernel("spence", [POSITIVE], spence_slope)
 
 sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: cos(x) / x]])
 """[6.2.9], [6.2.11]"""
@@ -64,7 +69,7 @@ it2i0k0 = kernels(
     "it2i0k0", [POSITIVE], [[lambda ys, x: per(i0(x) - 1, x, 0.0)], [lambda ys, x: -registry["k0"](x) / x]]
 )
 itstruve0 = kernel("itstruve0", [POSITIVE], lambda y, x: registry["struve"](0.0, x))
-it2struve0 = kernel("it2struve0", [POSITIVE], lambda y, x: -registry["struve"](0.0, x) / x)
+it2struve0 = kernel("it2struve0", [POSITIVE], lambda y, x: -per(registry["struve"](0.0, x), x, 2 / math.pi))
 itmodstruve0 = kernel("itmodstruve0", [POSITIVE], lambda y, x: registry["modstruve"](0.0, x))
 itairy = kernels(
     "itairy",
