@@ -9,6 +9,7 @@ import sys
 import hypothesis
 import pytest
 
+from numbagraph.ir.op import registry
 from numbagraph.runtime.threads import pool
 from tests.support.parallel_functions import THREADS
 
@@ -26,6 +27,9 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "numbagrap
 
 
 _finished = itertools.count(1)
+
+SHARED, REPRESENTATIVES = "special function", ("exp1", "sici")
+"""Of ops of this kind, a few stand for all in the tests of each op."""
 
 EXTENTS = ("quick", "usual", "all")
 QUICK = "api batching errors exactness faults incomplete interpret methods signature structs tracing".split()
@@ -50,12 +54,21 @@ def pytest_collection_modifyitems(config, items):
     extent = config.getoption("--extent")
 
     def is_meant(item):
+        if extent != "all" and is_repeated(item):
+            return False
         if extent == "quick":
             return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
         return extent == "all" or item.get_closest_marker("repeats") is None
 
     config.hook.pytest_deselected(items=[item for item in items if not is_meant(item)])
     items[:] = [item for item in items if is_meant(item)]
+
+
+def is_repeated(item):
+    """Whether a test of each op is that of one which shares its code with others: see ops/test_special_functions.py."""
+    name = item.callspec.params.get("name") if hasattr(item, "callspec") else None
+    shares = isinstance(name, str) and name in registry and registry[name].kind == SHARED
+    return shares and name not in REPRESENTATIVES
 
 
 def pytest_collection_finish():

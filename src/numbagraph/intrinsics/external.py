@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from importlib import import_module
+from typing import NamedTuple
 
 from numbagraph.forking import importing
 
 SCIPY = "numbagraph.scipy."
-"""The prefix of external symbols that are functions of `scipy.special.cython_special`."""
+"""The prefix of external symbols that are functions of `scipy.special.cython_special`, by name and types (`Types`)."""
 BLAS = "numbagraph.blas."
 """The prefix of external symbols that are functions of `scipy.linalg.cython_blas`."""
 LAPACK = "numbagraph.lapack."
@@ -51,16 +53,67 @@ def _address(module: str, name: str) -> int:
     return _capsule_pointer(function, _capsule_name(function))
 
 
+class Types(NamedTuple):
+    """What a function of `scipy.special` takes and gives: a letter each, as in the types of ufuncs."""
+
+    operands: str
+    results: str
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the results are written to addresses that follow the operands."""
+        return len(self.results) > 1
+
+
+_LETTERS = {"double": "d", "float": "f", "long": "l", "Py_ssize_t": "l", "__pyx_t_double_complex": "D"}
+
+
 @cache
-def _special_address(name: str) -> int:
-    """The address of a function of doubles; Cython numbers the versions of one that is defined for several types."""
-    functions = _functions("scipy.special.cython_special")
-    for key in (name, f"__pyx_fuse_0{name}", f"__pyx_fuse_1{name}"):
-        if key in functions:
-            signature = _capsule_name(functions[key])
-            if signature.startswith(b"double (double, "):
-                return _capsule_pointer(functions[key], signature)
-    raise LookupError(f"scipy.special.cython_special has no function {name} of doubles; SciPy 1.14 or newer has it")
+def special_functions() -> dict[str, dict[Types, int]]:
+    """The addresses of SciPy's functions of numbers. Cython numbers the versions of one that is defined for several
+    types in an order of its own, so they are known by their types."""
+    found: dict[str, dict[Types, int]] = {}
+    for key, capsule in _functions("scipy.special.cython_special").items():
+        signature = _capsule_name(capsule)
+        types = _types(signature.decode())
+        if types is not None:
+            name = re.sub(r"^__pyx_fuse_(\d+_)*\d+", "", key)
+            found.setdefault(name, {}).setdefault(types, _capsule_pointer(capsule, signature))
+    return found
+
+
+def _types(signature: str) -> Types | None:
+    """Those of a function in C, or None for one that takes something else than numbers."""
+    result, _, rest = signature.rstrip(")").partition(" (")
+    arguments = [each for each in rest.split(", ") if each != "int __pyx_skip_dispatch"]
+    operands = [_LETTERS.get(each) for each in arguments if not each.endswith(" *")]
+    targets = [each.removesuffix(" *") for each in arguments if each.endswith(" *")]
+    results = [_LETTERS.get(each) for each in (targets if result == "void" else [result])]
+    if None in operands or None in results or (targets and result != "void"):
+        return None
+    return Types("".join(map(str, operands)), "".join(map(str, results)))
+
+
+def special_types(name: str, operands: str) -> Types:
+    """The version of a function for operands of some types, which are themselves or wider: single precision is there
+    for few functions, and integers for few operands."""
+    versions = special_functions().get(name, {})
+    for wanted in (operands, operands.replace("f", "d"), "d" * len(operands)):
+        for types in versions:
+            if types.operands == wanted and "D" not in types.results:
+                return types
+    raise LookupError(
+        f"scipy.special.cython_special has no function {name} of such numbers; SciPy 1.14 or newer has it"
+    )
+
+
+def _special_address(symbol: str) -> int:
+    name, operands, results = symbol.split(".")
+    try:
+        return special_functions()[name][Types(operands, results)]
+    except KeyError:
+        text = f"scipy.special.cython_special has no function {name} ({operands}->{results})"
+        raise LookupError(text) from None
 
 
 @cache

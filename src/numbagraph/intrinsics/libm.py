@@ -5,13 +5,16 @@ This is the only file that knows where a function comes from: vector code for on
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
+
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand
-from numbagraph.intrinsics.external import SCIPY
-from numbagraph.intrinsics.formula import wrap
+from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.external import SCIPY, Types, special_types
+from numbagraph.intrinsics.formula import absolute, wrap
 from numbagraph.intrinsics.ir import Emit
-from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64
+from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 
 def real(name: str) -> Emit:
@@ -40,16 +43,71 @@ def complex_(name: str) -> Emit:
     return emit
 
 
-def scipy(name: str) -> Emit:
-    """A function of `scipy.special.cython_special`, in double precision."""
+LEAST_INT = -(2.0**31)
 
-    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
-        values = [emitter.cast(each, FLOAT64) for each in operands]
-        skip_dispatch = ir.Constant(I32, 0)
-        result = emitter.call(SCIPY + name, F64, *values, skip_dispatch)
-        return emitter.cast(Operand(result, FLOAT64), operands[0].dtype)
+
+LETTERS = {FLOAT32: "f", INT64: "l"}
+NUMBERS = {"f": FLOAT32, "d": FLOAT64, "l": INT64}
+
+
+def scipy(name: str, whole: Collection[int] = ()) -> Emit:
+    """A function of `scipy.special.cython_special`, in the precision that SciPy computes in. Of one that has several
+    results, an attribute says which one is meant.
+
+    The operands at the positions ``whole`` become integers, as C makes them of floats, and NaN gives NaN. SciPy's own
+    versions for floats do that too, and warn of those that are not whole, for which they call Python.
+    """
+
+    def emit(emitter: Emitter, *operands: Operand, result: int = 0) -> ir.Value:
+        given = [
+            _as_integer(emitter, each) if number in whole and each.dtype.kind == "f" else each
+            for number, each in enumerate(operands)
+        ]
+        types = special_types(name, "".join(LETTERS.get(each.dtype, "d") for each in given))
+        values = [emitter.cast(each, NUMBERS[letter]) for each, letter in zip(given, types.operands, strict=True)]
+        symbol = f"{SCIPY}{name}.{types.operands}.{types.results}"
+        computed = NUMBERS[types.results[0]]
+        if types.by_address:
+            value = emitter.builder.extract_value(_several(emitter, symbol, types, values), result)
+        else:
+            value = emitter.call(symbol, llvm_type(computed), *values, ir.Constant(I32, 0))  # without Cython's dispatch
+        for each, integer in zip(operands, given, strict=True):
+            if integer is not each:
+                known = emitter.builder.fcmp_ordered("ord", each.value, each.value)
+                value = emitter.builder.select(known, value, ir.Constant(value.type, math.nan))
+        single = any(each.dtype == FLOAT32 for each in operands)
+        return emitter.cast(Operand(value, computed), FLOAT32 if single else FLOAT64)
 
     return emit
+
+
+def _as_integer(emitter: Emitter, operand: Operand) -> Operand:
+    """A float as C's ``int``, on processors that give the least one for what is none."""
+    number = wrap(emitter, operand)
+    whole = (absolute(number) < -LEAST_INT).where(number, LEAST_INT)
+    return Operand(emitter.cast(whole.operand, INT64), INT64)
+
+
+def _several(emitter: Emitter, symbol: str, types: Types, values: list[ir.Value]) -> ir.Value:
+    """All results of a function that writes them to addresses, from a pure function that is not inlined: LLVM makes one
+    call of those for several results of the same operands."""
+    name = f"numbagraph.results.{symbol.removeprefix(SCIPY)}"
+    found = emitter.module.globals.get(name)
+    if not isinstance(found, ir.Function):
+        numbers = [llvm_type(NUMBERS[letter]) for letter in types.results]
+        found = emitter.function(name, ir.LiteralStructType(numbers), [each.type for each in values])
+        found.linkage = "internal"
+        set.add(found.attributes, "noinline")
+        inside = Emitter(ir.IRBuilder(found.append_basic_block("entry")))
+        memory = [inside.builder.alloca(each) for each in numbers]
+        arguments = [each.type for each in (*values, *memory)]
+        function = inside.function(symbol, ir.VoidType(), arguments, pure=False)
+        inside.builder.call(function, [*found.args, *memory])
+        filled = ir.Constant(found.function_type.return_type, ir.Undefined)
+        for number, each in enumerate(memory):
+            filled = inside.builder.insert_value(filled, inside.builder.load(each), number)
+        inside.builder.ret(filled)
+    return emitter.builder.call(found, values)
 
 
 exp, exp2, expm1 = real("exp"), real("exp2"), real("expm1")

@@ -41,16 +41,41 @@ from numbagraph.ops import (
 )
 
 DEFERRED = {
+    "bessel_functions": (
+        "airy airye bei beip ber berp besselpoly jve k0 k0e k1 k1e kei keip ker kerp kn kv log_wright_bessel "
+        "modstruve struve wright_bessel y0 y1 yn yv yve"
+    ),
     "calculus": ("cross cumulative_prod cumulative_sum ediff1d gradient interp trapezoid unwrap vector_cross"),
     "closeness": "allclose array_equal array_equiv isclose iscomplex isneginf isposinf isreal real_if_close",
     "covariance": "corrcoef correlate cov",
+    "distribution_functions": (
+        "bdtr bdtrc bdtri bdtrik bdtrin betaincc betainccinv btdtria btdtrib chdtr chdtrc chdtri chdtriv chndtr "
+        "chndtridf chndtrinc chndtrix fdtr fdtrc fdtri fdtridfd gdtr gdtrc gdtria gdtrib gdtrix nbdtr nbdtrc nbdtri "
+        "nbdtrik nbdtrin ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtridf nctdtrinc nctdtrit "
+        "ndtri_exp nrdtrimn nrdtrisd pdtr pdtrc pdtri pdtrik smirnov smirnovi stdtr stdtridf stdtrit"
+    ),
     "editing": "block delete diagflat insert resize rot90 trim_zeros",
+    "elementary_functions": (
+        "beta betaln binom boxcox boxcox1p cosdg cosm1 cotdg exp10 exprel gammasgn inv_boxcox inv_boxcox1p poch "
+        "powm1 pseudo_huber radian rgamma sindg special.cbrt special.exp2 special.expm1 special.log1p special.round "
+        "tandg tklmbda voigt_profile wrightomega zetac"
+    ),
+    "elliptic": "agm ellipe ellipeinc ellipj ellipk ellipkinc ellipkm1 elliprc elliprd elliprf elliprg elliprj",
     "fourier": (
         "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft "
         "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fourier_columns fourier_rows "
         "half_fourier_columns half_fourier_rows inverse_half_fourier_columns inverse_half_fourier_rows"
     ),
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
+    "hypergeometric": (
+        "eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite "
+        "eval_hermitenorm eval_jacobi eval_laguerre eval_legendre eval_sh_chebyt eval_sh_chebyu eval_sh_jacobi "
+        "eval_sh_legendre hyp0f1 hyp1f1 hyp2f1 hyperu lpmv"
+    ),
+    "integral_functions": (
+        "dawsn erfi exp1 expi expn fresnel it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0 itstruve0 "
+        "kolmogi kolmogorov shichi sici spence"
+    ),
     "partitions": "argpartition lexsort partition sort_complex",
     "polynomials": (
         "chebval hermeval hermval lagval legval polyadd polyder polyfit polyint polymul polynomial_value polysub "
@@ -60,9 +85,15 @@ DEFERRED = {
     "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
     "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),
     "tensors": "logspace tensorinv tensorsolve",
+    "wave_functions": (
+        "mathieu_a mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 "
+        "mathieu_sem obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv pbdv pbvv pbwa pro_ang1 "
+        "pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv"
+    ),
     "windows": "choose nanargmax nanargmin packbits sliding_window_view unpackbits",
 }
-"""Functions of NumPy that are composed of others, by the module that is imported when one of them is called."""
+"""Functions by the module that is imported when one of them is called: those of NumPy that are composed of others, and
+most of `scipy.special`'s."""
 
 for _module, _names in DEFERRED.items():
     registry.defer(f"{__name__}.{_module}", _names.split())

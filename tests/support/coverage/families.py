@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.special
 
-from tests.support.coverage import method_calls, numpy_calls, special_calls
+from tests.support.coverage import method_calls, numpy_calls, special_calls, stats_calls
 
 OPERANDS = "x y p q p".split()
 OF_INTEGERS = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift left_shift right_shift gcd lcm"
@@ -133,5 +133,6 @@ def families() -> dict[str, Family]:
         "arrays": array_methods(),
         "random": generator_methods(),
         "special_ufuncs": special_ufuncs(),
+        "stats": Family("Distributions of scipy.stats", stats_calls.calls()),
         "special_functions": Family("scipy.special's functions of arrays", table(special_calls.FUNCTIONS)),
     }

@@ -47,7 +47,7 @@ def arguments() -> dict[str, Any]:
 FOLDER = tempfile.TemporaryDirectory()
 """Functions have files: loops and branches on traced values are captured where there is source."""
 
-PREAMBLE = "import numpy as np\nfrom scipy import special\n\n"
+PREAMBLE = "import numpy as np\nfrom scipy import special, stats\n\n"
 NUMBERS = itertools.count()
 
 

@@ -303,6 +303,10 @@ def replacement(function: Any) -> Function | None:
     holder = getattr(function, "__self__", None)
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
         return lambda *position: python_number(holder[position] if position else holder)
+    if type(holder).__module__.startswith("scipy.stats._"):
+        density = load("numbagraph.frontend.distributions:method_of")(function)
+        if density is not None:
+            return density
     if any(function is each for each in _MAKERS):
         return of_namespace(function)
     if getattr(function, "__name__", "") == "prange" and str(getattr(function, "__module__", "")).startswith("numba."):

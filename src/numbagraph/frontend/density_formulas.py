@@ -1,0 +1,193 @@
+"""Formulas of distributions that SciPy computes by Boost, or writes with what no traced array can do.
+
+Each takes numbers inside of the support, and the shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+Function = Callable[..., Any]
+
+
+def least_count(near: Function, reached: Function) -> Function:
+    """A quantile of counts: the least one at which the distribution function has reached a probability.
+
+    ``near`` gives a real number between it and the one before, up to rounding.
+    """
+
+    def quantile(q: Any, *shapes: Any) -> Any:
+        last = np.ceil(near(q, *shapes))
+        before = np.maximum(last - 1.0, 0.0)
+        return np.where(reached(before, q, *shapes), before, last)
+
+    return quantile
+
+
+# ---- Cauchy's, triangular, Pareto's ----
+
+
+def cauchy_quantile(q: Any) -> Any:
+    """A tangent, which is as exact near 0 and 1 as beside the centre."""
+    low, high = q < 0.25, q > 0.75
+    middle = np.tan(np.pi * (np.where(low | high, 0.5, q) - 0.5))
+    tail = 1.0 / np.tan(np.pi * np.where(low, q, np.where(high, 1.0 - q, 0.25)))
+    return np.where(low, -tail, np.where(high, tail, middle))
+
+
+def triangular_density(x: Any, c: Any) -> Any:
+    falling = 2.0 * (1.0 - x) / np.where(c == 1, 1.0, 1.0 - c)
+    return np.where(x < c, 2.0 * x / np.where(c == 0, 1.0, c), np.where(c == 1, 2.0 * x, falling))
+
+
+def triangular_distribution(x: Any, c: Any) -> Any:
+    falling = (x * x - 2.0 * x + c) / np.where(c == 1, 1.0, c - 1.0)
+    return np.where(x < c, x * x / np.where(c == 0, 1.0, c), np.where(c == 1, x * x, falling))
+
+
+def pareto_logarithm(x: Any, c: Any, numerator: Any) -> Any:
+    """``-numerator / c * log1p(c * x)``, and its limit where ``c`` is 0."""
+    zero = c == 0
+    return np.where(zero, -x, -special.xlog1py(numerator, c * x) / np.where(zero, 1.0, c))
+
+
+def pareto_support(c: Any) -> tuple[Any, Any]:
+    return 0.0, np.where(c < 0, -1.0 / np.where(c < 0, c, -1.0), np.inf)
+
+
+# ---- the truncated normal distribution ----
+
+
+def log_mass(a: Any, b: Any) -> Any:
+    """The logarithm of the normal probability of an interval: in the left tail, or of what is beside it."""
+    turned = a > 0
+    low, high = np.where(turned, -b, a), np.where(turned, -a, b)
+    left = high <= 0
+    end = np.where(left, high, 0.0)
+    tail = log_difference(special.log_ndtr(end), special.log_ndtr(np.where(left, low, -1.0)))
+    return np.where(left, tail, np.log1p(-special.ndtr(low) - special.ndtr(-high)))
+
+
+def log_difference(x: Any, y: Any) -> Any:
+    """``log(exp(x) - exp(y))``."""
+    return x + np.log1p(-np.exp(y - x))
+
+
+def complement(value: Any, other: Function) -> Any:
+    """The logarithm of a probability; near 1, from that of what is left."""
+    return np.where(value > -0.1, np.log1p(-np.exp(other())), value)
+
+
+def truncated_logcdf(x: Any, a: Any, b: Any) -> Any:
+    total = log_mass(a, b)
+    return complement(log_mass(a, x) - total, lambda: log_mass(x, b) - total)
+
+
+def truncated_logsf(x: Any, a: Any, b: Any) -> Any:
+    total = log_mass(a, b)
+    return complement(log_mass(x, b) - total, lambda: log_mass(a, x) - total)
+
+
+def truncated_quantile(q: Any, a: Any, b: Any) -> Any:
+    total = log_mass(a, b)
+    left = special.ndtri_exp(np.logaddexp(special.log_ndtr(a), np.log(q) + total))
+    right = -special.ndtri_exp(np.logaddexp(special.log_ndtr(-b), np.log1p(-q) + total))
+    return np.where(a < 0, left, right)
+
+
+def truncated_complement(q: Any, a: Any, b: Any) -> Any:
+    total = log_mass(a, b)
+    left = special.ndtri_exp(log_difference(special.log_ndtr(b), np.log(q) + total))
+    right = -special.ndtri_exp(log_difference(special.log_ndtr(-a), np.log1p(-q) + total))
+    return np.where(a < 0, left, right)
+
+
+# ---- counts ----
+
+
+def binomial_cdf(k: Any, n: Any, p: Any) -> Any:
+    k = np.floor(k)
+    return special.betaincc(k + 1.0, n - k, p)
+
+
+def binomial_sf(k: Any, n: Any, p: Any) -> Any:
+    k = np.floor(k)
+    return special.betainc(k + 1.0, n - k, p)
+
+
+def negative_binomial_cdf(k: Any, n: Any, p: Any) -> Any:
+    return special.betainc(n, np.floor(k) + 1.0, p)
+
+
+def negative_binomial_sf(k: Any, n: Any, p: Any) -> Any:
+    return special.betaincc(n, np.floor(k) + 1.0, p)
+
+
+def zeta_log_density(k: Any, a: Any) -> Any:
+    return -a * np.log(k) - np.log1p(special.zetac(a))
+
+
+def exponential_of(name: str, method: str) -> Function:
+    """A density, from its logarithm."""
+    scipy_s: Function = getattr(getattr(stats, name), f"_{method}")
+    return lambda *args: np.exp(FORMULAS.get((name, method), scipy_s)(*args))
+
+
+SUPPORTS: dict[str, Function] = {"genpareto": pareto_support}
+"""The supports that SciPy computes with what no traced array can do."""
+
+FORMULAS: dict[tuple[str, str], Function] = {
+    ("beta", "pdf"): exponential_of("beta", "logpdf"),
+    ("beta", "ppf"): lambda q, a, b: special.betaincinv(a, b, q),
+    ("betaprime", "ppf"): lambda q, a, b: special.betaincinv(a, b, q) / special.betainccinv(b, a, q),
+    ("betaprime", "isf"): lambda q, a, b: special.betainccinv(a, b, q) / special.betaincinv(b, a, q),
+    ("cauchy", "ppf"): cauchy_quantile,
+    ("cauchy", "isf"): lambda q: -cauchy_quantile(q),
+    ("genpareto", "logpdf"): lambda x, c: pareto_logarithm(x, c, c + 1.0),
+    ("genpareto", "pdf"): exponential_of("genpareto", "logpdf"),
+    ("genpareto", "logsf"): lambda x, c: pareto_logarithm(x, c, 1.0),
+    ("triang", "pdf"): triangular_density,
+    ("triang", "cdf"): triangular_distribution,
+    ("truncnorm", "logpdf"): lambda x, a, b: stats.norm._logpdf(x) - log_mass(a, b),
+    ("truncnorm", "pdf"): exponential_of("truncnorm", "logpdf"),
+    ("truncnorm", "logcdf"): truncated_logcdf,
+    ("truncnorm", "cdf"): exponential_of("truncnorm", "logcdf"),
+    ("truncnorm", "logsf"): truncated_logsf,
+    ("truncnorm", "sf"): exponential_of("truncnorm", "logsf"),
+    ("truncnorm", "ppf"): truncated_quantile,
+    ("truncnorm", "isf"): truncated_complement,
+    ("bernoulli", "pmf"): lambda k, p: np.where(k > 0, p, 1.0 - p),
+    ("bernoulli", "cdf"): lambda k, p: 1.0 - p,
+    ("bernoulli", "sf"): lambda k, p: p,
+    ("bernoulli", "logcdf"): lambda k, p: np.log1p(-p),
+    ("bernoulli", "logsf"): lambda k, p: np.log(p),
+    ("bernoulli", "ppf"): lambda q, p: np.where(q > 1.0 - p, 1.0, 0.0),
+    ("bernoulli", "isf"): lambda q, p: np.where(q >= p, 0.0, 1.0),
+    ("binom", "pmf"): exponential_of("binom", "logpmf"),
+    ("binom", "cdf"): binomial_cdf,
+    ("binom", "logcdf"): lambda k, n, p: np.log(binomial_cdf(k, n, p)),
+    ("binom", "sf"): binomial_sf,
+    ("binom", "logsf"): lambda k, n, p: np.log(binomial_sf(k, n, p)),
+    ("binom", "ppf"): least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q),
+    ("binom", "isf"): least_count(
+        lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q
+    ),
+    ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
+    ("nbinom", "pmf"): exponential_of("nbinom", "logpmf"),
+    ("nbinom", "cdf"): negative_binomial_cdf,
+    ("nbinom", "logcdf"): lambda k, n, p: np.log(negative_binomial_cdf(k, n, p)),
+    ("nbinom", "sf"): negative_binomial_sf,
+    ("nbinom", "logsf"): lambda k, n, p: np.log(negative_binomial_sf(k, n, p)),
+    ("nbinom", "ppf"): least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q),
+    ("nbinom", "isf"): least_count(
+        lambda q, n, p: special.nbdtrik(1.0 - q, n, p), lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q
+    ),
+    ("randint", "pmf"): lambda k, low, high: 1.0 / (high - low),
+    ("zipf", "logpmf"): zeta_log_density,
+    ("zipf", "pmf"): lambda k, a: np.exp(zeta_log_density(k, a)),
+}
+"""By the distribution's name and the method's."""

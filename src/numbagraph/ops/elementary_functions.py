@@ -1,0 +1,157 @@
+"""SciPy's elementary functions, transformations and losses, and functions that are made of gammas.
+
+Numbers in brackets are those of the DLMF.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.ir.op import load
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import power, sqrt
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.exponential import log, log1p
+from numbagraph.ops.hypergeometric import hyp1f1
+from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
+from numbagraph.ops.rounding import floor
+from numbagraph.ops.selection import where
+from numbagraph.ops.special import digamma, gamma, xlogy
+from numbagraph.ops.trigonometric import cos, sin
+
+NUMBERS = (-3.0, 3.0)
+POSITIVE = (0.1, 5.0)
+DEGREE = math.pi / 180
+
+
+def scaled(factor: float) -> Slope:
+    return lambda y, *operands: factor
+
+
+cbrt = kernel("special.cbrt", [POSITIVE], lambda y, x: 1 / (3 * y * y), jnp=lambda x: load("jax.numpy:cbrt")(x))
+exp2 = kernel("special.exp2", [NUMBERS], lambda y, x: y * math.log(2), jnp=lambda x: load("jax.numpy:exp2")(x))
+exp10 = kernel("exp10", [NUMBERS], lambda y, x: y * math.log(10), jnp=lambda x: 10.0**x)
+expm1 = kernel("special.expm1", [NUMBERS], lambda y, x: y + 1, jnp=lambda x: load("jax.numpy:expm1")(x))
+plus_one_logarithm = kernel(
+    "special.log1p", [(-0.9, 5.0)], lambda y, x: 1 / (1 + x), jnp=lambda x: load("jax.numpy:log1p")(x)
+)
+exprel = kernel("exprel", [NUMBERS], lambda y, x: 0.5 * hyp1f1(2.0, 3.0, x))
+"""Kummer's function M(1, 2, x). [13.6.2]"""
+cosm1 = kernel("cosm1", [NUMBERS], lambda y, x: -sin(x))
+powm1 = kernel(
+    "powm1",
+    [POSITIVE, NUMBERS],
+    lambda p, x, y: y * power(x, y - 1),
+    lambda p, x, y: xlogy(p + 1, x),
+)
+rounded = kernel("special.round", [(-9.0, 9.0)], None)
+sindg = kernel("sindg", [(-200.0, 200.0)], lambda y, x: cosdg(x) * DEGREE)
+cosdg = kernel("cosdg", [(-200.0, 200.0)], lambda y, x: -sindg(x) * DEGREE)
+tandg = kernel("tandg", [(-80.0, 80.0)], lambda y, x: (1 + y * y) * DEGREE)
+cotdg = kernel("cotdg", [(10.0, 170.0)], lambda y, x: (1 + y * y) * -DEGREE)
+radian = kernel(
+    "radian", [(0.0, 90.0), (0.0, 59.0), (0.0, 59.0)], scaled(DEGREE), scaled(DEGREE / 60), scaled(DEGREE / 3600)
+)
+
+# ---- transformations ----
+
+
+def transformed_by_power(t: Value, logarithm: Value) -> Value:
+    """The derivative of ``(exp(t) - 1) / lmbda``, with ``t = lmbda * logarithm``, by ``lmbda``."""
+    return 0.5 * logarithm * logarithm * hyp1f1(2.0, 3.0, t)
+
+
+boxcox = kernel(
+    "boxcox",
+    [POSITIVE, NUMBERS],
+    lambda y, x, p: power(x, p - 1),
+    lambda y, x, p: transformed_by_power(p * log(x), log(x)),
+    jnp=lambda x, p: load("jax.scipy.special:boxcox")(x, p),
+)
+boxcox1p = kernel(
+    "boxcox1p",
+    [POSITIVE, NUMBERS],
+    lambda y, x, p: power(1 + x, p - 1),
+    lambda y, x, p: transformed_by_power(p * log1p(x), log1p(x)),
+    jnp=lambda x, p: load("jax.scipy.special:boxcox1p")(x, p),
+)
+inv_boxcox = kernel(
+    "inv_boxcox",
+    [(0.1, 2.0), (0.1, 2.0)],
+    lambda x, y, p: power(x, 1 - p),
+    lambda x, y, p: -transformed_by_power(p * log(x), log(x)) * power(x, 1 - p),
+)
+inv_boxcox1p = kernel(
+    "inv_boxcox1p",
+    [(0.1, 2.0), (0.1, 2.0)],
+    lambda x, y, p: power(1 + x, 1 - p),
+    lambda x, y, p: -transformed_by_power(p * log1p(x), log1p(x)) * power(1 + x, 1 - p),
+)
+
+
+def pseudo_huber_root(delta: Value, r: Value) -> Value:
+    return sqrt(1 + (r / delta) * (r / delta))
+
+
+pseudo_huber = kernel(
+    "pseudo_huber",
+    [POSITIVE, NUMBERS],
+    lambda y, delta, r: 2 * y / delta - r * r / (delta * pseudo_huber_root(delta, r)),
+    lambda y, delta, r: r / pseudo_huber_root(delta, r),
+)
+
+# ---- gammas ----
+
+
+def rgamma_slope(y: Value, x: Value) -> Value:
+    """[5.2.2], and where gamma has poles, the reciprocal of its residue. [5.2.1]"""
+    pole = (x <= 0) & equal(x, floor(x))
+    at_pole = cos(math.pi * x) * gamma(where(pole, 1.0 - x, 1.0))
+    slope = -y * digamma(x)
+    return differentiated_as(where(pole, at_pole, -y * digamma(where(pole, 1.0, x))), slope)
+
+
+rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
+gammasgn = kernel("gammasgn", [NUMBERS], None)
+beta = kernel(
+    "beta",
+    [POSITIVE, POSITIVE],
+    lambda y, a, b: y * (digamma(a) - digamma(a + b)),
+    lambda y, a, b: y * (digamma(b) - digamma(a + b)),
+)
+"""[5.12.1]"""
+betaln = kernel(
+    "betaln",
+    [POSITIVE, POSITIVE],
+    lambda y, a, b: digamma(a) - digamma(a + b),
+    lambda y, a, b: digamma(b) - digamma(a + b),
+)
+binom = kernel(
+    "binom",
+    [(3.2, 6.0), (0.2, 2.0)],
+    lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
+    lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)),
+)
+"""[1.2.6]"""
+poch = kernel(
+    "poch",
+    [POSITIVE, POSITIVE],
+    lambda y, z, m: y * (digamma(z + m) - digamma(z)),
+    lambda y, z, m: y * digamma(z + m),
+)
+"""[5.2.5]"""
+zetac = kernel("zetac", [(1.5, 5.0)])
+wrightomega = kernel("wrightomega", [NUMBERS], lambda y, x: y / (1 + y))
+"""[4.13.16]"""
+voigt_profile = kernel("voigt_profile", [NUMBERS, POSITIVE, POSITIVE])
+
+
+def tukey_density(y: Value, x: Value, p: Value) -> Value:
+    """The reciprocal of the slope of the quantiles, ``(F**p - (1 - F)**p) / p``; outside of the support it is 0."""
+    inside = (y > 0) & (y < 1)
+    known = where(inside, y, 0.5)
+    return where(inside, 1 / (power(known, p - 1) + power(1 - known, p - 1)), 0.0)
+
+
+tklmbda = kernel("tklmbda", [(-0.5, 0.5), range(1, 3)], tukey_density, BY_PARAMETER)

@@ -1,0 +1,137 @@
+"""Elliptic integrals and functions. Numbers in brackets are those of the DLMF, whose modulus is the root of ``m``."""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import sqrt
+from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.kernels import kernel, kernels
+from numbagraph.ops.selection import where
+from numbagraph.ops.trigonometric import cos, sin
+
+PARAMETER = (0.1, 0.8)
+ANGLE = (-1.4, 1.4)
+POSITIVE = (0.3, 3.0)
+
+
+def unless_zero(m: Value, at_zero: Value | float, quotient: Value, divisor: Value) -> Value:
+    """A quotient whose divisor is 0 where ``m`` is."""
+    is_zero = equal(m, 0.0)
+    return differentiated_as(where(is_zero, at_zero, quotient / where(is_zero, 1.0, divisor)), quotient / divisor)
+
+
+def ellipk_slope(k: Value, m: Value) -> Value:
+    """[19.4.1]"""
+    return unless_zero(m, math.pi / 8, ellipe(m) - (1 - m) * k, 2 * m * (1 - m))
+
+
+ellipk = kernel("ellipk", [PARAMETER], lambda y, m: ellipk_slope(y, m))
+ellipkm1 = kernel("ellipkm1", [PARAMETER], lambda y, p: -ellipk_slope(y, 1 - p))
+ellipe = kernel("ellipe", [PARAMETER], lambda y, m: unless_zero(m, -math.pi / 8, y - ellipk(m), 2 * m))
+"""[19.4.2]"""
+
+
+def delta(phi: Value, m: Value) -> Value:
+    return sqrt(1 - m * sin(phi) * sin(phi))
+
+
+def ellipkinc_slope(f: Value, phi: Value, m: Value) -> Value:
+    """By the parameter. [19.4.5]"""
+    first = unless_zero(m, 0.25 * (phi + 0.5 * sin(2 * phi)), ellipeinc(phi, m) - (1 - m) * f, 2 * m * (1 - m))
+    return first - sin(phi) * cos(phi) / (2 * (1 - m) * delta(phi, m))
+
+
+ellipkinc = kernel("ellipkinc", [ANGLE, PARAMETER], lambda y, phi, m: 1 / delta(phi, m), ellipkinc_slope)
+ellipeinc = kernel(
+    "ellipeinc",
+    [ANGLE, PARAMETER],
+    lambda y, phi, m: delta(phi, m),
+    lambda y, phi, m: unless_zero(m, 0.125 * sin(2 * phi) - 0.25 * phi, y - ellipkinc(phi, m), 2 * m),
+)
+"""[19.4.6]"""
+
+
+def amplitude_slope(ys: tuple[Value, ...], u: Value, m: Value) -> Value:
+    """The derivative of the amplitude by the parameter: that of its inverse, an integral of the first kind."""
+    return -ys[2] * ellipkinc_slope(u, ys[3], m)
+
+
+def dn_slope(ys: tuple[Value, ...], u: Value, m: Value) -> Value:
+    sn, cn, dn, _ = ys
+    return -(sn * sn + 2 * m * sn * cn * amplitude_slope(ys, u, m)) / (2 * dn)
+
+
+ellipj = kernels(
+    "ellipj",
+    [(-1.2, 1.2), PARAMETER],
+    [
+        [lambda ys, u, m: ys[1] * ys[2], lambda ys, u, m: ys[1] * amplitude_slope(ys, u, m)],
+        [lambda ys, u, m: -ys[0] * ys[2], lambda ys, u, m: -ys[0] * amplitude_slope(ys, u, m)],
+        [lambda ys, u, m: -m * ys[0] * ys[1], dn_slope],
+        [lambda ys, u, m: ys[2], amplitude_slope],
+    ],
+)
+"""sn, cn, dn, and the amplitude. [22.13.1-3], [22.16.3]"""
+
+# ---- Carlson's symmetric integrals ----
+
+
+def elliprc_slope(y: Value, a: Value, b: Value) -> Value:
+    """By the first operand; a principal value where the second one is negative. [19.18.4]"""
+    negative = less(b, 0)
+    return where(
+        negative, (y - 1 / sqrt(a)) / (2 * (b - a)), elliprd(where(negative, 1.0, b), where(negative, 1.0, b), a) / -6
+    )
+
+
+elliprc = kernel(
+    "elliprc",
+    [POSITIVE, POSITIVE],
+    elliprc_slope,
+    lambda y, a, b: -(0.5 * y + a * elliprc_slope(y, a, b)) / b,
+)
+elliprf = kernel(
+    "elliprf",
+    [POSITIVE, POSITIVE, POSITIVE],
+    lambda y, a, b, c: elliprd(b, c, a) / -6,
+    lambda y, a, b, c: elliprd(a, c, b) / -6,
+    lambda y, a, b, c: elliprd(a, b, c) / -6,
+)
+"""[19.18.4]"""
+
+
+def elliprd_slope(y: Value, a: Value, b: Value, c: Value) -> Value:
+    """By the first operand. [19.18.14]"""
+    return (elliprd(b, c, a) - y) / (2 * (a - c))
+
+
+elliprd = kernel(
+    "elliprd",
+    [(0.3, 1.0), (1.2, 2.0), (2.2, 3.0)],
+    lambda y, a, b, c: elliprd_slope(y, a, b, c),
+    lambda y, a, b, c: elliprd_slope(y, b, a, c),
+    lambda y, a, b, c: -(1.5 * y + a * elliprd_slope(y, a, b, c) + b * elliprd_slope(y, b, a, c)) / c,
+)
+"""The last is by homogeneity. [19.18.11]"""
+elliprg = kernel(
+    "elliprg",
+    [(0.3, 1.0), (1.2, 2.0), (2.2, 3.0)],
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - a * elliprd(b, c, a) / 3),
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - b * elliprd(a, c, b) / 3),
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - c * elliprd(a, b, c) / 3),
+)
+elliprj = kernel("elliprj", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
+
+
+def mean_slope(y: Value, a: Value, b: Value) -> Value:
+    """By the first operand: the mean is ``pi / 4 * (a + b) / K(m)``. [19.8.5]"""
+    total, apart = a + b, a - b
+    m = (apart / total) * (apart / total)
+    integral = ellipk(m)
+    return y / total - y / integral * ellipk_slope(integral, m) * (4 * b * apart / (total * total * total))
+
+
+agm = kernel("agm", [POSITIVE, POSITIVE], mean_slope, lambda y, a, b: mean_slope(y, b, a))

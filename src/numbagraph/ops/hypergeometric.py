@@ -1,0 +1,100 @@
+"""Hypergeometric functions and orthogonal polynomials. Numbers in brackets are those of the DLMF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from numbagraph.ir.values import Op, Unsupported, Value
+from numbagraph.ops.comparison import equal
+from numbagraph.ops.kernels import BY_PARAMETER, Domain, kernel
+from numbagraph.ops.selection import where
+
+PARAMETERS = range(1, 4)
+INSIDE = (-0.8, 0.8)
+BY_DEGREE = Unsupported("there is no derivative by the degree of a polynomial")
+
+hyp0f1 = kernel("hyp0f1", [PARAMETERS, (-2.0, 2.0)], BY_PARAMETER, lambda y, b, x: hyp0f1(b + 1, x) / b)
+"""[16.3.1]"""
+hyp1f1 = kernel(
+    "hyp1f1",
+    [PARAMETERS, PARAMETERS, (-2.0, 2.0)],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda y, a, b, x: hyp1f1(a + 1, b + 1, x) * (a / b),
+)
+"""[13.3.15]"""
+hyp2f1 = kernel(
+    "hyp2f1",
+    [PARAMETERS, PARAMETERS, PARAMETERS, INSIDE],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda y, a, b, c, x: hyp2f1(a + 1, b + 1, c + 1, x) * (a * b / c),
+)
+"""[15.5.1]"""
+hyperu = kernel(
+    "hyperu",
+    [PARAMETERS, PARAMETERS, (0.3, 4.0)],
+    BY_PARAMETER,
+    BY_PARAMETER,
+    lambda y, a, b, x: hyperu(a + 1, b + 1, x) * -a,
+)
+"""[13.3.22]"""
+
+
+def lpmv_slope(y: Value, m: Value, v: Value, x: Value) -> Value:
+    """[14.10.5]"""
+    return (v * x * y - (v + m) * lpmv(m, v - 1, x)) / (x * x - 1)
+
+
+lpmv = kernel("lpmv", [range(2), range(2, 4), INSIDE], BY_PARAMETER, BY_PARAMETER, lpmv_slope)
+
+
+def polynomial(name: str, slope: Callable[..., Value], parameters: Sequence[Domain] = (), of: Domain = INSIDE) -> Op:
+    """Declare a family of polynomials, by their degree, parameters and a number.
+
+    ``slope(n, *parameters, x)`` is the derivative of one of degree 1 or more: a multiple of a polynomial of a lower
+    degree.
+    """
+
+    def derivative(_: Value, n: Value, *rest: Value) -> Value:
+        constant = equal(n, 0)
+        return where(constant, 0.0, slope(where(constant, 1, n), *rest))
+
+    return kernel(name, [range(4), *parameters, of], BY_DEGREE, *[BY_PARAMETER] * len(parameters), derivative)
+
+
+eval_jacobi = polynomial(
+    "eval_jacobi",
+    lambda n, a, b, x: eval_jacobi(n - 1, a + 1, b + 1, x) * (0.5 * (n + a + b + 1)),
+    [PARAMETERS, PARAMETERS],
+)
+"""[18.9.15]"""
+eval_sh_jacobi = polynomial(
+    "eval_sh_jacobi",
+    lambda n, p, q, x: eval_sh_jacobi(n - 1, p + 2, q + 1, x) * n,
+    [range(2, 4), range(1, 3)],
+    (0.1, 0.9),
+)
+eval_gegenbauer = polynomial(
+    "eval_gegenbauer", lambda n, a, x: eval_gegenbauer(n - 1, a + 1, x) * (2 * a), [PARAMETERS]
+)
+"""[18.9.19]"""
+eval_legendre = polynomial("eval_legendre", lambda n, x: eval_jacobi(n - 1, 1.0, 1.0, x) * (0.5 * (n + 1)))
+eval_sh_legendre = polynomial(
+    "eval_sh_legendre", lambda n, x: eval_jacobi(n - 1, 1.0, 1.0, 2 * x - 1) * (n + 1), of=(0.1, 0.9)
+)
+eval_chebyt = polynomial("eval_chebyt", lambda n, x: eval_chebyu(n - 1, x) * n)
+"""[18.9.21]"""
+eval_chebyu = polynomial("eval_chebyu", lambda n, x: eval_gegenbauer(n - 1, 2.0, x) * 2.0)
+eval_chebyc = polynomial("eval_chebyc", lambda n, x: eval_chebys(n - 1, x) * n)
+eval_chebys = polynomial("eval_chebys", lambda n, x: eval_gegenbauer(n - 1, 2.0, 0.5 * x))
+eval_sh_chebyt = polynomial("eval_sh_chebyt", lambda n, x: eval_sh_chebyu(n - 1, x) * (2 * n), of=(0.1, 0.9))
+eval_sh_chebyu = polynomial("eval_sh_chebyu", lambda n, x: eval_gegenbauer(n - 1, 2.0, 2 * x - 1) * 4.0, of=(0.1, 0.9))
+eval_laguerre = polynomial("eval_laguerre", lambda n, x: -eval_genlaguerre(n - 1, 1.0, x))
+"""[18.9.23]"""
+eval_genlaguerre = polynomial("eval_genlaguerre", lambda n, a, x: -eval_genlaguerre(n - 1, a + 1, x), [PARAMETERS])
+eval_hermite = polynomial("eval_hermite", lambda n, x: eval_hermite(n - 1, x) * (2 * n))
+"""[18.9.25]"""
+eval_hermitenorm = polynomial("eval_hermitenorm", lambda n, x: eval_hermitenorm(n - 1, x) * n)
+"""[18.9.27]"""

@@ -1,0 +1,86 @@
+"""Integrals of elementary functions and of Bessel functions. Numbers in brackets are those of the DLMF."""
+
+from __future__ import annotations
+
+import math
+
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Value
+from numbagraph.ops.bessel import i0, j0
+from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.exponential import exp, log
+from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
+from numbagraph.ops.selection import where
+from numbagraph.ops.trigonometric import cos, cosh, sin, sinc, sinh
+
+NUMBERS = (-3.0, 3.0)
+POSITIVE = (0.1, 5.0)
+
+
+def per(a: Value, x: Value, at_zero: float) -> Value:
+    """``a / x`` of a function that is 0 at 0."""
+    is_zero = equal(x, 0.0)
+    return differentiated_as(where(is_zero, at_zero, a / where(is_zero, 1.0, x)), a / x)
+
+
+erfi = kernel("erfi", [NUMBERS], lambda y, x: exp(x * x) * (2 / math.sqrt(math.pi)))
+"""[7.10.1]"""
+dawsn = kernel("dawsn", [NUMBERS], lambda y, x: 1 - 2 * x * y)
+"""[7.10.2]"""
+expi = kernel("expi", [POSITIVE], lambda y, x: exp(x) / x)
+"""[6.2.5]"""
+exp1 = kernel("exp1", [POSITIVE], lambda y, x: -exp(-x) / x)
+"""[6.2.1]"""
+
+
+def expn_slope(y: Value, n: Value, x: Value) -> Value:
+    """[8.19.13], and for order 0 the recurrence [8.19.12]."""
+    first = less(n, 1)
+    return -where(first, (exp(-x) + y) / x, expn(where(first, 0, n - 1), x))
+
+
+expn = kernel("expn", [range(4), POSITIVE], BY_PARAMETER, expn_slope, whole=(0,))
+
+
+def spence_slope(y: Value, x: Value) -> Value:
+    """[25.12.2]"""
+    is_one = equal(x, 1.0)
+    return differentiated_as(where(is_one, -1.0, log(x) / where(is_one, 1.0, 1 - x)), log(x) / (1 - x))
+
+
+spence = kernel("spence", [POSITIVE], spence_slope)
+
+sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: cos(x) / x]])
+"""[6.2.9], [6.2.11]"""
+shichi = kernels("shichi", [POSITIVE], [[lambda ys, x: per(sinh(x), x, 1.0)], [lambda ys, x: cosh(x) / x]])
+"""[6.2.15], [6.2.16]"""
+fresnel = kernels(
+    "fresnel", [NUMBERS], [[lambda ys, x: sin(x * x * (math.pi / 2))], [lambda ys, x: cos(x * x * (math.pi / 2))]]
+)
+"""[7.2.7], [7.2.8]"""
+
+itj0y0 = kernels("itj0y0", [POSITIVE], [[lambda ys, x: j0(x)], [lambda ys, x: registry["y0"](x)]])
+it2j0y0 = kernels(
+    "it2j0y0", [POSITIVE], [[lambda ys, x: per(1 - j0(x), x, 0.0)], [lambda ys, x: -registry["y0"](x) / x]]
+)
+iti0k0 = kernels("iti0k0", [POSITIVE], [[lambda ys, x: i0(x)], [lambda ys, x: registry["k0"](x)]])
+it2i0k0 = kernels(
+    "it2i0k0", [POSITIVE], [[lambda ys, x: per(i0(x) - 1, x, 0.0)], [lambda ys, x: -registry["k0"](x) / x]]
+)
+itstruve0 = kernel("itstruve0", [POSITIVE], lambda y, x: registry["struve"](0.0, x))
+it2struve0 = kernel("it2struve0", [POSITIVE], lambda y, x: -per(registry["struve"](0.0, x), x, 2 / math.pi))
+itmodstruve0 = kernel("itmodstruve0", [POSITIVE], lambda y, x: registry["modstruve"](0.0, x))
+itairy = kernels(
+    "itairy",
+    [(0.1, 2.0)],
+    [
+        [lambda ys, x: registry["airy"](x)[0]],
+        [lambda ys, x: registry["airy"](x)[2]],
+        [lambda ys, x: registry["airy"](-x)[0]],
+        [lambda ys, x: registry["airy"](-x)[2]],
+    ],
+)
+"""[9.10]: integrals from 0 of Ai, Bi, and of both of the opposite number."""
+kolmogorov = kernel("kolmogorov", [(0.3, 2.0)])
+kolmogi = kernel("kolmogi", [(0.1, 0.9)])

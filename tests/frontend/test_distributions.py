@@ -1,0 +1,208 @@
+"""Densities, distribution functions and quantiles of scipy.stats on traced arrays are SciPy's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from numbagraph import grad, graph_jit, vmap
+from numbagraph.frontend.distributions import CONTINUOUS, DISCRETE
+
+SHAPES = {
+    **dict.fromkeys(
+        "norm uniform expon cauchy laplace logistic gumbel_r gumbel_l halfnorm halfcauchy rayleigh maxwell arcsine "
+        "halflogistic hypsecant levy moyal".split(),
+        (),
+    ),
+    **dict.fromkeys("gamma chi2 invgamma weibull_min weibull_max pareto t chi fisk lognorm loggamma".split(), (2.5,)),
+    **dict.fromkeys("powerlaw gompertz lomax nakagami gennorm laplace_asymmetric truncexpon".split(), (1.6,)),
+    **dict.fromkeys("beta betaprime f burr12 johnsonsu".split(), (2.0, 3.5)),
+    "genextreme": (0.3,),
+    "genpareto": (0.3,),
+    "loguniform": (0.1, 3.0),
+    "triang": (0.3,),
+    "truncnorm": (-1.0, 2.0),
+}
+OF_COUNTS = {
+    "poisson": (2.5,),
+    "binom": (7, 0.3),
+    "bernoulli": (0.3,),
+    "geom": (0.3,),
+    "nbinom": (3, 0.4),
+    "randint": (2, 9),
+    "boltzmann": (0.7, 8),
+    "dlaplace": (0.8,),
+    "planck": (0.5,),
+}
+DENSITIES = {
+    **{name: (shapes, ("pdf", "logpdf")) for name, shapes in {"skewnorm": (1.5,), "vonmises": (2.0,)}.items()},
+    **{
+        name: (shapes, ("pmf", "logpmf"))
+        for name, shapes in {
+            "hypergeom": (20, 7, 12),
+            "betabinom": (7, 2.0, 3.0),
+            "logser": (0.6,),
+            "zipf": (2.5,),
+            "betanbinom": (5, 2.0, 3.0),
+        }.items()
+    },
+}
+"""Their distribution functions are sums and integrals."""
+POINTS = np.array([-5.0, -1, -0.5, 0, 0.2, 0.5, 0.7, 1, 2.3, 6, np.inf, -np.inf, np.nan])
+COUNTS = np.array([-2.0, 0, 1, 2, 2.5, 3, 5, 7, 8, 12, np.inf, -np.inf, np.nan])
+PROBABILITIES = np.array([-0.1, 0, 0.1, 0.3, 0.5, 0.8, 0.99, 1, 1.1, np.nan])
+NORMAL: Any = stats.norm
+GAMMA: Any = stats.gamma
+POISSON: Any = stats.poisson
+BAD = (0.0, -1.5, np.nan)
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def cases():
+    for name, shapes in SHAPES.items():
+        yield name, shapes, CONTINUOUS
+    for name, shapes in OF_COUNTS.items():
+        yield name, shapes, DISCRETE
+    for name, (shapes, methods) in DENSITIES.items():
+        yield name, shapes, methods
+
+
+def check(function, *arguments, **options):
+    expected = function(*arguments)
+    compiled: Any = graph_jit(function, **options)
+    for found, wanted in zip(compiled(*arguments), expected, strict=True):
+        assert (type(found), found.dtype) == (type(wanted), wanted.dtype)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+
+
+def every_method(dist, methods):
+    def function(points, probabilities, loc, *rest):
+        places = {"loc": loc} if isinstance(dist, stats.rv_discrete) else {"loc": loc, "scale": rest[0]}
+        shapes = rest if isinstance(dist, stats.rv_discrete) else rest[1:]
+        return [
+            getattr(dist, method)(probabilities if method in ("ppf", "isf") else points, *shapes, **places)
+            for method in methods
+        ]
+
+    return function
+
+
+CASES = {name: rest for name, *rest in cases()}
+
+
+@pytest.mark.parametrize("distribution", CASES)
+def test_values_are_scipy_s(distribution):
+    """Inside and outside of the support, at its ends, and for parameters that are none."""
+    dist, (shapes, methods) = getattr(stats, distribution), CASES[distribution]
+    counts = isinstance(dist, stats.rv_discrete)
+    function, points = every_method(dist, methods), COUNTS if counts else POINTS
+    given = [1] if counts else [0.2, 1.3]
+    check(function, points, PROBABILITIES, *given, *shapes, backend="numpy")
+    check(function, np.float32(2.0), np.float64(0.25), *given, *shapes, backend="numpy")
+    if not counts:
+        scales = np.array([[1.0], *[[each] for each in BAD]])
+        check(function, points[:, None].T, PROBABILITIES, 0.2, scales, *shapes, backend="numpy")
+        if shapes:
+            first = np.array([[shapes[0]], [np.nan]])
+            check(function, points, PROBABILITIES, 0.2, 1.3, first, *shapes[1:], backend="numpy")
+
+
+def test_values_in_native_code():
+    for name in ("norm", "t", "truncnorm", "binom"):
+        dist = getattr(stats, name)
+        counts = isinstance(dist, stats.rv_discrete)
+        shapes = {**SHAPES, **OF_COUNTS}[name]
+        given = [1] if counts else [0.2, 1.3]
+        function = every_method(dist, DISCRETE if counts else CONTINUOUS)
+        check(function, COUNTS if counts else POINTS, PROBABILITIES, *given, *shapes)
+
+
+def by_difference(function, value, step=1e-6):
+    return (function(value + step) - function(value - step)) / (2 * step)
+
+
+@pytest.mark.parametrize("distribution", SHAPES)
+def test_derivatives(distribution):
+    """By the place, the number and the first shape, where numbers outside of the support must not spoil a sum."""
+    dist, shapes = getattr(stats, distribution), SHAPES[distribution]
+    density = dist.pdf(POINTS, *shapes, loc=0.2, scale=1.3)
+    x = np.append(POINTS[np.isfinite(density) & (density > 0) & (POINTS != 0.2)], -9.5 if dist.a > -9 else 40.0)
+
+    def total(loc, scale):
+        value = dist.logpdf(x, *shapes, loc=loc, scale=scale)
+        return np.sum(np.where(np.isfinite(value), value, 0.0))
+
+    found = graph_jit(grad(total, argnums=(0, 1)), backend="numpy")(0.2, 1.3)
+    wanted = by_difference(lambda loc: total(loc, 1.3), 0.2), by_difference(lambda scale: total(0.2, scale), 1.3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("distribution", ["poisson", "binom", "bernoulli", "geom", "nbinom", "planck"])
+def test_derivatives_by_parameters_of_counts(distribution):
+    dist, shapes = getattr(stats, distribution), OF_COUNTS[distribution]
+    k = np.array([-1.0, 0.0, 1.0, 1.5, 30.0])
+
+    def total(parameter):
+        value = dist.logpmf(k, *shapes[:-1], parameter)
+        return np.sum(np.where(np.isfinite(value), value, 0.0)) + np.sum(dist.cdf(k, *shapes[:-1], parameter))
+
+    found = graph_jit(grad(total), backend="numpy")(shapes[-1])
+    np.testing.assert_allclose(found, by_difference(total, shapes[-1]), rtol=1e-6)
+
+
+def test_densities_on_jax():
+    pytest.importorskip("jax")
+
+    def function(x, a, s):
+        return [stats.norm.logpdf(x, a, s), stats.gamma.logpdf(x, a, scale=s), stats.expon.ppf(x / 9, scale=s)]
+
+    x = np.array([0.5, 1.0, 2.5, -1.0])
+    for found, wanted in zip(graph_jit(function, backend="jax")(x, 2.5, 1.5), function(x, 2.5, 1.5), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_frozen_distributions():
+    def function(x, mu, s):
+        of_normal, of_gamma, of_counts = NORMAL(mu, s), GAMMA(s, scale=mu), POISSON(mu)
+        densities = [of_normal.logpdf(x), of_gamma.logpdf(x), of_counts.logpmf(np.round(x))]
+        return [*densities, of_normal.cdf(x), of_gamma.sf(x)]
+
+    check(function, np.array([0.5, 1.0, 2.5]), 0.7, 1.2)
+    outside = NORMAL(0.5, 2.0)
+    check(lambda x: [outside.logpdf(x), outside.ppf(x / 5)], np.array([0.5, 1.0, 2.5]))
+
+
+def test_parameters_alone_may_be_traced():
+    x = np.array([0.5, 1.0, 2.5])
+    check(lambda mu, s: [stats.norm.logpdf(x, mu, s), stats.norm.logpdf(0.5, loc=mu, scale=s)], 0.7, 1.2)
+
+
+def test_a_log_density_has_a_gradient_in_native_code():
+    x = np.array([0.5, 1.0, 2.5])
+
+    def loss(mu, s):
+        return np.sum(stats.norm.logpdf(x, mu, s))
+
+    mu, s = graph_jit(grad(loss, argnums=(0, 1)))(0.7, 1.2)
+    z = (x - 0.7) / 1.2
+    np.testing.assert_allclose([mu, s], [np.sum(z) / 1.2, np.sum(z * z - 1) / 1.2], rtol=1e-13)
+
+
+def test_batches():
+    x = np.arange(6.0).reshape(2, 3)
+    found = graph_jit(vmap(lambda row: stats.expon.logpdf(row, scale=2.0)))(x)
+    np.testing.assert_allclose(found, stats.expon.logpdf(x, scale=2.0), rtol=1e-14)
+
+
+def test_what_has_no_formula_is_refused_by_name():
+    for function, name in ((lambda x: stats.vonmises.ppf(x, 2.0), "vonmises.ppf"), (stats.kappa4.pdf, "kappa4.pdf")):
+        arguments = [np.array([0.3])] * (3 if name == "kappa4.pdf" else 1)
+        with pytest.raises(TypeError, match=rf"scipy\.stats\.{name} is not supported in a traced function"):
+            graph_jit(lambda *args, function=function: function(*args))(*arguments)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(TypeError, match=r"scipy\.stats\.norm\.logpdf .* complex number"):
+        graph_jit(lambda x: stats.norm.logpdf(x))(np.ones(3) * 1j)
