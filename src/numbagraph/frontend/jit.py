@@ -157,6 +157,14 @@ class GraphFunction(Inspected, Embedded):
                 return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
+        generators = arguments.generators
+        if generators is None:
+            return self._call_bound(arguments, out, args, kwargs)
+        generators.require_no_trace()
+        with generators.drawing():
+            return self._call_bound(arguments, out, args, kwargs)
+
+    def _call_bound(self, arguments: Arguments, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if out is not None:
             return self._call_into(arguments, Targets(out, self._described))
         for run, rebuild in () if failures.is_stopped() else arguments.find(self._versions):
@@ -266,7 +274,10 @@ class GraphFunction(Inspected, Embedded):
 
     def _writable(self, arguments: Arguments) -> Collection[int]:
         """The leaves of arguments that the function may write into."""
-        return range(len(arguments.leaves)) if self.mutates is None else arguments.leaves_of(self.mutates)
+        if self.mutates is None:
+            return range(len(arguments.leaves))
+        own = () if arguments.generators is None else tuple(arguments.generators.places)
+        return (*arguments.leaves_of(self.mutates), *own)
 
     def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
         """What ``use`` makes of the function, which it calls with tracers; and whether its loops are captured."""
