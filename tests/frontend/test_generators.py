@@ -109,6 +109,62 @@ def discrete(rng):
     )
 
 
+def integers(rng, n, x):
+    return (
+        rng.integers(5),
+        rng.integers(10, dtype=int),
+        rng.integers(2, dtype=bool),
+        rng.integers(n),
+        rng.integers(-n, n, (2, 3), dtype=np.int32),
+        rng.integers(0, 255, 7, dtype=np.uint8, endpoint=True),
+        rng.integers(-100, 100, 3, dtype=np.int8),
+        rng.integers(n, size=2, dtype=np.uint16),
+        rng.integers(0, 2, 5, dtype=bool),
+        rng.integers(-(2**63), 2**63, 3),
+        rng.integers(2**63, 2**64 - 1, 3, dtype=np.uint64, endpoint=True),
+        rng.integers(0, 2**32, 3),
+        rng.integers(5, 5, 2, endpoint=True),
+        rng.integers([1, 2], [5, 2**40]),
+        rng.integers(np.arange(3) - n, n),
+        rng.integers(0, x.shape[0], 3),
+        rng.random(dtype=np.float32),
+    )
+
+
+def orders(rng, n, x):
+    copied, rows = x.copy(), np.outer(x, x[:3])
+    rng.shuffle(copied)
+    rng.shuffle(rows, axis=1)
+    permuted = rng.permutation(6), rng.permutation(n), rng.permutation(x), rng.permutation(rows, axis=1)
+    return copied, rows, permuted, rng.permuted(rows), rng.random()
+
+
+def choices(rng, n, x):
+    p = x / x.sum()
+    return (
+        rng.choice(x),
+        rng.choice(x, (2, 2)),
+        rng.choice(5, 3),
+        rng.choice(n),
+        rng.choice(x, 6, p=p),
+        rng.choice(4, p=[0.1, 0.2, 0.3, 0.4]),
+        rng.choice(np.outer(x, x), 2, axis=1),
+    )
+
+
+def bootstrap(rng, n, x):
+    means = np.empty(n)
+    for number in range(n):
+        means[number] = x[rng.integers(0, x.shape[0], size=x.shape[0])].mean()
+    return means
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "MT19937"])
+@pytest.mark.parametrize("function", [integers, orders, choices, bootstrap])
+def test_integers_and_what_follows_from_them(function, kind):
+    same_draws(function, np.int64(6), np.array([0.3, 1.0, 0.5, 2.0, 0.1]), kind=kind)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_and_state_are_those_of_numpy(kind):
     same_draws(simple, kind=kind, calls=60 if kind == "MT19937" else 3)
@@ -303,6 +359,13 @@ def test_derivatives_follow_what_is_shifted_and_scaled():
         (lambda rng, x: rng.uniform(x, 1.0), (2.0,)),
         (lambda rng, x: rng.uniform(-x, x), (1e308,)),
         (lambda rng, x: rng.zipf(x), (1.0,)),
+        (lambda rng, x: rng.integers(x), (0,)),
+        (lambda rng, x: rng.integers(3, x, endpoint=True), (2,)),
+        (lambda rng, x: rng.integers([1, 3], x), (2,)),
+        (lambda rng, x: rng.integers(x, dtype=np.uint8), (300,)),
+        (lambda rng, x: rng.choice(x), (0,)),
+        (lambda rng, x: rng.choice(3, p=x), (np.array([0.5, 0.2, 0.2]),)),
+        (lambda rng, x: rng.choice(3, p=x), (np.array([0.5, 0.5]),)),
     ],
 )
 def test_bad_parameters_raise_the_error_of_numpy_and_leave_the_state(draw, arguments):
@@ -349,6 +412,11 @@ def test_error_in_a_loop_leaves_the_state():
         (lambda rng, x: rng.normal(size=-1), ValueError, "negative dimensions"),
         (lambda rng, x: rng.random(dtype=int), TypeError, "Unsupported dtype"),
         (lambda rng, x: rng.normal(1j), TypeError, "safe"),
+        (lambda rng, x: rng.choice(x, 2, replace=False), TraceError, "replace=False"),
+        (lambda rng, x: rng.integers([1, 2], 5, dtype=np.int8), TraceError, "arrays as bounds"),
+        (lambda rng, x: rng.integers(x), TypeError, "astype"),
+        (lambda rng, x: rng.permuted(x, axis=0), TraceError, "axis="),
+        (lambda rng, x: rng.shuffle([1, 2]), TraceError, "permutation"),
         (lambda rng, x: rng.bytes(3), TraceError, "bytes of a numpy.random.Generator is not compiled"),
         (lambda rng, x: rng.no_such(3), AttributeError, "no attribute 'no_such'"),
         (lambda rng, x: rng, TraceError, "the caller has the generator"),

@@ -16,10 +16,11 @@ from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
 from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64
+from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, UINT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import filled, number_as
-from numbagraph.ops.random import DISTRIBUTIONS, DRAWS
+from numbagraph.ops.indexing import index
+from numbagraph.ops.random import DISTRIBUTIONS, DRAWS, INTEGERS, ORDER
 from numbagraph.ops.shape import broadcast_value, reshape_value
 from numbagraph.runtime.arguments import flatten
 
@@ -67,10 +68,12 @@ class TracedGenerator(OnlyTraced):
 
     # ---- draws ----
 
-    def _draw(self, name: str, given: Sequence[Any], size: Any = None, finish: Finish = first) -> Tracer:
+    def _draw(
+        self, name: str, given: Sequence[Any], size: Any = None, finish: Finish = first, alone: Finish | None = None
+    ) -> Tracer:
         """Numbers of a distribution, of the shape ``size``, or of that to which all parameters broadcast. Parameters
-        that the distribution does not take are for ``finish``, which makes of the numbers what is asked for."""
-        self._require_place()
+        that the distribution does not take are for ``finish``, which makes of the numbers what is asked for; ``alone``
+        makes of one number what NumPy gives where no size is asked for, which is a number of Python by default."""
         taken = DISTRIBUTIONS[name].parameters
 
         def drawn(state: Value, size: Any, *given: Any) -> tuple[Value, Value]:
@@ -83,12 +86,27 @@ class TracedGenerator(OnlyTraced):
             both: Any = DRAWS[name](*operands, source=self._kind, on_error="raise")
             numbers, after = both
             numbers = finish(reshape_value(numbers, shape), *values[len(taken) :])
-            return (as_python(numbers) if size is None and not shape else numbers), after
+            return ((alone or as_python)(numbers) if size is None and not shape else numbers), after
 
+        return self._apply(name, drawn, size, *given)
+
+    def _apply(self, name: str, drawn: Callable[..., tuple[Value, Value]], *given: Any) -> Tracer:
+        """What a function of the state and of others gives, besides the state after it."""
+        self._require_place()
         drawn.__name__ = f"Generator.{name}"
-        numbers, after = apply(drawn, self._state, size, *given)
+        numbers, after = apply(drawn, self._state, *given)
         self._state._rebind(lambda _, new: new, after)
         return numbers
+
+    def _order(self, count: Any) -> Tracer:
+        """The positions of as many elements that are shuffled."""
+
+        def drawn(state: Value, count: Any) -> tuple[Value, Value]:
+            carrier = filled(number_as(0, BOOL), as_shape(count))
+            both: Any = ORDER(state, carrier, source=self._kind, on_error="raise")
+            return both
+
+        return self._apply("permutation", drawn, count)
 
     def _require_place(self) -> None:
         state, scope = self._state, active.scope
@@ -140,6 +158,117 @@ class TracedGenerator(OnlyTraced):
         require(np.isfinite(width), OverflowError, text)
         require_not_negative("high - low", width)
         return self._draw("random", (low, high), size, lambda numbers, low, high: low + (high - low) * numbers)
+
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> Tracer:
+        target = np.dtype(dtype)
+        if target not in (*INTEGERS, BOOL):
+            raise TypeError(f"Unsupported dtype {target!r} for integers")
+        bottom, top = (0, low) if high is None else (low, high)
+        first, width = integer_range(bottom, top, target, endpoint)
+        alone = None if dtype in (bool, int) else as_scalar
+        return self._draw(f"integers_{target.name}", (first, width), size, alone=alone)
+
+    def permutation(self, x: Any, axis: int = 0) -> Tracer:
+        """A permuted copy of an array, or of ``arange(x)``."""
+        array = array_of(x)
+        return self._order(x) if not array.ndim else np.take(array, self._order(array.shape[axis]), axis)
+
+    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Tracer:
+        if axis is not None or out is not None:
+            raise TraceError(
+                f"permuted with axis= or out= is not compiled: permute rows in a loop\n  at {user_source()}"
+            )
+        array = array_of(x)
+        return np.reshape(np.ravel(array)[self._order(array.size)], array.shape)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        if not isinstance(x, Tracer):
+            raise TraceError(
+                f"shuffle of what is not traced would shuffle it once: use permutation, which gives a copy, or pass "
+                f"the array as an argument\n  at {user_source()}"
+            )
+        x[...] = self.permutation(x, axis)
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> Tracer:
+        del shuffle
+        if not replace:
+            raise TraceError(
+                f"choice with replace=False is not compiled: take the first ones of permutation, whose numbers are "
+                f"other ones, or choose outside\n  at {user_source()}"
+            )
+        array = array_of(a)
+        count = array.shape[axis] if array.ndim else a
+        require_positive(count)
+        if p is None:
+            positions = self.integers(0, count, size, dtype=np.int64 if array.ndim else int)
+        else:
+            positions = np.searchsorted(cumulative(p, count), self.random(size), side="right")
+            if not array.ndim and not positions.ndim:
+                positions = apply(as_python, positions)
+        return np.take(array, positions, axis) if array.ndim else positions
+
+
+def as_scalar(number: Value) -> Value:
+    """A number as NumPy's scalar, and not an array of no dimensions."""
+    return index(reshape_value(number, (1,)), 0)
+
+
+def require_positive(count: Any) -> None:
+    require(count > 0, ValueError, "a must be a positive integer unless no samples are taken")
+
+
+def cumulative(p: Any, count: Any) -> Any:
+    """The cumulative distribution of probabilities, as NumPy computes it."""
+    chances = array_of(p).astype(np.float64)
+    if chances.ndim != 1:
+        raise ValueError("p must be 1-dimensional")
+    require(chances.shape[0] == count, ValueError, "a and p must have same size")
+    require(np.logical_not(np.isnan(chances)), ValueError, "Probabilities contain NaN")
+    require(chances >= 0, ValueError, "Probabilities are not non-negative")
+    off = np.abs(np.sum(chances) - 1.0)
+    require(
+        off <= np.sqrt(np.finfo(np.float64).eps),
+        ValueError,
+        "Probabilities do not sum to 1. See Notes section of docstring for more information.",
+    )
+    total = np.cumsum(chances)
+    return total / total[-1]
+
+
+def integer_range(low: Any, high: Any, dtype: np.dtype, endpoint: bool) -> tuple[Any, Any]:
+    """The lowest integer without its sign, and how many there are above it."""
+    least, most = (0, 1) if dtype == BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    text, bits = "low > high" if endpoint else "low >= high", 2 ** (8 * dtype.itemsize) - 1
+    if not isinstance(low, Tracer) and not np.any(low):
+        text = "high < 0" if endpoint else "high <= 0"
+    below, above = f"low is out of bounds for {dtype}", f"high is out of bounds for {dtype}"
+    if all(isinstance(each, (int, np.integer)) for each in (low, high)):
+        first, last = int(low), int(high) - (not endpoint)
+        require(first >= least, ValueError, below)
+        require(last <= most, ValueError, above)
+        require(first <= last, ValueError, text)
+        return np.uint64(first & bits), np.uint64(last - first & bits)
+    ends = [array_of(each) for each in (low, high)]
+    for each in ends:
+        if each.dtype.kind not in "biu" or each.dtype == UINT64:
+            raise TypeError(f"bounds of integers are of dtype {each.dtype}: convert them by astype(np.int64)")
+    if dtype.itemsize < 4 and any(each.ndim for each in ends):
+        raise TraceError(
+            f"integers of dtype {dtype} with arrays as bounds are not compiled: draw int64 or int32, whose numbers are "
+            f"other ones\n  at {user_source()}"
+        )
+    first, last = (each.astype(np.int64) for each in ends)
+    if least > -(2**63):
+        require(first >= least, ValueError, below)
+    if most < 2**63 - 1:
+        require(last - (not endpoint) <= most, ValueError, above)
+    require(first <= last if endpoint else first < last, ValueError, text)
+    width = last - first - (not endpoint)
+    return first.astype(np.uint64) & np.uint64(bits), width.astype(np.uint64)
 
 
 def state_ended(state: Tracer) -> bool:

@@ -59,8 +59,8 @@ class Parameter(NamedTuple):
 
 
 class Distribution(NamedTuple):
-    """One of NumPy's functions of C: ``function(bitgen, *parameters)``, or, to fill an array, ``function(bitgen, count,
-    array)``."""
+    """One of NumPy's functions of C: ``function(bitgen, *parameters)``, or, to fill an array, ``function(bitgen,
+    *parameters, count, *options, array)``."""
 
     function: str
     parameters: tuple[Parameter, ...]
@@ -72,6 +72,12 @@ class Distribution(NamedTuple):
     """The order in which the function takes its parameters, where that is another one."""
     check: Callable[[ir.IRBuilder, Sequence[ir.Value]], ir.Value] | None = None
     """What parameters must fulfil together."""
+    options: tuple[ir.Constant, ...] = ()
+
+
+def at_most(limit: int) -> Check:
+    """Numbers without a sign, up to a limit."""
+    return lambda builder, value: builder.icmp_unsigned("<=", value, ir.Constant(I64, limit))
 
 
 def algorithm(distribution: Distribution) -> Algorithm:
@@ -90,8 +96,21 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
     place = builder.bitcast(target, memory_type(distribution.dtype).as_pointer())
     with builder.if_then(builder.not_(refused)):
         if distribution.fills:
-            arguments = [record, n.register, place]
-            call(element.emitter, distribution.function, ir.VoidType(), arguments)
+
+            def fill(k: Index, count: Index) -> None:
+                target = builder.gep(place, [k.register])
+                arguments = [record, *values.ordered(k), count.register, *distribution.options, target]
+                call(element.emitter, distribution.function, ir.VoidType(), arguments)
+
+            one, zero = element.code.index(1), element.code.index(0)
+            if not distribution.parameters:
+                fill(zero, n)
+            else:
+                with builder.if_else(element["m"].compare("==", 1)) as (alike, apart):
+                    with alike:
+                        fill(zero, n)
+                    with apart:
+                        element.code.loop(0, n, lambda k: fill(k, one))
         else:
 
             def step(k: Index) -> None:
@@ -101,6 +120,28 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
 
             element.code.loop(0, n, step)
     return refused
+
+
+def order(element: Element) -> None:
+    """``(s), (n) -> (n), (s)``: the positions of an array that is shuffled, from behind (Fisher and Yates)."""
+    builder, n = element.builder, element["n"]
+    state = element.results[1]
+    element.copy(state, element.operands[0], element["s"], UINT64)
+    record = record_of(builder, element.attributes["source"], state)
+    positions = builder.bitcast(element.results[0], I64.as_pointer())
+
+    def at(k: Index) -> ir.Value:
+        return builder.gep(positions, [k.register])
+
+    def swap(k: Index) -> None:
+        last = k + 1
+        other = element.code.index(call(element.emitter, "random_interval", I64, [record, last.register]))
+        mine, its = builder.load(at(last)), builder.load(at(other))
+        builder.store(its, at(last))
+        builder.store(mine, at(other))
+
+    element.code.loop(0, n, lambda k: builder.store(k.register, at(k)))
+    element.code.backwards(n - 1, swap)
 
 
 def call(emitter: Emitter, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:

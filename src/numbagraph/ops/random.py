@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
 from numbagraph.blockwise.kinds import Keywords, core_op
 from numbagraph.blockwise.promotion import as_value
@@ -21,11 +22,14 @@ from numbagraph.intrinsics.draws import (
     Distribution,
     Parameter,
     algorithm,
+    at_most,
     between,
     count,
+    order,
 )
+from numbagraph.intrinsics.emitter import I64
 from numbagraph.ir import shapes
-from numbagraph.ir.types import FLOAT32, FLOAT64, INT64, UINT64
+from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.bit_generators import generator_of, words_of
 
@@ -121,6 +125,18 @@ DISTRIBUTIONS: dict[str, Distribution] = {
 }
 """By the name of the method; ``_f`` stands for float32, ``_inv`` for the inverse of the cumulative distribution."""
 
+INTEGERS = tuple(np.dtype(f"{kind}int{8 * size}") for kind in ("", "u") for size in (1, 2, 4, 8))
+for _dtype in (*INTEGERS, BOOL):
+    _unsigned = "bool" if _dtype == BOOL else f"uint{8 * _dtype.itemsize}"
+    _within = at_most(1 if _dtype == BOOL else 2 ** (8 * _dtype.itemsize) - 1)
+    DISTRIBUTIONS[f"integers_{_dtype.name}"] = Distribution(
+        f"random_bounded_{_unsigned}_fill",
+        parameters("low width", _within, _within, dtype=UINT64),
+        _dtype,
+        fills=True,
+        options=(ir.Constant(I64, 0),),  # not by masks
+    )
+
 SAMPLES: dict[str, tuple[Any, ...]] = {
     "triangular": (-1.0, 0.5, 2.0),
     "binomial": (20, 0.3),
@@ -128,6 +144,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "geometric": (0.3,),
     "logseries": (0.6,),
     "negative_binomial": (3.0, 0.4),
+    **dict.fromkeys([name for name in DISTRIBUTIONS if name.startswith("integers")], (0, 1)),
 }
 """Parameters for tests, where others than 1.5 are needed."""
 
@@ -137,6 +154,9 @@ def method_of(name: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     if name.endswith("_f") and name != "noncentral_f":
         name, options = name.removesuffix("_f"), {"dtype": np.float32}
+    if name.startswith("integers"):
+        name, _, dtype = name.partition("_")
+        options = {"dtype": np.dtype(dtype), "endpoint": True}
     if name.endswith("_inv"):
         name, options["method"] = name.removesuffix("_inv"), "inv"
     return name, options
@@ -151,6 +171,8 @@ def declare(name: str, distribution: Distribution) -> Op:
         *given, sizes = others
         generator = generator_of(source, state)
         arguments = [each[0] if each.shape == (1,) else each for each in given]
+        if method == "integers":
+            arguments = bounds(*arguments, options["dtype"])
         found = getattr(generator, method)(*arguments, size=sizes.shape[0], **options)
         return found, words_of(generator.bit_generator)
 
@@ -195,8 +217,44 @@ def drawn(op: Op, state: Any, *others: Any, source: str, on_error: str) -> tuple
     return numbers, after
 
 
+def bounds(low: Any, width: Any, dtype: np.dtype) -> list[Any]:
+    """The lowest and the highest integer, as objects of Python, of which ``low`` is given without its sign."""
+    first = np.asarray(low).astype(dtype).astype(object)
+    return [first, first + np.asarray(width).astype(object)]
+
+
 def no_derivative(g: Any, y: Value, *operands: Value, **_: Any) -> tuple[None, ...]:
     return (None,) * len(operands)
 
 
 DRAWS = {name: declare(name, distribution) for name, distribution in DISTRIBUTIONS.items()}
+
+
+def ordered_positions(state: np.ndarray, sizes: np.ndarray, *, source: str, on_error: str) -> tuple[np.ndarray, ...]:
+    del on_error
+    generator = generator_of(source, state)
+    return generator.permutation(sizes.shape[0]), words_of(generator.bit_generator)
+
+
+def order_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    words = words_of(np.random.PCG64(int(rng.integers(1000))))
+    options = Keywords(source="PCG64", on_error="raise")
+    return [(words, np.zeros(length, bool), options) for length in (1, 9)] if dtype == UINT64 else []
+
+
+ORDER = core_op(
+    None,
+    "(s),(n)->(n),(s)",
+    name="draws.order",
+    evaluate=ordered_positions,
+    library=order,
+    threaded=False,
+    frontend=drawn,
+    vjp=no_derivative,
+    jnp=NO_JAX,
+    batched=NO_BATCH,
+    dtypes=lambda dtype: (INT64, UINT64),
+    samples=order_samples,
+    ulp=0,
+)
+"""The positions of an array that is shuffled."""
