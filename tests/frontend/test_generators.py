@@ -428,10 +428,10 @@ def test_error_in_a_loop_leaves_the_state():
     ],
 )
 def test_refusals(function, kind, message):
-    rng = generator()
+    rng, compiled = generator(), graph_jit(function)
     before = state(rng)
     with pytest.raises(kind, match=message):
-        graph_jit(function)(rng, np.ones(3))
+        compiled(rng, np.ones(3))
     assert state(rng) == before
 
 

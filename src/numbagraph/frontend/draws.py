@@ -170,12 +170,12 @@ class TracedGenerator(OnlyTraced):
         alone = None if dtype in (bool, int) else as_scalar
         return self._draw(f"integers_{target.name}", (first, width), size, alone=alone)
 
-    def permutation(self, x: Any, axis: int = 0) -> Tracer:
+    def permutation(self, x: Any, axis: int = 0) -> Any:
         """A permuted copy of an array, or of ``arange(x)``."""
         array = array_of(x)
         return self._order(x) if not array.ndim else np.take(array, self._order(array.shape[axis]), axis)
 
-    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Tracer:
+    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
         if axis is not None or out is not None:
             raise TraceError(
                 f"permuted with axis= or out= is not compiled: permute rows in a loop\n  at {user_source()}"
@@ -193,7 +193,7 @@ class TracedGenerator(OnlyTraced):
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
-    ) -> Tracer:
+    ) -> Any:
         del shuffle
         if not replace:
             raise TraceError(

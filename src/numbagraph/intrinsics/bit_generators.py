@@ -161,24 +161,29 @@ def twister(state: State) -> ir.Value:
 
 def twist(state: State) -> None:
     """All numbers of the Mersenne twister made anew, in place."""
-    builder, size, apart = state.builder, ir.Constant(I64, UPPER), 397
+    builder, apart = state.builder, 397
 
-    def wrapped(index: ir.Value) -> ir.Value:
-        beyond = builder.icmp_unsigned(">=", index, size)
-        return builder.select(beyond, builder.sub(index, size), index)
-
-    def step(k: ir.Value) -> list[ir.Value]:
-        after = builder.add(k, ir.Constant(I64, 1))
-        following = state.load(wrapped(after), I32)
+    def number(k: ir.Value, following: int, other: int) -> ir.Value:
         upper = builder.and_(state.load(k, I32), ir.Constant(I32, 0x80000000))
-        joined = builder.or_(upper, builder.and_(following, ir.Constant(I32, 0x7FFFFFFF)))
+        lower = state.load(builder.add(k, ir.Constant(I64, following)), I32)
+        joined = builder.or_(upper, builder.and_(lower, ir.Constant(I32, 0x7FFFFFFF)))
         is_odd = builder.trunc(joined, ir.IntType(1))
         twisted = builder.select(is_odd, ir.Constant(I32, 0x9908B0DF), ir.Constant(I32, 0))
-        other = state.load(wrapped(builder.add(k, ir.Constant(I64, apart))), I32)
-        state.store(k, builder.xor(builder.xor(other, state.shifted(joined, 1)), twisted))
-        return [after]
+        far = state.load(builder.add(k, ir.Constant(I64, other)), I32)
+        return builder.xor(builder.xor(far, state.shifted(joined, 1)), twisted)
 
-    Emitter(builder).repeat([ir.Constant(I64, 0)], lambda k: builder.icmp_unsigned("<", k, size), step)
+    def run(start: int, stop: int, other: int) -> None:
+        def step(k: ir.Value) -> list[ir.Value]:
+            state.store(k, number(k, 1, other))
+            return [builder.add(k, ir.Constant(I64, 1))]
+
+        end = ir.Constant(I64, stop)
+        Emitter(builder).repeat([ir.Constant(I64, start)], lambda k: builder.icmp_unsigned("<", k, end), step)
+
+    run(0, UPPER - apart, apart)
+    run(UPPER - apart, UPPER - 1, apart - UPPER)
+    last = ir.Constant(I64, UPPER - 1)
+    state.store(last, number(last, 1 - UPPER, apart - UPPER))
 
 
 STEPS: dict[str, Callable[[State], ir.Value]] = {

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.intrinsics import ziggurats
 from numbagraph.intrinsics.bit_generators import record_of
 from numbagraph.intrinsics.core import Algorithm, Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER, Emitter, llvm_type, memory_type
@@ -95,7 +96,14 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
     refused = values.refused()
     place = builder.bitcast(target, memory_type(distribution.dtype).as_pointer())
     with builder.if_then(builder.not_(refused)):
-        if distribution.fills:
+        kind, inlined = element.attributes["source"], ziggurats.INLINED.get(distribution.function)
+        if inlined is not None and kind in ziggurats.UNDONE:
+
+            def draw_one(function: str) -> ir.Value:
+                return call(element.emitter, function, F64, [record])
+
+            ziggurats.fill(element, inlined, kind, place, draw_one)
+        elif distribution.fills:
 
             def fill(k: Index, count: Index) -> None:
                 target = builder.gep(place, [k.register])

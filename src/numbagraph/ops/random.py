@@ -172,7 +172,8 @@ def declare(name: str, distribution: Distribution) -> Op:
         generator = generator_of(source, state)
         arguments = [each[0] if each.shape == (1,) else each for each in given]
         if method == "integers":
-            arguments = bounds(*arguments, options["dtype"])
+            low, width = arguments
+            arguments = bounds(low, width, options["dtype"])
         found = getattr(generator, method)(*arguments, size=sizes.shape[0], **options)
         return found, words_of(generator.bit_generator)
 
