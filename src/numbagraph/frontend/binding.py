@@ -18,6 +18,8 @@ from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 
 Key = tuple[Any, ...]
+GENERATORS = "generators of random numbers"
+"""What stands for them among static arguments; the name of none is like it."""
 V = TypeVar("V")
 
 
@@ -109,7 +111,7 @@ def bind(
     if not any(map(is_generator, leaves)):
         return arguments
     generators = Held(leaves, arguments.leaf_names)
-    given = (*arguments.static, ("generators", generators.key))
+    given = (*arguments.static, (GENERATORS, generators.key))
     return replace(arguments, static=given, leaves=generators.replaced(leaves), generators=generators)
 
 

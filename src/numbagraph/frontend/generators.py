@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.generator_memory import read, spans_of, write
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.ir.op import load
 from numbagraph.ops import bit_generators as states
@@ -80,12 +81,44 @@ class Held:
             yield
             for number, each in sources.items():
                 if not np.array_equal(states.words_of(each), before[number]):
-                    raise RuntimeError(
-                        f"{type(each).__name__} was drawn from by Python while a compiled function drew from it: give "
-                        f"what is called back a generator of its own"
-                    )
+                    raise drawn_meanwhile(each)
             changed = [number for number, words in before.items() if not np.array_equal(words, self.arrays[number])]
             after = [states.state_of(self.kinds[number], self.arrays[number]) for number in changed]
             # nothing in between asks for signals, so no KeyboardInterrupt leaves some of them as they were
             targets = [sources[number] for number in changed]
             deque(map(setattr, targets, itertools.repeat("state"), after), maxlen=0)
+
+
+def drawing_once(key: tuple[Any, ...], run: Callable[..., Any]) -> Callable[..., Any] | None:
+    """``run`` on leaves of which the only generator comes as such: it gives NotImplemented for others. None where there
+    is no such way, which is faster than `Held`."""
+    ((number, _, kind), *others) = key
+    spans = None if others else spans_of(kind)
+    if spans is None:
+        return None
+    bit_generator = getattr(np.random, kind)
+
+    def call(*leaves: Any) -> Any:
+        if len(leaves) <= number or not is_generator(leaves[number]):
+            return NotImplemented
+        source = leaves[number].bit_generator
+        if type(source) is not bit_generator or current_trace() is not None:
+            return NotImplemented
+        with source.lock:
+            before = read(source, spans)
+            words = bytearray(before)
+            result = run(*leaves[:number], np.frombuffer(words, np.uint64), *leaves[number + 1 :])
+            if result is not NotImplemented:
+                if read(source, spans) != before:
+                    raise drawn_meanwhile(source)
+                write(source, spans, words)
+        return result
+
+    return call
+
+
+def drawn_meanwhile(source: Any) -> RuntimeError:
+    return RuntimeError(
+        f"{type(source).__name__} was drawn from by Python while a compiled function drew from it: give what is called "
+        f"back a generator of its own"
+    )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
 from numbagraph.frontend.binding import (
+    GENERATORS,
     Arguments,
     Key,
     bind,
@@ -23,6 +25,7 @@ from numbagraph.frontend.binding import (
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embedded import Embedded
+from numbagraph.frontend.generators import drawing_once
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.nans import how_watched, require_choice
@@ -358,13 +361,20 @@ class GraphFunction(Inspected, Embedded):
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
-        if is_flat_call(self.signature, *key):
-            self.flat_versions = tuple(
-                version
-                for each, versions in self._versions.items()
-                if is_flat_call(self.signature, *each)
-                for version in versions
-            )
+        self.flat_versions = tuple(itertools.chain.from_iterable(map(self._flat, self._versions)))
+
+    def _flat(self, key: Key) -> Sequence[Version]:
+        """Versions for one structure of arguments that a positional call may try: these are the leaves."""
+        names, spec, static = key
+        versions = self._versions[key]
+        if is_flat_call(self.signature, names, spec, ()):
+            if not static:
+                return versions
+            (name, generators), *others = static
+            if name == GENERATORS and not others:
+                runs = [drawing_once(generators, each.run) for each in versions]
+                return [Version(run, each.rebuild) for run, each in zip(runs, versions, strict=True) if run is not None]
+        return ()
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import F64, I32, I64, POINTER, Emitter
+from numbagraph.intrinsics.emitter import F64, I1, I32, I64, POINTER, Emitter
 
 I128 = ir.IntType(128)
 UPPER = 624
 """Numbers of 32 bits that `MT19937` keeps."""
-WORDS = {"PCG64": 6, "PCG64DXSM": 6, "SFC64": 6, "Philox": 13, "MT19937": UPPER // 2 + 1}
-"""How many words a state has. The last two, but of MT19937, are whether there are 32 bits left over, and these; its
-last one is a position."""
+WORDS = {"PCG64": 5, "PCG64DXSM": 5, "SFC64": 5, "Philox": 12, "MT19937": UPPER // 2 + 1}
+"""How many words a state has. The last one is of 32 bits that are left over, and below them whether there are any; of
+`MT19937` it is a position."""
 
 
 class Functions(NamedTuple):
@@ -167,7 +167,7 @@ def twist(state: State) -> None:
         upper = builder.and_(state.load(k, I32), ir.Constant(I32, 0x80000000))
         lower = state.load(builder.add(k, ir.Constant(I64, following)), I32)
         joined = builder.or_(upper, builder.and_(lower, ir.Constant(I32, 0x7FFFFFFF)))
-        is_odd = builder.trunc(joined, ir.IntType(1))
+        is_odd = builder.trunc(joined, I1)
         twisted = builder.select(is_odd, ir.Constant(I32, 0x9908B0DF), ir.Constant(I32, 0))
         far = state.load(builder.add(k, ir.Constant(I64, other)), I32)
         return builder.xor(builder.xor(far, state.shifted(joined, 1)), twisted)
@@ -223,17 +223,16 @@ Bodies = tuple[Callable[[State], ir.Value], ...]
 
 def word_functions(found: Functions, kind: str) -> Bodies:
     """Those of a generator that makes 64 bits at a time, and keeps 32 of them for the next call that asks for 32."""
-    left = WORDS[kind] - 2
+    left = WORDS[kind] - 1
 
     def next_uint32(state: State) -> ir.Value:
         builder = state.builder
-        has_some = builder.icmp_unsigned("!=", state.load(left), ir.Constant(I64, 0))
-        with builder.if_then(has_some):
-            state.store(left, ir.Constant(I64, 0))
-            builder.ret(builder.trunc(state.load(left + 1), I32))
+        kept, above = state.load(left), ir.Constant(I64, -(2**32))
+        with builder.if_then(builder.trunc(kept, I1)):
+            state.store(left, builder.and_(kept, above))
+            builder.ret(builder.trunc(state.shifted(kept, 32), I32))
         word = builder.call(found.next_uint64, [state.address])
-        state.store(left, ir.Constant(I64, 1))
-        state.store(left + 1, state.shifted(word, 32))
+        state.store(left, builder.or_(builder.and_(word, above), ir.Constant(I64, 1)))
         return builder.trunc(word, I32)
 
     def next_double(state: State) -> ir.Value:

@@ -32,7 +32,7 @@ def words_of(bit_generator: Any) -> np.ndarray:
             first = [*inner["counter"], *inner["key"], *state["buffer"], state["buffer_pos"]]
         case _:
             first = [part for each in ("state", "inc") for part in (inner[each] & _MASK, inner[each] >> 64)]
-    return np.array([*first, state["has_uint32"], state["uinteger"]], np.uint64)
+    return np.array([*first, state["has_uint32"] | state["uinteger"] << 32], np.uint64)
 
 
 def state_of(kind: str, words: np.ndarray) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def state_of(kind: str, words: np.ndarray) -> dict[str, Any]:
         inner: dict[str, Any] = {"key": words[:-1].view(np.uint32), "pos": int(words[-1])}
         return {"bit_generator": kind, "state": inner}
     numbers = words.tolist()
-    found = {"bit_generator": kind, "has_uint32": numbers[-2], "uinteger": numbers[-1]}
+    found = {"bit_generator": kind, "has_uint32": numbers[-1] & 1, "uinteger": numbers[-1] >> 32}
     match kind:
         case "SFC64":
             inner = {"state": words[:4]}
