@@ -9,6 +9,7 @@ import pytest
 
 import numbagraph
 from numbagraph import TraceError, graph_jit
+from numbagraph.frontend.generator_memory import spans_of
 from numbagraph.runtime.arguments import flatten
 
 KINDS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
@@ -54,6 +55,9 @@ def located(rng):
         rng.exponential(scales),
         rng.gamma([0.5, 1.0, 3.0], 2.0, (2, 3)),
         rng.gamma(2.5),
+        rng.normal(size=()),
+        rng.normal(np.array(1.0)),
+        rng.uniform(high=3),
     )
 
 
@@ -325,6 +329,60 @@ def test_calls_after_pickling():
     assert state(expected) == state(found)
 
 
+def test_calls_of_one_function_with_other_layouts():
+    """What a call that is known does in a faster way must be the same."""
+    compiled = graph_jit(lambda rng, x: rng.normal(size=3) * x)
+    for kind in (*KINDS, *KINDS):
+        expected, found = generator(kind), generator(kind)
+        for x in (1.0, 2, np.float32(3.0), np.ones(3), np.ones((2, 3))):
+            np.testing.assert_array_equal(compiled(found, x), expected.normal(size=3) * x)
+            np.testing.assert_array_equal(compiled(x=x, rng=found), expected.normal(size=3) * x)
+            assert state(found) == state(expected)
+
+
+def test_arrays_that_are_written_too():
+    def function(rng, x):
+        x += rng.normal(size=x.shape[0])
+
+    compiled, written, expected = graph_jit(function), np.zeros(4), np.zeros(4)
+    first, second = generator(), generator()
+    for _ in range(3):
+        function(first, expected)
+        compiled(second, written)
+        np.testing.assert_array_equal(written, expected)
+    written.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(second, written)
+    assert state(first) == state(second)
+
+
+def test_results_in_arrays_of_the_caller():
+    compiled, out = graph_jit(lambda rng: rng.normal(size=3) * 2.0), np.empty(3)
+    first, second = generator(), generator()
+    for _ in range(3):
+        compiled(second, out=out)
+        np.testing.assert_array_equal(out, first.normal(size=3) * 2.0)
+    assert state(first) == state(second)
+
+
+@pytest.mark.parametrize(
+    ("function", "good", "bad"),
+    [
+        (lambda rng, x: (rng.normal(), numbagraph.check(x > 0, "negative"))[0], 1.0, -1.0),
+        (lambda rng, n: rng.normal(size=n), 3, -1),
+        (lambda rng, n: rng.normal(size=n), 3, 2**45),
+        (lambda rng, n: rng.permutation(10)[n], 3, 11),
+    ],
+)
+def test_failures_after_draws_leave_the_state(function, good, bad):
+    compiled, rng = graph_jit(function), generator()
+    compiled(rng, good)
+    before = state(rng)
+    with pytest.raises((ValueError, MemoryError, IndexError)):
+        compiled(rng, bad)
+    assert state(rng) == before
+
+
 def test_isinstance():
     same_draws(lambda rng: rng.random() if isinstance(rng, np.random.Generator) else None)
 
@@ -469,15 +527,17 @@ def test_draws_by_python_in_the_same_call():
 
 
 def test_threads_draw_from_one_stream():
+    """Those of NumPy, too."""
     rng, drawn = generator(), []
     function = graph_jit(lambda rng: rng.standard_normal(100))
     function(generator())
 
-    def work():
+    def work(draw):
         for _ in range(20):
-            drawn.append(function(rng))
+            drawn.append(draw())
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    ways = [lambda: function(rng), lambda: rng.standard_normal(100)]
+    threads = [threading.Thread(target=work, args=(way,)) for way in (*ways, *ways)]
     for each in threads:
         each.start()
     for each in threads:
@@ -485,3 +545,26 @@ def test_threads_draw_from_one_stream():
     expected = generator()
     np.testing.assert_array_equal(np.sort(np.concatenate(drawn)), np.sort(expected.standard_normal(8000)))
     assert state(rng) == state(expected)
+
+
+def test_threads_with_two_generators_do_not_wait_for_each_other():
+    one, other = generator(), generator(seed=2)
+    function = graph_jit(lambda first, second: first.normal() + second.normal())
+    function(one, other)
+
+    def work(*given):
+        for _ in range(50):
+            function(*given)
+
+    threads = [threading.Thread(target=work, args=each, daemon=True) for each in ((one, other), (other, one))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert not any(each.is_alive() for each in threads)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_are_found_in_memory(kind):
+    """Without it, everything is the same, and slower."""
+    assert spans_of(kind) is not None

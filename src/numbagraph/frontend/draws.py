@@ -86,7 +86,9 @@ class TracedGenerator(OnlyTraced):
             both: Any = DRAWS[name](*operands, source=self._kind, on_error="raise")
             numbers, after = both
             numbers = finish(reshape_value(numbers, shape), *values[len(taken) :])
-            return ((alone or as_python)(numbers) if size is None and not shape else numbers), after
+            if not shape:
+                numbers = (alone or as_python)(numbers) if size is None else registry["asarray"](numbers)
+            return numbers, after
 
         return self._apply(name, drawn, size, *given)
 

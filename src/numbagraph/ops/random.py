@@ -40,6 +40,10 @@ NO_BATCH = Unsupported(
 NO_JAX = Unsupported("JAX has no numpy.random.Generator: draw with NumPy, and pass the numbers as an argument")
 
 
+LONGEST = 2**60
+"""Lengths of LAPACK, which other core ops have, are shorter."""
+
+
 def parameters(names: str, *checks: Any, dtype: np.dtype = FLOAT64) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, check, dtype) for name, check in zip(names.split(), checks, strict=True))
 
@@ -205,6 +209,7 @@ def declare(name: str, distribution: Distribution) -> Op:
         batched=NO_BATCH,
         dtypes=lambda dtype: (distribution.dtype, UINT64),
         samples=samples,
+        longest=LONGEST,
         ulp=0,
     )
 
@@ -256,6 +261,7 @@ ORDER = core_op(
     batched=NO_BATCH,
     dtypes=lambda dtype: (INT64, UINT64),
     samples=order_samples,
+    longest=LONGEST,
     ulp=0,
 )
 """The positions of an array that is shuffled."""
