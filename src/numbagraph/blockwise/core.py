@@ -46,6 +46,7 @@ def core_op(
     determined: Callable[..., Any] = as_it_is,
     regular: bool = False,
     ulp: float = 64.0,
+    batched: Unsupported | None = None,
 ) -> Op:
     """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
 
@@ -72,6 +73,8 @@ def core_op(
         What is determined of the results, as a function of them: eigenvectors are, but for a factor of each.
     regular
         Whether results are determined for matrices of full rank only; it is so where not all is determined.
+    batched
+        Why there is no batch of calls, if there is none.
     """
     if name is None:
         assert reference is not None
@@ -125,8 +128,8 @@ def core_op(
             frontend=frontend,
             lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), needed),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
-            batch=batch,
-            jnp=translate,
+            batch=batch if batched is None else batched,
+            jnp=jnp if isinstance(jnp, Unsupported) else translate,
             samples=samples,
             implements=(*([reference] if reference is not None else []), *implements),
             multi_result=multi_result,

@@ -9,14 +9,17 @@ from typing import Any, TypeVar
 import optree
 
 from numbagraph.frontend.conversion import as_traced
+from numbagraph.frontend.generators import Held
 from numbagraph.frontend.outside import are_harmless, nothing_written
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ops.linalg.errors import CHOICES, chosen
-from numbagraph.runtime.arguments import describe, flatten, is_source, not_traced
+from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 
 Key = tuple[Any, ...]
+GENERATORS = "generators of random numbers"
+"""What stands for them among static arguments; the name of none is like it."""
 V = TypeVar("V")
 
 
@@ -31,6 +34,8 @@ class Arguments(Struct, frozen=False):
     spec: optree.PyTreeSpec
     watched: str = ""
     """What results must not have (`numbagraph.frontend.nans`)."""
+    generators: Held | None = None
+    """The generators of random numbers among the leaves, whose states stand for them."""
 
     @property
     def key(self) -> Key:
@@ -64,7 +69,7 @@ class Arguments(Struct, frozen=False):
         names = [name for name in static_argnames if name in given]
         for name in names:
             if is_source(given[name]):
-                raise TypeError(not_traced(name))
+                raise TypeError(not_traced(name, given[name]))
         return [given[name] for name in names]
 
     def caller(self, function: Callable[..., Any], may_write: bool) -> Callable[[list[Any]], Any]:
@@ -72,6 +77,8 @@ class Arguments(Struct, frozen=False):
         into what outlives the call; what its arguments do is looked at here."""
 
         def call(leaves: list[Any]) -> Any:
+            if self.generators is not None:
+                leaves = self.generators.traced(leaves)
             dynamic = optree.tree_unflatten(self.spec, leaves)
             bound = inspect.BoundArguments(self.bound.signature, dict(self.bound.arguments))
             bound.arguments.update(zip(self.names, dynamic, strict=True))
@@ -100,7 +107,12 @@ def bind(
     if watched:
         static.append(("debug_nans", watched))
     leaves, spec = flatten(tuple(dynamic.values()))
-    return Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
+    arguments = Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
+    if not any(map(is_generator, leaves)):
+        return arguments
+    generators = Held(leaves, arguments.leaf_names)
+    given = (*arguments.static, (GENERATORS, generators.key))
+    return replace(arguments, static=given, leaves=generators.replaced(leaves), generators=generators)
 
 
 def hashable(argument: Any, name: str, described: str) -> Hashable:

@@ -31,6 +31,7 @@ _BUILTIN = {"time": {*_CLOCKS}, "posix": {"urandom", "getrandom", "times"}, "nt"
 """Functions in C, by their module."""
 _FUNCTIONS = {types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType}
 _PURE_IN_PYTHON = {"compare_digest", "uuid3", "uuid5", "getnode"}
+_OR_GENERATOR = ", or draw from a numpy.random.Generator that is an argument"
 _MAKERS = {"default_rng", "get_bit_generator"}
 """They make a generator, and draw nothing."""
 
@@ -114,7 +115,7 @@ class Watch:
             self.error = TraceError(
                 f"{name} answers otherwise in each call, but in a compiled function it would be called only once, "
                 f"while the function is traced, and its answer be the same in every call: call it outside, and pass "
-                f"what it returns as an argument\n  at {user_source()}"
+                f"what it returns as an argument{_OR_GENERATOR if 'andom' in name else ''}\n  at {user_source()}"
             )
             raise self.error
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
 from numbagraph.frontend.binding import (
+    GENERATORS,
     Arguments,
     Key,
     bind,
@@ -23,6 +25,7 @@ from numbagraph.frontend.binding import (
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embedded import Embedded
+from numbagraph.frontend.generators import drawing_once
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.locating import TraceError
@@ -159,6 +162,14 @@ class GraphFunction(Inspected, Embedded):
                 return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)
+        generators = arguments.generators
+        if generators is None:
+            return self._call_bound(arguments, out, args, kwargs)
+        generators.require_no_trace()
+        with generators.drawing():
+            return self._call_bound(arguments, out, args, kwargs)
+
+    def _call_bound(self, arguments: Arguments, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if out is not None:
             return self._call_into(arguments, Targets(out, self._described))
         for run, rebuild in () if failures.is_stopped() else arguments.find(self._versions):
@@ -296,7 +307,10 @@ class GraphFunction(Inspected, Embedded):
 
     def _writable(self, arguments: Arguments) -> Collection[int]:
         """The leaves of arguments that the function may write into."""
-        return range(len(arguments.leaves)) if self.mutates is None else arguments.leaves_of(self.mutates)
+        if self.mutates is None:
+            return range(len(arguments.leaves))
+        own = () if arguments.generators is None else tuple(arguments.generators.places)
+        return (*arguments.leaves_of(self.mutates), *own)
 
     def _make(self, arguments: Arguments, use: Callable[[Any, bool], Any]) -> Made:
         """What ``use`` makes of the function, which it calls with tracers; and whether its loops are captured."""
@@ -377,13 +391,20 @@ class GraphFunction(Inspected, Embedded):
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
-        if is_flat_call(self.signature, *key):
-            self.flat_versions = tuple(
-                version
-                for each, versions in self._versions.items()
-                if is_flat_call(self.signature, *each)
-                for version in versions
-            )
+        self.flat_versions = tuple(itertools.chain.from_iterable(map(self._flat, self._versions)))
+
+    def _flat(self, key: Key) -> Sequence[Version]:
+        """Versions for one structure of arguments that a positional call may try: these are the leaves."""
+        names, spec, static = key
+        versions = self._versions[key]
+        if is_flat_call(self.signature, names, spec, ()):
+            if not static:
+                return versions
+            (name, generators), *others = static
+            if name == GENERATORS and not others:
+                runs = [drawing_once(generators, each.run) for each in versions]
+                return [Version(run, each.rebuild) for run, each in zip(runs, versions, strict=True) if run is not None]
+        return ()
 
     def _together(self, group: list[Traced]) -> Version:
         """Versions whose results become the same kind of object, as one builtin function."""

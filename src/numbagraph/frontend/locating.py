@@ -36,6 +36,10 @@ class OnlyTraced:
         """What it is as an operand."""
         return self
 
+    def arrays(self) -> tuple[Any, ...]:
+        """The traced arrays that calls of it change."""
+        return ()
+
 
 def user_source() -> Source | None:
     """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""

@@ -341,11 +341,18 @@ class Uses(Struct):
 
 @contextmanager
 def unassigned(what: str) -> Iterator[None]:
-    """Raise where what is called inside assigns to shared variables."""
+    """Raise where what is called inside assigns to shared variables, or draws from generators."""
     trace = current_trace()
+    states = [] if trace is None else [(each, each.value) for each in trace.drawn]
     bindings = {} if trace is None or trace.shared is None else trace.shared
     before = {variable: each.tracer.value for variable, each in bindings.items()}
     yield
+    if any(each.value is not old for each, old in states):
+        raise TraceError(
+            f"numbers are drawn from a numpy.random.Generator under {what}, which calls a function once for all "
+            f"elements: draw one for each outside (rng.normal(size=...)), and pass them as an argument"
+            f"\n  at {user_source()}"
+        )
     for variable, each in bindings.items():
         if each.tracer.value is not before.get(variable, each.value):
             raise TraceError(

@@ -31,7 +31,9 @@ from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 
 def any_traced(leaves: Iterable[Any]) -> bool:
     """Whether a call has traced arguments; raises unless these belong to the trace that is active."""
-    return any([each.require_scope() is None for each in leaves if isinstance(each, Tracer)])  # noqa: C419  all of them
+    kept = (leaf.arrays() for leaf in leaves if isinstance(leaf, OnlyTraced))
+    found = [*(leaf for leaf in leaves if isinstance(leaf, Tracer)), *(each for arrays in kept for each in arrays)]
+    return any([each.require_scope() is None for each in found])  # noqa: C419  all of them
 
 
 def input_shape(name: str, ones: Iterable[bool | None], *, apart: bool = False) -> tuple[Any, ...]:

@@ -22,6 +22,9 @@ NUMPY_LOOP = "numbagraph.numpy_loop."
 """The prefix of external symbols that are inner loops of the ufuncs of `numpy.fft`, and what these loops are handed:
 "name.number.loop" and "name.number.data", by the number among the ufunc's types."""
 
+NUMPY_RANDOM = "numbagraph.numpy_random."
+"""The prefix of external symbols that are NumPy's distributions, which `numpy.random` exports for callers from C."""
+
 _capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -128,10 +131,22 @@ def _loop_address(name: str) -> int:
     return (ctypes.c_void_p.from_address(table + int(number) * word).value or 0) if table else 0
 
 
+@cache
+def _random_functions() -> ctypes.CDLL:
+    """NumPy's module of distributions, as a library (NumPy's manual, "Extending via Numba and CFFI")."""
+    with importing:
+        return ctypes.CDLL(import_module("numpy.random._generator").__file__)
+
+
+def _random_address(name: str) -> int:
+    return ctypes.cast(_random_functions()[name], ctypes.c_void_p).value or 0
+
+
 FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
     SCIPY: one_by_one(_special_address),
     BLAS: one_by_one(partial(_address, "scipy.linalg.cython_blas")),
     NUMPY_LOOP: one_by_one(_loop_address),
+    NUMPY_RANDOM: one_by_one(_random_address),
     LAPACK: one_by_one(partial(_address, "scipy.linalg.cython_lapack")),
 }
 """What finds the addresses of symbols, by their prefix. `numbagraph.runtime` adds those of its own native code."""

@@ -83,6 +83,17 @@ DEFERRED = {
     ),
     "positions": "diag_indices_from ravel_multi_index tril_indices_from triu_indices_from unravel_index",
     "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
+    "random": (
+        "draws.integers_bool draws.integers_int16 draws.integers_int32 draws.integers_int64 draws.integers_int8 "
+        "draws.integers_uint16 draws.integers_uint32 draws.integers_uint64 draws.integers_uint8 "
+        "draws.random draws.random_f draws.standard_normal draws.standard_normal_f draws.standard_exponential "
+        "draws.standard_exponential_f draws.standard_exponential_inv draws.standard_exponential_inv_f "
+        "draws.standard_cauchy draws.standard_gamma draws.standard_gamma_f draws.standard_t draws.beta "
+        "draws.chisquare draws.noncentral_chisquare draws.f draws.noncentral_f draws.pareto draws.weibull draws.power "
+        "draws.laplace draws.gumbel draws.logistic draws.lognormal draws.rayleigh draws.wald draws.vonmises "
+        "draws.triangular draws.poisson draws.negative_binomial draws.geometric draws.logseries draws.zipf "
+        "draws.binomial draws.hypergeometric draws.order"
+    ),
     "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),
     "tensors": "logspace tensorinv tensorsolve",
     "wave_functions": (

@@ -133,8 +133,23 @@ def _kinds_in(*modules: object) -> tuple[type, ...]:
     return tuple(getattr(module, name) for module in modules for name in names if hasattr(module, name))
 
 
-def not_traced(name: str) -> str:
-    return f"argument {name} is a generator of random numbers, which are not traced: pass the numbers that it draws"
+def is_generator(leaf: object) -> bool:
+    """Whether something is a `numpy.random.Generator`, and not of a subclass, which may draw in another way."""
+    module = sys.modules.get("numpy.random")
+    return module is not None and type(leaf) is module.Generator
+
+
+def not_traced(name: str, leaf: object) -> str:
+    """Why a generator of random numbers is refused, and what to pass."""
+    if is_generator(leaf):
+        return (
+            f"argument {name} is a numpy.random.Generator where there is no place for its state: pass it as an "
+            f"argument of a graph_jit function that is not static, or pass the numbers that it draws"
+        )
+    return (
+        f"argument {name} is a generator of random numbers of another kind than numpy.random.Generator, which is what "
+        f"compiled functions draw from: pass one (numpy.random.default_rng(seed)), or pass the numbers that it draws"
+    )
 
 
 def as_array(leaf: object, name: str) -> np.ndarray:
@@ -143,7 +158,7 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     if masked is not None and isinstance(leaf, masked.MaskedArray):
         raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
     if is_source(leaf):
-        raise TypeError(not_traced(name))
+        raise TypeError(not_traced(name, leaf))
     if not isinstance(leaf, (np.ndarray, np.generic)):
         refuse_labelled_and_lazy(leaf, f"argument {name}")
     if isinstance(leaf, np.matrix):

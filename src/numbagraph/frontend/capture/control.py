@@ -9,6 +9,7 @@ import numpy as np
 
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.branches import branch
+from numbagraph.frontend.capture.conditions import ConditionWrites, tested_in_steps
 from numbagraph.frontend.capture.containers import Containers, copied
 from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
@@ -119,6 +120,9 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         try:
             with tried():
                 return containers.after(captured(names, state, step, site()))
+        except ConditionWrites:
+            loop = tested_in_steps(names, first, state, step)
+            return containers.after(captured(*loop, site())[1:])
         except StaticLoop:
             pass
         except Exception:

@@ -18,6 +18,7 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered
+from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.iterables import Appended, Outgrown, Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, required
@@ -211,7 +212,8 @@ class Capture:
         starts = [self.with_parameters(number, roots) for number in range(len(self.names))]
         before = {key: root.value for key, root in roots.items()}
         number = Tracer(counter)
-        test, guards = self.tested(number, [each.whole() for each in starts])
+        with unwritten(journal, roots.values()):
+            test, guards = self.tested(number, [each.whole() for each in starts])
         try:
             state = self.step.body(number, [each.whole() for each in starts])
         except Exception as error:

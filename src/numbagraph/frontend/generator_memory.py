@@ -1,0 +1,81 @@
+"""The words of a bit generator's state where they lie, for calls that have no time for its ``state`` property.
+
+Where they lie is not part of NumPy's interface: so it is looked at once in a process for each kind, with a generator
+that nobody else has. Where what is found is not the state, the property is used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from numbagraph.ops.bit_generators import words_of
+
+PADDING = {0: b"", 4: bytes(4)}
+
+
+class Span(NamedTuple):
+    """Bytes of an object, and the word that they begin."""
+
+    offset: int
+    word: int
+    size: int
+
+
+def address_in(base: int) -> int:
+    """The address that stands at another one."""
+    return ctypes.c_size_t.from_address(base).value
+
+
+def expected(kind: str, state: int) -> list[tuple[int, int, int]]:
+    """Where the state should lie: addresses, words and sizes, in the order of the words."""
+    match kind:
+        case "SFC64":
+            return [(state, 0, 40)]
+        case "MT19937":
+            return [(state, 0, 2496), (state + 2496, 312, 4)]
+        case "Philox":
+            inner = [(address_in(state), 0, 32), (address_in(state + 8), 4, 16)]
+            return [*inner, (state + 24, 6, 32), (state + 16, 10, 4), (state + 56, 11, 8)]
+        case _:
+            return [(address_in(state), 0, 32), (state + 8, 4, 8)]
+
+
+def read(source: Any, spans: tuple[Span, ...]) -> bytes:
+    """The words of an object. Of one that is shorter in the object, the rest is zero."""
+    base = id(source)
+    return b"".join([ctypes.string_at(base + offset, size) + PADDING[size % 8] for offset, _, size in spans])
+
+
+def write(source: Any, spans: tuple[Span, ...], words: bytearray) -> None:
+    """Put words into an object: all of them, since nothing in between asks for signals."""
+    base, data = id(source), bytes(words)
+    targets = [base + offset for offset, _, _ in spans]
+    parts = [data[8 * word : 8 * word + size] for _, word, size in spans]
+    deque(map(ctypes.memmove, targets, parts, map(len, parts)), maxlen=0)
+
+
+@cache
+def spans_of(kind: str) -> tuple[Span, ...] | None:
+    """Where the words of a kind lie in an object, or None."""
+    probe = getattr(np.random, kind)(1)
+    np.random.Generator(probe).integers(0, 2**32, dtype=np.uint32)
+    base = id(probe)
+    end = base + type(probe).__basicsize__
+    state: int = probe.ctypes.state_address
+    if not base <= state <= end - 16:
+        return None
+    found = expected(kind, state)
+    if not all(base <= address and address + size <= end for address, _, size in found):
+        return None
+    spans = tuple(Span(address - base, word, size) for address, word, size in found)
+    if read(probe, spans) != words_of(probe).tobytes():
+        return None
+    other = getattr(np.random, kind)(2)
+    np.random.Generator(other).random(5, np.float32)
+    write(probe, spans, bytearray(words_of(other)))
+    return spans if repr(probe.state) == repr(other.state) else None
