@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import optree
 
@@ -20,6 +20,7 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
+from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
@@ -27,29 +28,10 @@ from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.transforms import autodiff, batching
 
-Function = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 Argnums = int | Sequence[int] | None
 Argnames = str | Iterable[str] | None
-
-
-def in_trace(transformed: Function, like: Function) -> Function:
-    """A transformation that compiles itself when it is called on arrays rather than inside a traced function."""
-    compiled: list[GraphFunction] = []
-
-    @functools.wraps(like, updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if current_trace() is not None:
-            return transformed(*args, **kwargs)
-        if not compiled:
-            compiled.append(GraphFunction(call, mutates=()))
-        return compiled[0](*args, **kwargs)
-
-    return call
-
-
-def plain(function: Function) -> Function:
-    """The Python function behind a compiled one: inside a trace it is traced along."""
-    return function.function if isinstance(function, GraphFunction) else function
 
 
 def _values(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
@@ -164,8 +146,8 @@ def zeros_like(value: Value) -> Value:
 
 
 def value_and_grad(
-    fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Function:
+    fun: Callable[P, R], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[P, tuple[R, Any]]:
     """A function that returns ``(fun(...), gradient)``.
 
     Parameters
@@ -207,10 +189,13 @@ def value_and_grad(
         gradient = tree_of(spec, _cotangents(outputs, [one], points))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
-    return in_trace(transformed, inner)
+    again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
+    return Transformed(transformed, fun, again)
 
 
-def grad(fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None) -> Function:
+def grad(
+    fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Callable[P, Any]:
     """The gradient of a function with a real scalar result; see `value_and_grad` for the arguments.
 
     Examples
@@ -225,7 +210,8 @@ def grad(fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argna
         value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
-    return in_trace(transformed, plain(fun))
+    again = functools.partial(grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
+    return Transformed(transformed, fun, again)
 
 
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
@@ -311,7 +297,8 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         tangent = tree_of(output_spec, autodiff.tangents(_prepared(outputs), points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
-    return in_trace(transformed, transformed)(tuple(primals), tuple(tangents))
+    call = GraphFunction(transformed, mutates=()) if current_trace() is None else transformed
+    return call(tuple(primals), tuple(tangents))
 
 
 def _basis(value: Value) -> tuple[Value, Any]:
@@ -338,7 +325,8 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
         jacobian = optree.tree_unflatten(output_spec, blocks)
         return (jacobian, auxiliary) if has_aux else jacobian
 
-    return in_trace(transformed, inner)
+    again = functools.partial(jacfwd if forward else jacrev, argnums=argnums, has_aux=has_aux)
+    return Transformed(transformed, fun, again)
 
 
 def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
@@ -380,7 +368,7 @@ def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> l
     return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
 
 
-def jacrev(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
+def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
     """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
 
     Returns
@@ -398,12 +386,12 @@ def jacrev(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Fun
     return _jacobian(fun, argnums, has_aux, forward=False)
 
 
-def jacfwd(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
+def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
     """The Jacobian of a function, one column of it at a time: for many outputs of few inputs. See `jacrev`."""
     return _jacobian(fun, argnums, has_aux, forward=True)
 
 
-def hessian(fun: Function, argnums: Argnums = None) -> Function:
+def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Callable[P, Any]:
     """The matrix of second derivatives, as the Jacobian of the gradient.
 
     Examples
@@ -435,7 +423,7 @@ def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value 
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 
-class custom_vjp:
+class custom_vjp(Generic[P, R]):
     """A function whose reverse derivative is given rather than derived.
 
     Parameters
@@ -458,7 +446,7 @@ class custom_vjp:
     array([1., 1.])
     """
 
-    def __init__(self, fun: Function) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         self.function = plain(fun)
         self.forward: Function | None = None
         self.backward: Function | None = None
@@ -469,9 +457,12 @@ class custom_vjp:
         """Give the rule: ``fwd(*args) -> (value, residuals)`` and ``bwd(residuals, cotangent) -> cotangents``."""
         self.forward, self.backward = plain(fwd), plain(bwd)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if current_trace() is None:
-            return self._eager(*args)
+            return self._eager(*args, **kwargs)
+        return self._traced(inspect.signature(self.function).bind(*args, **kwargs).args if kwargs else args)
+
+    def _traced(self, args: tuple[Any, ...]) -> Any:
         values, spec = _values(args)
         outputs, output_spec = _values(as_traced(self.function)(*arguments_of(spec, values)))
 

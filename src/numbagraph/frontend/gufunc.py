@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
 from numbagraph.frontend.axes import Moves, moves_of
 from numbagraph.frontend.conversion import as_traced
-from numbagraph.frontend.differentiation import Function, plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.loop_functions import LoopFunction, writes_results
 from numbagraph.frontend.mapping import Mapped, pulled_back
+from numbagraph.frontend.options import CompileOptions
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import Function, plain
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value, at_source
@@ -83,7 +84,7 @@ class GUFunc:
         vjp: Callable[..., Any] | None = None,
         core_shape: Callable[..., Any] | None = None,
         dtypes: Sequence[str] | None = None,
-        **options: Any,
+        **options: Unpack[CompileOptions],
     ) -> None:
         self.__name__: str = getattr(core, "__name__", "gufunc")
         self.core = plain(getattr(core, "py_func", core))  # of a function that Numba compiles
@@ -141,7 +142,7 @@ class GUFunc:
         return f"<gufunc {self.__name__} {self.cores}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (Pickled(self.core, GUFunc), str(self.cores), self.options)
+        return _rebuild, (Pickled(self.core, GUFunc, self), str(self.cores), self.options)
 
     # ---- calls ----
 
@@ -390,7 +391,7 @@ def gufunc(
     vjp: Callable[..., Any] | None = None,
     core_shape: Callable[..., Any] | None = None,
     dtypes: Sequence[str] | None = None,
-    **options: Any,
+    **options: Unpack[CompileOptions],
 ) -> Callable[[Function], GUFunc]:
     """Make a generalised ufunc of a function of vectors and matrices.
 
@@ -415,7 +416,7 @@ def gufunc(
         that all operands fit is taken. By default the function takes what it gets, and results of loops have the common
         dtype of the operands.
     **options
-        Those of `graph_jit`.
+        Those of `graph_jit` that name no arguments.
 
     Returns
     -------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, Unpack, overload
 
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
@@ -26,10 +26,11 @@ from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.nans import how_watched, require_choice
+from numbagraph.frontend.options import Backend, JitOptions, Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
-from numbagraph.frontend.shared import SharedVariable, layout_of
+from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
@@ -48,8 +49,13 @@ from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.transforms.interpret import after_failure
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+T = TypeVar("T")
 
-class GraphFunction(Inspected, Embedded):
+
+class GraphFunction(Inspected, Embedded, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -58,11 +64,11 @@ class GraphFunction(Inspected, Embedded):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         *,
-        static_argnames: str | Iterable[str] = (),
-        donate_argnames: str | Iterable[str] = (),
-        mutates: str | Iterable[str] | None = None,
+        static_argnames: Names = (),
+        donate_argnames: Names = (),
+        mutates: Names | None = None,
         backend: str = "numba",
         cache: bool = True,
         parallel: bool = False,
@@ -107,6 +113,12 @@ class GraphFunction(Inspected, Embedded):
     def _described(self) -> str:
         return described(self.function)
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if Blocks.count:  # this block of code may want another version than the usual
@@ -126,7 +138,13 @@ class GraphFunction(Inspected, Embedded):
             self._say_what_is_too_large(error, args, kwargs)
             raise
 
-    def __get__(self, instance: Any, owner: type | None = None) -> GraphFunction:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: GraphFunction[Concatenate[T, Q], R], instance: T, owner: type | None = None
+    ) -> GraphFunction[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method: compiled for each instance, whose arrays are captured."""
         if instance is None:
             return self
@@ -144,7 +162,7 @@ class GraphFunction(Inspected, Embedded):
     def __reduce__(self) -> tuple[Any, ...]:
         if inspect.ismethod(self.function):
             return getattr, (self.function.__self__, self.__name__)
-        return _rebuild, (Pickled(self.function, GraphFunction), self._options)
+        return _rebuild, (Pickled(self.function, GraphFunction, self), self._options)
 
     def __repr__(self) -> str:
         return f"<graph_jit {self._described}>"
@@ -404,10 +422,23 @@ def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
 
 
 @overload
-def graph_jit(function: Callable[..., Any], **options: Any) -> GraphFunction: ...
+def graph_jit(function: Callable[P, R], **options: Unpack[JitOptions]) -> GraphFunction[P, R]: ...
 @overload
-def graph_jit(function: None = None, **options: Any) -> Callable[[Callable[..., Any]], GraphFunction]: ...
-def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def graph_jit(
+    function: None = None, **options: Unpack[JitOptions]
+) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
+def graph_jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    static_argnames: Names = (),
+    donate_argnames: Names = (),
+    mutates: Names | None = None,
+    backend: Backend = "numba",
+    cache: bool = True,
+    parallel: bool = False,
+    convert: bool = True,
+    debug_nans: bool | Literal["inf"] = False,
+) -> Any:
     """Compile a plain NumPy function to one native kernel.
 
     Parameters
@@ -449,6 +480,15 @@ def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any
     >>> norm(np.array([3.0, 4.0]))
     np.float64(5.0)
     """
-    if function is None:
-        return functools.partial(graph_jit, **options)
-    return GraphFunction(function, **options)
+    make = functools.partial(
+        GraphFunction,
+        static_argnames=static_argnames,
+        donate_argnames=donate_argnames,
+        mutates=mutates,
+        backend=backend,
+        cache=cache,
+        parallel=parallel,
+        convert=convert,
+        debug_nans=debug_nans,
+    )
+    return make if function is None else make(function)
