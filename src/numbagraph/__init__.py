@@ -1,21 +1,19 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
-from numbagraph import linalg, numpy, ops, special
+from numbagraph import fft, linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.checks import CheckError, check
 from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
-    hessian,
-    jacfwd,
-    jacrev,
     jvp,
     stop_gradient,
     value_and_grad,
     vjp,
 )
+from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.frontend.nans import debug_nans
@@ -48,6 +46,7 @@ __all__ = [
     "custom_vjp",
     "debug_nans",
     "debug_print",
+    "fft",
     "fori_loop",
     "grad",
     "graph_jit",
@@ -75,3 +74,7 @@ __all__ = [
     "vmap",
     "while_loop",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,6 +39,7 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.embedded,
         numbagraph.frontend.nans,
         numbagraph.frontend.differentiation,
+        numbagraph.frontend.jacobians,
         numbagraph.frontend.loops,
         numbagraph.frontend.shared,
         numbagraph.frontend.branches,

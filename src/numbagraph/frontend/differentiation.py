@@ -26,7 +26,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.transforms import autodiff, batching
+from numbagraph.transforms import autodiff
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,13 +34,13 @@ Argnums = int | Sequence[int] | None
 Argnames = str | Iterable[str] | None
 
 
-def _values(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
+def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
     """The leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
     leaves, spec = flatten(tree)
     return [as_value(to_value(leaf)) for leaf in leaves], spec
 
 
-def _values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
+def values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
     """The leaves of a tree that must have the structure of another one; the order of dicts is no part of it."""
     text = f"{what} must have the structure of {like}: {expected}, not {flatten(tree)[1]}"
     return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, TypeError(text))]
@@ -55,7 +55,7 @@ def arguments_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
 
 
-def _independent(values: Sequence[Value]) -> list[Value]:
+def independent(values: Sequence[Value]) -> list[Value]:
     """Stand-ins for values, so that a derivative is taken with respect to this use of them alone."""
     trace = current_trace()
     assert trace is not None
@@ -112,7 +112,7 @@ class Positions:
         return (positional, named) if self.numbers else named
 
 
-def _require_differentiable(values: Sequence[Value], what: str) -> None:
+def require_differentiable(values: Sequence[Value], what: str) -> None:
     for value in values:
         if value.dtype.kind not in "fc":
             raise TraceError(
@@ -121,13 +121,13 @@ def _require_differentiable(values: Sequence[Value], what: str) -> None:
             )
 
 
-def _require_scalar(outputs: Sequence[Value], what: str) -> None:
+def require_scalar(outputs: Sequence[Value], what: str) -> None:
     if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype.kind != "f":
         types = ", ".join(str(each.type) for each in outputs)
         raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
 
 
-def _prepared(outputs: Sequence[Value]) -> list[Value]:
+def prepared(outputs: Sequence[Value]) -> list[Value]:
     """The values in the form in which they should be differentiated."""
     with importing:
         from numbagraph.rewrite.pipeline import prepare  # noqa: PLC0415  rules take their time to import
@@ -135,9 +135,9 @@ def _prepared(outputs: Sequence[Value]) -> list[Value]:
     return prepare(outputs)
 
 
-def _cotangents(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
+def cotangents_of(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
     """Cotangents of ``points``, zero where nothing depends on them."""
-    found = autodiff.cotangents(_prepared(outputs), given, points)
+    found = autodiff.cotangents(prepared(outputs), given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
 
 
@@ -164,7 +164,15 @@ def value_and_grad(
     Returns
     -------
     callable
-        Gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``; a gradient has its argument's structure.
+        Takes the arguments of ``fun``, and gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``. A
+        gradient has the structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+
+    Raises
+    ------
+    TraceError
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+    TypeError
+        If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
     Examples
     --------
@@ -177,16 +185,16 @@ def value_and_grad(
     positions = Positions(inner, argnums, argnames)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        values, spec = _values(positions.take(args, kwargs))
-        _require_differentiable(values, "grad")
-        points = _independent(values)
+        values, spec = values_of(positions.take(args, kwargs))
+        require_differentiable(values, "grad")
+        points = independent(values)
         new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
-        outputs, _ = _values(value)
-        _require_scalar(outputs, "grad")
+        outputs, _ = values_of(value)
+        require_scalar(outputs, "grad")
         one = constant(1, dtype=outputs[0].dtype)
-        gradient = tree_of(spec, _cotangents(outputs, [one], points))
+        gradient = tree_of(spec, cotangents_of(outputs, [one], points))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
     again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
@@ -196,7 +204,31 @@ def value_and_grad(
 def grad(
     fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Callable[P, Any]:
-    """The gradient of a function with a real scalar result; see `value_and_grad` for the arguments.
+    """The gradient of a function with a real scalar result.
+
+    Parameters
+    ----------
+    fun
+        A function with one real scalar result; with ``has_aux``, a pair of it and anything else.
+    argnums : int or sequence of int, optional
+        The positional arguments to differentiate with respect to (pytrees allowed); the first by default.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+    argnames : str or iterable of str, optional
+        Keyword arguments to differentiate with respect to; the gradient is then a dict of them.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun``, and gives the gradient or ``(gradient, auxiliary)``. A gradient has the
+        structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+
+    Raises
+    ------
+    TraceError
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+    TypeError
+        If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
     Examples
     --------
@@ -217,11 +249,25 @@ def grad(
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """The value of a function, and the function that pulls cotangents back through it.
 
+    Parameters
+    ----------
+    fun
+        A function of arrays, numbers and pytrees of them.
+    *primals
+        The arguments at which it is differentiated.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+
     Returns
     -------
     tuple
         ``(value, pullback)`` or, with ``has_aux``, ``(value, pullback, auxiliary)``. ``pullback(cotangent)`` takes a
         tree like ``value`` and gives a tuple with one cotangent a primal.
+
+    Raises
+    ------
+    TypeError
+        From ``pullback``, if the cotangent does not have the structure of the value.
 
     Examples
     --------
@@ -233,16 +279,16 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     inner = plain(fun)
     if current_trace() is None:
         return _vjp_of_arrays(inner, primals, has_aux)
-    values, spec = _values(primals)
-    points = _independent(values)
+    values, spec = values_of(primals)
+    points = independent(values)
     result = as_traced(inner)(*arguments_of(spec, points))
     value, auxiliary = result if has_aux else (result, None)
-    outputs, output_spec = _values(value)
+    outputs, output_spec = values_of(value)
 
     def pullback(cotangent: Any) -> Any:
-        given = _values_like(output_spec, cotangent, "the cotangent", "the function's value")
+        given = values_like(output_spec, cotangent, "the cotangent", "the function's value")
         given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
-        return tree_of(spec, _cotangents(outputs, given, points))
+        return tree_of(spec, cotangents_of(outputs, given, points))
 
     return (value, pullback, auxiliary) if has_aux else (value, pullback)
 
@@ -272,10 +318,28 @@ def _like(value: Value, other: Value) -> Value:
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The value of a function and its derivative along ``tangents``.
 
+    Parameters
+    ----------
+    fun
+        A function of arrays, numbers and pytrees of them.
+    primals : sequence
+        The arguments at which it is differentiated, floating-point or complex.
+    tangents : sequence
+        One for each of them, with its structure and shapes.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+
     Returns
     -------
     tuple
-        ``(value, tangent)`` or, with ``has_aux``, ``(value, tangent, auxiliary)``.
+        ``(value, tangent)`` or, with ``has_aux``, ``(value, tangent, auxiliary)``. A tangent is like its value.
+
+    Raises
+    ------
+    ShapeError
+        If a tangent has another shape than its primal.
+    TraceError
+        If a primal is an integer or a bool.
 
     Examples
     --------
@@ -286,126 +350,40 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     inner = plain(fun)
 
     def transformed(primals: Any, tangents: Any) -> Any:
-        values, spec = _values(tuple(primals))
-        given = _values_like(spec, tuple(tangents), "tangents", "primals")
-        _require_differentiable(values, "jvp")
-        points = _independent(values)
+        values, spec = values_of(tuple(primals))
+        given = values_like(spec, tuple(tangents), "tangents", "primals")
+        require_differentiable(values, "jvp")
+        points = independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
         result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = _values(value)
-        tangent = tree_of(output_spec, autodiff.tangents(_prepared(outputs), points, given))
+        outputs, output_spec = values_of(value)
+        tangent = tree_of(output_spec, autodiff.tangents(prepared(outputs), points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
     call = GraphFunction(transformed, mutates=()) if current_trace() is None else transformed
     return call(tuple(primals), tuple(tangents))
 
 
-def _basis(value: Value) -> tuple[Value, Any]:
-    """All unit arrays of a value's shape, along a leading dimension, and how many they are."""
-    count = shapes.product(value.shape)
-    matrix = registry["eye"](count, dtype=value.dtype)
-    return registry["reshape"](matrix, (count, *value.shape)), count
+def stop_gradient(x: Any) -> Any:
+    """``x``, which derivatives take for a constant.
 
-
-def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> Function:
-    inner = plain(fun)
-    positions = Positions(inner, argnums, None)
-
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        values, spec = _values(positions.take(args, kwargs))
-        _require_differentiable(values, "a Jacobian")
-        points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
-        result = as_traced(inner)(*new_args, **new_kwargs)
-        value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = _values(value)
-        rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
-        blocks = [positions.arrange(tree_of(spec, row)) for row in rows]
-        jacobian = optree.tree_unflatten(output_spec, blocks)
-        return (jacobian, auxiliary) if has_aux else jacobian
-
-    again = functools.partial(jacfwd if forward else jacrev, argnums=argnums, has_aux=has_aux)
-    return Transformed(transformed, fun, again)
-
-
-def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
-    """For each output the derivatives with respect to each point, of shape ``output.shape + point.shape``."""
-    rows = []
-    for output in outputs:
-        _require_differentiable([output], "a Jacobian")
-        (seed,) = _independent([zeros_like(output)])
-        found = _cotangents([output], [seed], points)
-        basis, count = _basis(output)
-        rows.append(
-            [
-                registry["reshape"](each, (*output.shape, *point.shape))
-                for each, point in zip(_mapped(found, {seed: basis}, count), points, strict=True)
-            ]
-        )
-    return rows
-
-
-def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
-    columns = []
-    for position, point in enumerate(points):
-        (seed,) = _independent([zeros_like(point)])
-        given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
-        found = autodiff.tangents(_prepared(outputs), points, given)
-        basis, count = _basis(point)
-        columns.append(
-            [
-                registry["reshape"](registry["moveaxis"](each, 0, -1), (*output.shape, *point.shape))
-                for each, output in zip(_mapped(found, {seed: basis}, count), outputs, strict=True)
-            ]
-        )
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> list[Value]:
-    """``values`` with their seed replaced by every unit array in turn, along a leading dimension."""
-    mapped = batching.batch(values, seeds, count)
-    return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
-
-
-def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
-    """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
+    Parameters
+    ----------
+    x
+        An array, a number, or a pytree of them.
 
     Returns
     -------
-    callable
-        Gives an array of shape ``output.shape + argument.shape`` for each pair of output and argument.
+    same as ``x``
+        The same values.
 
     Examples
     --------
     >>> import numpy as np, numbagraph
-    >>> numbagraph.jacrev(lambda x: x**2)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
+    >>> numbagraph.grad(lambda x: x * numbagraph.stop_gradient(x))(3.0)
+    np.float64(3.0)
     """
-    return _jacobian(fun, argnums, has_aux, forward=False)
-
-
-def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
-    """The Jacobian of a function, one column of it at a time: for many outputs of few inputs. See `jacrev`."""
-    return _jacobian(fun, argnums, has_aux, forward=True)
-
-
-def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Callable[P, Any]:
-    """The matrix of second derivatives, as the Jacobian of the gradient.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> numbagraph.hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
-    array([[ 6.,  0.],
-           [ 0., 12.]])
-    """
-    return jacfwd(jacrev(fun, argnums), argnums)
-
-
-def stop_gradient(x: Any) -> Any:
-    """``x``, which derivatives take for a constant."""
     leaves, spec = flatten(x)
     if current_trace() is None:
         return x
@@ -463,8 +441,8 @@ class custom_vjp(Generic[P, R]):
         return self._traced(inspect.signature(self.function).bind(*args, **kwargs).args if kwargs else args)
 
     def _traced(self, args: tuple[Any, ...]) -> Any:
-        values, spec = _values(args)
-        outputs, output_spec = _values(as_traced(self.function)(*arguments_of(spec, values)))
+        values, spec = values_of(args)
+        outputs, output_spec = values_of(as_traced(self.function)(*arguments_of(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:

@@ -17,7 +17,7 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.loop_functions import LoopFunction, writes_results
 from numbagraph.frontend.mapping import Mapped, pulled_back
-from numbagraph.frontend.options import CompileOptions
+from numbagraph.frontend.options import CompileOptions, UfuncOptions
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -146,7 +146,7 @@ class GUFunc:
 
     # ---- calls ----
 
-    def __call__(self, *operands: Any, **options: Any) -> Any:
+    def __call__(self, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
         if not options:
             try:
                 for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
@@ -155,7 +155,7 @@ class GUFunc:
                         return result if rebuild is None else rebuild(result)
             except MemoryError:
                 return self._plain(*operands)  # which says what it is that there is no memory for
-        return self._call(operands, options)
+        return self._call(operands, dict(options))
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         raise_kept()

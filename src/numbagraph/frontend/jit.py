@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, Unpack, overload
 
+import numpy as np
+
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
 from numbagraph.frontend.binding import (
@@ -421,6 +423,8 @@ def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
     return pickled.decorated(lambda function: GraphFunction(function, **options))
 
 
+@overload
+def graph_jit(function: np.ufunc, **options: Unpack[JitOptions]) -> GraphFunction[..., Any]: ...
 @overload
 def graph_jit(function: Callable[P, R], **options: Unpack[JitOptions]) -> GraphFunction[P, R]: ...
 @overload

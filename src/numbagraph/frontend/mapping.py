@@ -154,7 +154,11 @@ class Batch:
         return registry["moveaxis"](whole, 0, axis)
 
 
-def vmap(fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[P, R]:
+@overload
+def vmap(fun: np.ufunc, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Function: ...
+@overload
+def vmap(fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[P, R]: ...
+def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Function:
     """A function of batches that does for each element what ``fun`` does for one.
 
     There is no loop in Python: every operation of ``fun`` becomes one with a dimension more.

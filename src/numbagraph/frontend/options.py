@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 Names = str | Iterable[str]
 Backend = Literal["numba", "jax", "numpy"]
@@ -25,3 +25,15 @@ class JitOptions(CompileOptions, total=False):
     static_argnames: Names
     donate_argnames: Names
     mutates: Names | None
+
+
+class UfuncOptions(TypedDict, total=False):
+    """The options of a call of a generalised ufunc, as of `numpy.ufunc`."""
+
+    out: Any
+    where: Any
+    axes: Any
+    axis: int
+    keepdims: bool
+    dtype: Any
+    casting: Literal["no", "equiv", "safe", "same_kind", "unsafe"]
