@@ -94,6 +94,13 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
     tree
         What the branch that was taken gives.
 
+    Raises
+    ------
+    ValueError
+        If there is no branch.
+    TraceError
+        If the index is not one integer, or branches give other structures, shapes or dtypes.
+
     Examples
     --------
     >>> import numpy as np, numbagraph

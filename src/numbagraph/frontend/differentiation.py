@@ -432,7 +432,23 @@ class custom_vjp(Generic[P, R]):
         functools.update_wrapper(self, fun, updated=())
 
     def defvjp(self, fwd: Function, bwd: Function) -> None:
-        """Give the rule: ``fwd(*args) -> (value, residuals)`` and ``bwd(residuals, cotangent) -> cotangents``."""
+        """Give the rule for the derivative.
+
+        Parameters
+        ----------
+        fwd
+            ``fwd(*args) -> (value, residuals)``: the function, and what its derivative needs, as any tree.
+        bwd
+            ``bwd(residuals, cotangent) -> cotangents``: a tuple with one an argument, None for zero.
+
+        Examples
+        --------
+        >>> import numpy as np, numbagraph
+        >>> rounded = numbagraph.custom_vjp(np.round)
+        >>> rounded.defvjp(lambda x: (rounded(x), None), lambda _, g: (g,))
+        >>> numbagraph.grad(lambda x: np.sum(rounded(x)))(np.array([1.4, 1.6]))
+        array([1., 1.])
+        """
         self.forward, self.backward = plain(fwd), plain(bwd)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -72,6 +72,20 @@ class GUFunc:
     It has the attributes of a `numpy.ufunc`, and is called as one: with ``out``, ``axes``, ``axis``, ``keepdims``,
     ``dtype``, and, if it has no core dimensions, ``where``. Arguments with an ``__array_ufunc__`` of their own, such as
     those of dask, take the call over. In a traced function it is traced along; it may be called from ``@njit`` code.
+
+    Parameters
+    ----------
+    core
+        The function of vectors and matrices.
+    signature, vjp, core_shape, dtypes, **options
+        As of `gufunc`.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> total = numbagraph.GUFunc(lambda x: np.sum(x), "(n)->()")
+    >>> total(np.ones((2, 3)), axis=0), total.nin, total.signature
+    (array([2., 2., 2.]), 1, '(n)->()')
     """
 
     identity = None

@@ -1,13 +1,11 @@
-"""`graph_jit`, and the compiled function that it returns."""
+"""The compiled function that `graph_jit` returns."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, Self, TypeVar, Unpack, overload
-
-import numpy as np
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
@@ -28,14 +26,14 @@ from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.nans import how_watched, require_choice
-from numbagraph.frontend.options import Backend, JitOptions, Names
+from numbagraph.frontend.options import Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
-from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
+from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
@@ -62,6 +60,29 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
     are 1, and memory layouts (contiguous or not). A new length needs no new version.
+
+    Parameters
+    ----------
+    function
+        The function that it compiles.
+    static_argnames, donate_argnames, mutates, backend, cache, parallel, convert, debug_nans
+        The options of `graph_jit`.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` cannot be called.
+    ValueError
+        If an option has a value that does not exist, or names an argument that ``function`` does not have.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> f = numbagraph.graph_jit(lambda x, y: np.sum(x * y))
+    >>> isinstance(f, numbagraph.GraphFunction)
+    True
+    >>> f(np.ones(3), 2.0), f(np.ones(100), 2.0), f.cache_info().versions
+    (np.float64(6.0), np.float64(200.0), 1)
     """
 
     def __init__(
@@ -384,11 +405,6 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
-    def warmup(self, *args: Any, **kwargs: Any) -> None:
-        """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
-        arguments = self._bind(args, kwargs)
-        self._ready(self._find(arguments)[0], arguments.key)
-
     prefers_constants = False
 
     @cached_property
@@ -406,6 +422,13 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         """Drop all versions: the next call traces the function again. Its code stays on disk, and addresses valid.
 
         A method has versions for each object: ``object.method.cache_clear()`` drops those of one.
+
+        Examples
+        --------
+        >>> import numbagraph
+        >>> f = numbagraph.graph_jit(lambda x: 2 * x)
+        >>> f(1.0), f.cache_clear(), f.cache_info().versions
+        (2.0, None, 0)
         """
         with self._lock:
             self._dropped += self._embedded.values()
@@ -414,85 +437,6 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
             self._writers = Writers()
             self._versions, self.flat_versions = {}, ()
 
-    def cache_info(self) -> CacheInfo:
-        """How many versions there are, and how many of them were compiled here or found on disk."""
-        return CacheInfo.of([each for group in list(self._traced.values()) for each in list(group.values())])
-
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
     return pickled.decorated(lambda function: GraphFunction(function, **options))
-
-
-@overload
-def graph_jit(function: np.ufunc, **options: Unpack[JitOptions]) -> GraphFunction[..., Any]: ...
-@overload
-def graph_jit(function: Callable[P, R], **options: Unpack[JitOptions]) -> GraphFunction[P, R]: ...
-@overload
-def graph_jit(
-    function: None = None, **options: Unpack[JitOptions]
-) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
-def graph_jit(
-    function: Callable[..., Any] | None = None,
-    *,
-    static_argnames: Names = (),
-    donate_argnames: Names = (),
-    mutates: Names | None = None,
-    backend: Backend = "numba",
-    cache: bool = True,
-    parallel: bool = False,
-    convert: bool = True,
-    debug_nans: bool | Literal["inf"] = False,
-) -> Any:
-    """Compile a plain NumPy function to one native kernel.
-
-    Parameters
-    ----------
-    function
-        A function (or method) of arrays, numbers and pytrees of them, written in NumPy.
-    static_argnames : str or iterable of str, optional
-        Arguments whose values become part of the compiled code; they must be hashable.
-    donate_argnames : str or iterable of str, optional
-        Array arguments whose memory the function may reuse for a result: they are overwritten.
-    mutates : str or iterable of str, optional
-        The arguments that the function may write into (``x[0] = v``, ``x += v``): all by default, none with ``()``.
-        They are written after success, all or none, and must be NumPy arrays that share no memory with others.
-    backend : {"numba", "jax", "numpy"}, optional
-        What runs the graph: native code, JAX (GPU and TPU), or NumPy, op by op.
-    cache : bool, optional
-        Whether compiled code is kept on disk for other processes.
-    parallel : bool, optional
-        Whether long loops run on several threads (see `numbagraph.threads`). Results do not depend on their number.
-    convert : bool, optional
-        Whether Python's loops and branches on traced values, and assignments to arrays that it makes, are captured:
-        then a function that is refused as it is is traced once more, with them as calls. Otherwise they are errors.
-    debug_nans : bool or "inf", optional
-        As `numbagraph.debug_nans`, for all calls of this function from Python.
-
-    Returns
-    -------
-    GraphFunction
-        Called as ``function`` is. With ``out=``, which is no argument of ``function``, results are written there: an
-        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments. With ``ctx=``,
-        shared variables have the values of that `numbagraph.SharedContext`.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> @numbagraph.graph_jit
-    ... def norm(x):
-    ...     return np.sqrt(np.sum(x**2))
-    >>> norm(np.array([3.0, 4.0]))
-    np.float64(5.0)
-    """
-    make = functools.partial(
-        GraphFunction,
-        static_argnames=static_argnames,
-        donate_argnames=donate_argnames,
-        mutates=mutates,
-        backend=backend,
-        cache=cache,
-        parallel=parallel,
-        convert=convert,
-        debug_nans=debug_nans,
-    )
-    return make if function is None else make(function)

@@ -188,8 +188,8 @@ def scan(
 
     Raises
     ------
-    TraceError
-        If a step changes the type, shape or structure of what is carried.
+    TraceError, ValueError
+        If a step changes the type, shape or structure of what is carried; if ``keep`` is neither of these.
 
     Examples
     --------

@@ -29,6 +29,21 @@ class Abstract:
     """A C-contiguous array that is not there yet, of which only the type is known: an argument for `warmup`.
 
     A length stands for any other one except 1, which NumPy's broadcasting treats differently.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The lengths of its dimensions.
+    dtype : dtype, optional
+        Of its elements, by default ``float64``.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> f = numbagraph.graph_jit(lambda x: np.sum(x))
+    >>> f.warmup(numbagraph.Abstract((100,)))
+    >>> f(np.ones(5))
+    np.float64(5.0)
     """
 
     shape: tuple[int, ...]
