@@ -1,7 +1,7 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
-from numbagraph import fft, linalg, numpy, ops, special
+from numbagraph import errors, fft, linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.checks import CheckError, check
@@ -23,6 +23,7 @@ from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.runtime.arguments import Abstract
+from numbagraph.runtime.cache import cache_clear
 from numbagraph.runtime.memory import release_memory
 from numbagraph.runtime.threads import threads
 from numbagraph.shapes import ShapeError
@@ -40,12 +41,14 @@ __all__ = [
     "TraceError",
     "__version__",
     "associative_scan",
+    "cache_clear",
     "check",
     "checkpoint",
     "cond",
     "custom_vjp",
     "debug_nans",
     "debug_print",
+    "errors",
     "fft",
     "fori_loop",
     "grad",

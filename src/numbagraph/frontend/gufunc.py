@@ -20,6 +20,7 @@ from numbagraph.frontend.mapping import Mapped, pulled_back
 from numbagraph.frontend.options import CompileOptions, UfuncOptions
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
+from numbagraph.frontend.tracebacks import shorten
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Function, plain
 from numbagraph.ir.op import registry
@@ -169,7 +170,11 @@ class GUFunc:
                         return result if rebuild is None else rebuild(result)
             except MemoryError:
                 return self._plain(*operands)  # which says what it is that there is no memory for
-        return self._call(operands, dict(options))
+        try:
+            return self._call(operands, dict(options))
+        except Exception as error:
+            shorten(error)
+            raise
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         raise_kept()

@@ -8,6 +8,7 @@ import numbagraph.inspect.text  # noqa: F401  gives graphs their text
 from numbagraph.forking import importing
 from numbagraph.frontend.binding import Arguments
 from numbagraph.frontend.locating import is_located
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.traced import CacheInfo, Traced, Version
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.abi import Leaf
@@ -67,6 +68,22 @@ class Inspected:
         traced, leaves = self._find(self._bind(args, kwargs))
         return [self._inspect(args, kwargs)] if traced.phases is None else traced.phases.calls(leaves)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the function, and its versions."""
+        with importing:
+            from numbagraph.inspect.html import escape, table  # noqa: PLC0415  notebooks need it
+
+        rows = []
+        for traced in [each for group in list(self._traced.values()) for each in list(group.values())]:
+            names = ", ".join(f"{each.name}: {each.type}" for each in traced.graph.inputs[: len(traced.leaves)])
+            state = "traced" if traced.version is None else "compiled" if traced.is_compiled else "found on disk"
+            results = ", ".join(str(each.type) for each in traced.graph.outputs)
+            rows.append((names, results, str(len(traced.graph.order)), state))
+        versions = table(("arguments", "results", "values", "state"), rows) if rows else "no version yet: call it"
+        title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
+        return f"<div><code>{escape(title)}</code>{versions}</div>"
+
+    @for_users
     def warmup(self, *args: Any, **kwargs: Any) -> None:
         """Compile for some arguments without running.
 
@@ -102,6 +119,7 @@ class Inspected:
         """
         return CacheInfo.of([each for group in list(self._traced.values()) for each in list(group.values())])
 
+    @for_users
     def graph(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that is traced for some arguments.
 
@@ -125,6 +143,7 @@ class Inspected:
         """
         return self._inspect(args, kwargs)[0].graph
 
+    @for_users
     def result_dtypes(self, *args: Any, **kwargs: Any) -> list[Any]:
         """The dtypes of the result for some arguments.
 
@@ -147,6 +166,7 @@ class Inspected:
         traced = self._find(self._bind(args, kwargs))[0]
         return [traced.graph.outputs[slot].dtype for slot in traced.outputs.slots if slot is not None]
 
+    @for_users
     def stages(self, *args: Any, **kwargs: Any) -> dict[str, Graph]:
         """The graph after each pass.
 
@@ -173,6 +193,7 @@ class Inspected:
             result[f"{stage.name} {count + 1}" if count else stage.name] = stage.graph
         return result
 
+    @for_users
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the compiler does with the function for some arguments: rules, loop nests, memory.
 
@@ -202,7 +223,8 @@ class Inspected:
         ...
         """
         with importing:
-            from numbagraph.inspect.report import Report  # noqa: PLC0415  few programs need it
+            from numbagraph.inspect.html import Explanation  # noqa: PLC0415  few programs need it
+            from numbagraph.inspect.report import Report  # noqa: PLC0415
 
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
         texts, programs = [], self._programs(args, kwargs)
@@ -210,8 +232,9 @@ class Inspected:
             part = f", program {number} of {len(programs)}" if len(programs) > 1 else ""
             report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
             texts.append(report.text(f"{title}{part}", special.stages.rewrites))
-        return "\n\n".join(texts)
+        return Explanation("\n\n".join(texts))
 
+    @for_users
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:
         """The LLVM of the version for some arguments.
 
@@ -237,6 +260,7 @@ class Inspected:
         """
         return "\n".join(special.llvm(optimised=optimised) for special, _ in self._programs(args, kwargs))
 
+    @for_users
     def asm(self, *args: Any, **kwargs: Any) -> str:
         """The machine code of the version for some arguments.
 

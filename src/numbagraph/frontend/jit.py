@@ -33,6 +33,7 @@ from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
+from numbagraph.frontend.tracebacks import shorten
 from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
@@ -159,6 +160,9 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
             return self._call_with_trees(args, kwargs)
         except MemoryError as error:
             self._say_what_is_too_large(error, args, kwargs)
+            raise
+        except Exception as error:
+            shorten(error)
             raise
 
     @overload

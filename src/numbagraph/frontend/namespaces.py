@@ -78,12 +78,17 @@ def library_of(op: Op, function: Any) -> str:
     return "numpy" if module.startswith(("numpy._core", "numpy.lib", "numbagraph")) else module
 
 
-@functools.cache
 def public_function(name: str, module: str, alias: str | None = None) -> Function:
-    """The op ``name`` as a function of tracers, arrays and numbers; one object for each, as pickles compare them."""
+    """The op ``name`` as a function of tracers, arrays and numbers."""
     if name not in registry:
         raise AttributeError(f"module {module!r} has no function {name!r}")
-    return Function(registry[name], alias or name, module)
+    return _function(registry[name], alias or name, module)
+
+
+@functools.cache
+def _function(op: Op, name: str, module: str) -> Function:
+    """One object for each, as pickles compare them."""
+    return Function(op, name, module)
 
 
 class Namespace:

@@ -159,6 +159,11 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
+        if hasattr(leaf, "__dlpack__"):
+            raise TypeError(
+                f"argument {name} is of type {type(leaf).__name__}, an array of another library: pass np.from_dlpack "
+                f'of it if its memory is that of the CPU; on a GPU, backend="jax" takes arrays of JAX'
+            )
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
             f"name it in static_argnames if the function should be compiled for its value"

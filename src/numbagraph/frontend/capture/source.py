@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import TraceError, Unconvertible
 from numbagraph.frontend.user_code import OWN
+from numbagraph.ir.values import Source
 
 OPERATORS = "__numbagraph__"
 """The name of the operators' module in converted code."""
@@ -44,7 +45,7 @@ class CaptureError(TraceError):
 
 
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:
-    return kind(f"{message}\n  at {code.co_filename}:{code.co_firstlineno if line is None else line}")
+    return kind(f"{message}\n  at {Source(code.co_filename, code.co_firstlineno if line is None else line)}")
 
 
 def site() -> tuple[Any, ...]:
@@ -151,7 +152,7 @@ def compiled(definition: Definition, like: CodeType) -> CodeType:
     code: CodeType = compile(module, like.co_filename, "exec", dont_inherit=True, flags=_future(like))
     for name in ("outer", getattr(definition, "name", "<lambda>")):
         code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
-    return code
+    return code.replace(co_name=like.co_name, co_qualname=like.co_qualname)  # as tracebacks show it
 
 
 def placed(definition: Definition) -> list[ast.stmt]:
