@@ -4,7 +4,7 @@
 ``IndexError`` or ``numpy.linalg.LinAlgError``, it is raised as NumPy raises it.
 """
 
-from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.active import CaptureError
 from numbagraph.frontend.checks import CheckError
 from numbagraph.frontend.locating import EscapedError, SideEffectError, TraceError, UnknownValueError
 from numbagraph.ir.shapes import ShapeError

@@ -4,10 +4,8 @@ A function of `numpy.fft` can be called on traced arrays as it is; this is the s
 array for its own.
 """
 
-import numpy as np
-
 from numbagraph.frontend.namespaces import Namespace
 
 # What makes arrays of lengths alone is NumPy's own.
-_namespace = Namespace(__name__, "numpy.fft", others={"fftfreq": np.fft.fftfreq, "rfftfreq": np.fft.rfftfreq})
+_namespace = Namespace(__name__, "numpy.fft", plain="fftfreq rfftfreq")
 __getattr__, __dir__ = _namespace.find, _namespace.names

@@ -4,8 +4,6 @@ A function of `numpy.linalg` can be called on traced arrays as it is. SciPy's ar
 here instead. Where the two have one name, this is NumPy's.
 """
 
-import numpy as np
-
 from numbagraph.frontend.namespaces import Namespace
 
 _namespace = Namespace(
@@ -13,6 +11,6 @@ _namespace = Namespace(
     "numpy.linalg",
     "scipy.linalg",
     own="expm_frechet solve_tridiagonal",
-    others={"LinAlgError": np.linalg.LinAlgError},
+    plain="LinAlgError",
 )
 __getattr__, __dir__ = _namespace.find, _namespace.names

@@ -7,19 +7,14 @@ NumPy's (the reference of each op).
 
 import sys
 
-import numpy as np
-
 from numbagraph.frontend.namespaces import Namespace
 from numbagraph.frontend.tracing import Tracer
 
-_OTHERS = (
+_PLAIN = (
     "pi e inf nan newaxis euler_gamma bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 "
     "complex64 complex128 finfo iinfo isdtype result_type"
-).split()
-
-_namespace = Namespace(
-    __name__, "numpy", own="copy cummax cummin", others={name: getattr(np, name) for name in _OTHERS}
 )
+_namespace = Namespace(__name__, "numpy", own="copy cummax cummin", plain=_PLAIN)
 __getattr__, __dir__ = _namespace.find, _namespace.names
 
 Tracer.namespace = sys.modules[__name__]

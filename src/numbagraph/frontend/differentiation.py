@@ -19,6 +19,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
+from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
@@ -451,6 +452,11 @@ class custom_vjp(Generic[P, R]):
         """
         self.forward, self.backward = plain(fwd), plain(bwd)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        pickled = Pickled(self.function, custom_vjp, self)
+        rule = () if pickled.function is None else (self.forward, self.backward)
+        return _rebuild, (pickled, *rule)
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if current_trace() is None:
             return self._eager(*args, **kwargs)
@@ -473,3 +479,10 @@ class custom_vjp(Generic[P, R]):
             return [each for one, argument in pairs for each in cotangent_leaves(one, argument)]
 
         return tree_of(output_spec, with_rule(outputs, values, backward))
+
+
+def _rebuild(pickled: Pickled, *rule: Function | None) -> Any:
+    found = pickled.decorated(custom_vjp)
+    if rule:
+        found.forward, found.backward = rule
+    return found

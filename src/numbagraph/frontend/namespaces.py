@@ -6,7 +6,6 @@ import difflib
 import functools
 import importlib
 import inspect
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -100,22 +99,22 @@ class Namespace:
         Where they are offered.
     libraries : str
         The modules of NumPy and SciPy whose names these are; those of earlier ones come first.
-    own : iterable of str
+    own : str
         Ops that are here by their own names.
-    others : mapping
-        What else there is, by its name.
+    plain : str
+        What is the first library's own: constants, dtypes, functions of lengths alone.
     """
 
-    def __init__(self, module: str, *libraries: str, own: str = "", others: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, module: str, *libraries: str, own: str = "", plain: str = "") -> None:
         self.module = module
         self.libraries = libraries
         self.own = tuple(own.split())
-        self.others = dict(others or {})
+        self.plain = tuple(plain.split())
 
     def find(self, name: str) -> Any:
         """What stands under a name."""
-        if name in self.others:
-            return self.others[name]
+        if name in self.plain:
+            return getattr(importlib.import_module(self.libraries[0]), name)
         op = None if name.startswith("_") else self.op(name)
         if op is None:
             raise AttributeError(f"module {self.module!r} has no function {name!r}{self._advice(name)}")
@@ -135,7 +134,7 @@ class Namespace:
 
     def names(self) -> list[str]:
         """All that is public."""
-        found = {*self.own, *self.others}
+        found = {*self.own, *self.plain}
         for op in registry:
             for function in op.implements:
                 if isinstance(function, str):

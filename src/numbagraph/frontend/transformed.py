@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import active
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.pickled import Pickled
 
@@ -42,11 +42,12 @@ class Transformed(Generic[P, R]):
         self._compiled: GraphFunction[P, R] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if current_trace() is not None:
+        if active.trace is not None:
             return self.function(*args, **kwargs)
-        if self._compiled is None:
-            self._compiled = GraphFunction(self, mutates=())
-        return self._compiled(*args, **kwargs)
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self._compiled = GraphFunction(self, mutates=())
+        return compiled(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method, as of a plain function."""

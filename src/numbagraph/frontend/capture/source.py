@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from numbagraph.frontend.active import refused
+from numbagraph.frontend.active import CaptureError
 from numbagraph.frontend.locating import TraceError, Unconvertible
 from numbagraph.frontend.user_code import OWN
 from numbagraph.ir.values import Source
@@ -34,14 +34,6 @@ class File(NamedTuple):
     tree: ast.Module
     codes: dict[tuple[str, int], list[CodeType]]
     """What Python compiles it to, by name and line."""
-
-
-class CaptureError(TraceError):
-    """Something in a function's control flow that cannot be traced."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        refused(self)
 
 
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:
