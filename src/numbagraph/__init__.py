@@ -1,5 +1,9 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
+import difflib
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import errors, fft, linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
@@ -78,6 +82,19 @@ __all__ = [
     "while_loop",
 ]
 
+_LATER = ("doctor", "jax_bridge", "pymc_bridge", "testing")
+"""Modules that are imported when they are used, since some import other libraries."""
+
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # to a checker it would say that there is every name
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATER:
+            return importlib.import_module(f"{__name__}.{name}")
+        near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
+        advice = f": did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

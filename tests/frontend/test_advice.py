@@ -153,6 +153,13 @@ def test_arrays_of_other_libraries(device):
     assert 'backend="jax"' in str(error)
 
 
+def test_a_list():
+    error = caught(lambda x: x**2, [3.0, 4.0])
+    assert isinstance(error, TypeError)
+    assert "np.array" in error.__notes__[0]
+    assert not hasattr(caught(lambda x: x**2 + "a", 3.0), "__notes__")
+
+
 # ---- tracebacks ----
 
 

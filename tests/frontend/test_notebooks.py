@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit
+from numbagraph import grad, graph_jit
 
 VOID = {"br", "hr", "img"}
 
@@ -71,3 +71,13 @@ def test_an_explanation():
     assert found.text == text
     assert "span" in found.tags
     assert "script" not in found.tags
+
+
+def test_transformed_functions_are_looked_into():
+    gradient = grad(lambda x: np.sum(x**2))
+    np.testing.assert_array_equal(gradient(X), 2 * X)
+    assert "nest 1" in gradient.explain(X)
+    assert gradient.cache_info().versions == 1
+    gradient.cache_clear()
+    assert gradient.cache_info().versions == 0
+    assert "2" in str(gradient.graph(X))

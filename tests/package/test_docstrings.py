@@ -99,6 +99,7 @@ def test_a_namespace_lists_what_it_has(module: ModuleType) -> None:
 
 def test_the_package_lists_what_is_public() -> None:
     assert dir(numbagraph) == sorted(numbagraph.__all__)
+    assert numbagraph.jax_bridge.__name__ == "numbagraph.jax_bridge"
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,8 @@ def test_the_package_lists_what_is_public() -> None:
         (numbagraph.special, "digama", "did you mean 'digamma'?"),
         (numbagraph.fft, "rftt", "did you mean 'rfft'?"),
         (numbagraph.numpy, "arrange", "did you mean 'arange'?"),
+        (numbagraph, "value_and_gard", "did you mean 'value_and_grad'?"),
+        (numbagraph, "nothing", "has no attribute 'nothing'"),
         (numbagraph.linalg, "sin", "dir(numbagraph.linalg) lists"),
     ],
 )

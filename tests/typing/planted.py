@@ -44,6 +44,12 @@ def mean(x: Array) -> np.floating:
     return np.mean(x)
 
 
+class Energy:
+    @grad
+    def force(self, x: Array) -> float:
+        return float(np.sum(x**2))
+
+
 @ng.custom_vjp
 def clipped(x: Array) -> Array:
     return np.clip(x, 0.0, 1.0)
@@ -67,6 +73,8 @@ print(linalg.cholesky(x), linalg.solve_triangular(x, x, lower=True), special.sof
 print(scaled.explain(x), scaled.graph(x), scaled.cache_info(), graph_jit(np.sin)(x), vmap(np.sin)(x))
 print(ng.numpy.zeros(3), ng.numpy.float64, ng.numpy.pi, ng.linalg.LinAlgError, ng.fft.fftfreq(3))
 
+print(Energy().force(x), grad(scaled).explain(x), grad(scaled).cache_info())
+
 # Arguments.
 scaled(x, 2.0, 3.0)  # wrong: one too many
 scaled()  # wrong: one too few
@@ -85,6 +93,8 @@ clipped(x, 0.0)  # wrong: one too many
 model.logp()  # wrong: one too few
 model.logp(1.0, 2.0)  # wrong: one too many
 model.shifted(x, off=1.0)  # wrong: no such argument
+Energy().force(x, x)  # wrong: one too many
+grad(scaled).explian(x)  # wrong: misspelt
 model.lopg(1.0)  # wrong: misspelt
 
 # Options.

@@ -148,7 +148,7 @@ def zeros_like(value: Value) -> Value:
 
 def value_and_grad(
     fun: Callable[P, R], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Callable[P, tuple[R, Any]]:
+) -> Transformed[P, tuple[R, Any]]:
     """A function that returns ``(fun(...), gradient)``.
 
     Parameters
@@ -204,7 +204,7 @@ def value_and_grad(
 
 def grad(
     fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Callable[P, Any]:
+) -> Transformed[P, Any]:
     """The gradient of a function with a real scalar result.
 
     Parameters

@@ -37,7 +37,7 @@ def _basis(value: Value) -> tuple[Value, Any]:
     return registry["reshape"](matrix, (count, *value.shape)), count
 
 
-def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> Function:
+def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> Transformed[..., Any]:
     inner = plain(fun)
     positions = Positions(inner, argnums, None)
 
@@ -97,7 +97,7 @@ def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> l
     return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
 
 
-def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
+def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
 
     Parameters
@@ -132,7 +132,7 @@ def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     return _jacobian(fun, argnums, has_aux, forward=False)
 
 
-def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Callable[P, Any]:
+def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one column of it at a time: for many outputs of few inputs.
 
     Parameters
@@ -166,7 +166,7 @@ def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     return _jacobian(fun, argnums, has_aux, forward=True)
 
 
-def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Callable[P, Any]:
+def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Transformed[P, Any]:
     """The matrix of second derivatives, as the Jacobian of the gradient.
 
     Parameters

@@ -162,7 +162,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
             self._say_what_is_too_large(error, args, kwargs)
             raise
         except Exception as error:
-            shorten(error)
+            shorten(error, args)
             raise
 
     @overload

@@ -155,10 +155,12 @@ class Batch:
 
 
 @overload
-def vmap(fun: np.ufunc, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Function: ...
+def vmap(fun: np.ufunc, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Transformed[..., Any]: ...
 @overload
-def vmap(fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[P, R]: ...
-def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Function:
+def vmap(
+    fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None
+) -> Transformed[P, R]: ...
+def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Transformed[..., Any]:
     """A function of batches that does for each element what ``fun`` does for one.
 
     There is no loop in Python: every operation of ``fun`` becomes one with a dimension more.
@@ -367,11 +369,13 @@ def without_missing(value: Value, core: CoreShape, binding: Binding) -> Value:
 
 
 @overload
-def vectorize(pyfunc: Function, *, excluded: Iterable[int | str] = (), signature: str | None = None) -> Function: ...
+def vectorize(
+    pyfunc: Function, *, excluded: Iterable[int | str] = (), signature: str | None = None
+) -> Transformed[..., Any]: ...
 @overload
 def vectorize(
     pyfunc: None = None, *, excluded: Iterable[int | str] = (), signature: str | None = None
-) -> Callable[[Function], Function]: ...
+) -> Callable[[Function], Transformed[..., Any]]: ...
 def vectorize(
     pyfunc: Function | None = None, *, excluded: Iterable[int | str] = (), signature: str | None = None
 ) -> Any:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numbagraph.frontend.user_code import HARMLESS, OWN, library_of
 
@@ -21,8 +21,12 @@ def debugs() -> bool:
     return os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0"
 
 
-def shorten(error: BaseException) -> None:
+def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
     """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of."""
+    if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
+        text = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
+        if text not in getattr(error, "__notes__", ()):
+            error.add_note(text)
     if not debugs():
         _shorten(error, set())
 

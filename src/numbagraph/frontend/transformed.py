@@ -5,20 +5,32 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.frontend.active import active
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.pickled import Pickled
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 Function = Callable[..., Any]
 
 
 def plain(function: Callable[P, R]) -> Callable[P, R]:
     """The Python function behind a compiled one: inside a trace it is traced along."""
     return function.function if isinstance(function, GraphFunction) else function
+
+
+class OfCompiled:
+    """A method of the compiled function."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance.compiled, self.name)
 
 
 class Transformed(Generic[P, R]):
@@ -44,11 +56,29 @@ class Transformed(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if active.trace is not None:
             return self.function(*args, **kwargs)
-        compiled = self._compiled
-        if compiled is None:
-            compiled = self._compiled = GraphFunction(self, mutates=())
-        return compiled(*args, **kwargs)
+        compiled: Any = self._compiled or self.compiled
+        return compiled(*args, **kwargs) if kwargs else compiled(*args)
 
+    @property
+    def compiled(self) -> GraphFunction[P, R]:
+        """What runs outside of traced functions."""
+        if self._compiled is None:
+            self._compiled = GraphFunction(self, mutates=())
+        return self._compiled
+
+    explain = OfCompiled()
+    graph = OfCompiled()
+    stages = OfCompiled()
+    llvm = OfCompiled()
+    asm = OfCompiled()
+    warmup = OfCompiled()
+    cache_info = OfCompiled()
+    cache_clear = OfCompiled()
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self: Transformed[Concatenate[T, Q], R], instance: T, owner: type | None = None) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method, as of a plain function."""
         return self if instance is None else types.MethodType(self, instance)
