@@ -153,6 +153,27 @@ def test_arrays_of_other_libraries(device):
     assert 'backend="jax"' in str(error)
 
 
+def test_a_method_that_is_differentiated():
+    class Energy:
+        scale = 2.0
+
+        @grad
+        def wrong(self, x):
+            return np.sum(x**2) * self.scale
+
+        def plain(self, x):
+            return np.sum(x**2) * self.scale
+
+        outermost = graph_jit(wrong)
+        right = graph_jit(grad(plain, argnums=1))
+
+    with pytest.raises(TypeError, match="argnums=1"):
+        Energy().outermost(X)
+    with pytest.raises(TypeError, match="argnums=1"):
+        Energy().wrong(X)
+    np.testing.assert_array_equal(Energy().right(X), 4 * X)
+
+
 def test_a_list():
     error = caught(lambda x: x**2, [3.0, 4.0])
     assert isinstance(error, TypeError)

@@ -80,7 +80,14 @@ class Positions:
             if not -len(args) <= number < len(args):
                 raise TypeError(f"argnums names argument {number}, but {name} was called with {len(args)} positional")
         keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
-        return [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
+        found = [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
+        for leaf in flatten(found)[0]:
+            if not hasattr(leaf, "__array__") and not isinstance(leaf, (int, float, complex)):
+                raise TypeError(
+                    f"{name} has no derivative with respect to an argument of type {type(leaf).__name__}: leave it out "
+                    "of argnums. Of a method, the object is argument 0, and the next one is argnums=1"
+                )
+        return found
 
     def put(
         self, args: Sequence[Any], kwargs: dict[str, Any], chosen: Sequence[Any]

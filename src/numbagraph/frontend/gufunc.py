@@ -444,6 +444,8 @@ def gufunc(
 
     Raises
     ------
+    TypeError
+        If there is no such option.
     ValueError
         If the signature cannot be read (the message points at the character), or operands or results do not fit it.
 
@@ -467,4 +469,7 @@ def gufunc(
     array([1., 2., 2.])
     """
     parse(signature)
+    for name in options:
+        if name not in CompileOptions.__annotations__:
+            raise TypeError(f"gufunc() got an unexpected keyword argument {name!r}")
     return lambda core: GUFunc(core, signature, vjp=vjp, core_shape=core_shape, dtypes=dtypes, **options)

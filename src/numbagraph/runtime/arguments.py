@@ -164,9 +164,12 @@ def as_array(leaf: object, name: str) -> np.ndarray:
                 f"argument {name} is of type {type(leaf).__name__}, an array of another library: pass np.from_dlpack "
                 f'of it if its memory is that of the CPU; on a GPU, backend="jax" takes arrays of JAX'
             )
+        advice = "name it in static_argnames if the function should be compiled for its value"
+        if name == "self":
+            advice = "let graph_jit be the outermost decorator of a method; its argument after self is argnums=1"
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
-            f"name it in static_argnames if the function should be compiled for its value"
+            f"{advice}"
         )
     array = np.asarray(leaf)
     try:
