@@ -35,6 +35,9 @@ LAYERS = (
     "special",
     "linalg",
     "fft",
+    "errors",
+    "doctor",
+    "__main__",
     # Names of before, for pickles and programs.
     "bound_methods",
     "gufunc",

@@ -1,21 +1,23 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
+import difflib
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
-from numbagraph import linalg, numpy, ops, special
+from numbagraph import errors, fft, linalg, numpy, ops, special
 from numbagraph.frontend.branches import checkpoint, cond, switch
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.checks import CheckError, check
 from numbagraph.frontend.differentiation import (
     custom_vjp,
     grad,
-    hessian,
-    jacfwd,
-    jacrev,
     jvp,
     stop_gradient,
     value_and_grad,
     vjp,
 )
+from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.frontend.nans import debug_nans
@@ -25,6 +27,7 @@ from numbagraph.gufunc import GUFunc, gufunc
 from numbagraph.jit import GraphFunction, graph_jit
 from numbagraph.ops.linalg.errors import on_linalg_error
 from numbagraph.runtime.arguments import Abstract
+from numbagraph.runtime.cache import cache_clear
 from numbagraph.runtime.memory import release_memory
 from numbagraph.runtime.threads import threads
 from numbagraph.shapes import ShapeError
@@ -42,12 +45,15 @@ __all__ = [
     "TraceError",
     "__version__",
     "associative_scan",
+    "cache_clear",
     "check",
     "checkpoint",
     "cond",
     "custom_vjp",
     "debug_nans",
     "debug_print",
+    "errors",
+    "fft",
     "fori_loop",
     "grad",
     "graph_jit",
@@ -75,3 +81,20 @@ __all__ = [
     "vmap",
     "while_loop",
 ]
+
+_LATER = ("doctor", "jax_bridge", "pymc_bridge", "testing")
+"""Modules that are imported when they are used, since some import other libraries."""
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # to a checker it would say that there is every name
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATER:
+            return importlib.import_module(f"{__name__}.{name}")
+        near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
+        advice = f": did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

@@ -4,18 +4,8 @@ A function of `numpy.fft` can be called on traced arrays as it is; this is the s
 array for its own.
 """
 
-from __future__ import annotations
+from numbagraph.frontend.namespaces import Namespace
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from numbagraph.numpy import public_function
-
-_HELPERS = ("fftfreq", "rfftfreq")
-"""What makes arrays of lengths alone."""
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    return getattr(np.fft, name) if name in _HELPERS else public_function(f"fft.{name}", __name__)
+# What makes arrays of lengths alone is NumPy's own.
+_namespace = Namespace(__name__, "numpy.fft", plain="fftfreq rfftfreq")
+__getattr__, __dir__ = _namespace.find, _namespace.names

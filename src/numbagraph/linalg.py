@@ -4,16 +4,13 @@ A function of `numpy.linalg` can be called on traced arrays as it is. SciPy's ar
 here instead. Where the two have one name, this is NumPy's.
 """
 
-from __future__ import annotations
+from numbagraph.frontend.namespaces import Namespace
 
-from collections.abc import Callable
-from typing import Any
-
-from numbagraph.numpy import public_function
-
-_NAMES = {"cond": "condition_number", "diagonal": "matrix_diagonal", "trace": "matrix_trace"}
-"""What ops are called whose names stand for something else in `numbagraph.numpy`."""
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    return public_function(_NAMES.get(name, name), __name__)
+_namespace = Namespace(
+    __name__,
+    "numpy.linalg",
+    "scipy.linalg",
+    own="expm_frechet solve_tridiagonal",
+    plain="LinAlgError",
+)
+__getattr__, __dir__ = _namespace.find, _namespace.names

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from numbagraph import intrinsics
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.numpy import public_function
+from numbagraph.frontend.namespaces import public_function
 
 
 class OpFunction(GraphFunction):
@@ -16,6 +17,7 @@ class OpFunction(GraphFunction):
 
     def __init__(self, name: str) -> None:
         super().__init__(public_function(name, "numbagraph.intrinsics"))
+        self.signature = inspect.signature(lambda *args, **kwargs: None)  # the op itself says what fits
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

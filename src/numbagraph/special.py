@@ -4,13 +4,8 @@ A function of `scipy.special` that is a ufunc can be called on traced arrays as 
 ``log_softmax`` are plain Python functions there: call them from here instead.
 """
 
-from __future__ import annotations
+from numbagraph.frontend.namespaces import Namespace
 
-from collections.abc import Callable
-from typing import Any
-
-from numbagraph.numpy import public_function
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    return public_function(name, __name__)
+# NumPy's functions that SciPy has as well, and numbagraph's own.
+_namespace = Namespace(__name__, "scipy.special", own="cbrt exp2 expm1 log1p sinc softplus log1mexp")
+__getattr__, __dir__ = _namespace.find, _namespace.names

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.namespaces import public_function
 from numbagraph.intrinsics.target import Target, emitting_for, host
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir import structs
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT32, FLOAT64, FLOATS
-from numbagraph.numpy import public_function
 from numbagraph.testing import accuracy, assert_same, special_values
 from numbagraph.testing.arrays import combinations
 

@@ -118,6 +118,14 @@ def refused(error: E) -> E:
     return error
 
 
+class CaptureError(TraceError):
+    """Something in a function's control flow that cannot be traced."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
+
+
 @contextmanager
 def tried() -> Iterator[None]:
     """Errors of tracing that are caught here are no errors of the function: something else is tried then."""

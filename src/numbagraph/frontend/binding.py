@@ -14,6 +14,7 @@ from numbagraph.frontend.outside import are_harmless, nothing_written
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
+from numbagraph.ir.values import Source
 from numbagraph.ops.linalg.errors import CHOICES, chosen
 from numbagraph.runtime.arguments import describe, flatten, is_generator, is_source, not_traced
 
@@ -169,7 +170,7 @@ def described(function: Callable[..., Any]) -> str:
     """How errors speak of a function: its name, and where it is defined."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     name = getattr(function, "__qualname__", repr(function))
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+    return f"{name} ({Source(code.co_filename, code.co_firstlineno)})" if code is not None else name
 
 
 def takes(signature: inspect.Signature, name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import optree
@@ -12,12 +12,12 @@ import optree
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
-from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
 from numbagraph.frontend.ordered import branches_in_order
 from numbagraph.frontend.regions import TRUE, Body, require_to_run, trace_region
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together
@@ -25,6 +25,8 @@ from numbagraph.ir.types import INT64, WEAK_TYPES
 from numbagraph.ir.values import Value, at_source
 
 Function = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> Any:
@@ -92,6 +94,13 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
     tree
         What the branch that was taken gives.
 
+    Raises
+    ------
+    ValueError
+        If there is no branch.
+    TraceError
+        If the index is not one integer, or branches give other structures, shapes or dtypes.
+
     Examples
     --------
     >>> import numpy as np, numbagraph
@@ -110,7 +119,7 @@ def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
         return taken(convert(value, INT64), functions, operands)
 
 
-def checkpoint(fun: Function) -> Function:
+def checkpoint(fun: Callable[P, R]) -> Callable[P, R]:
     """The function, of which a gradient stores the arguments alone: what is between is computed a second time.
 
     Parameters

@@ -97,7 +97,9 @@ def pure_callback(
     Raises
     ------
     TypeError, ValueError
-        When it returns other dtypes or shapes than it was said to.
+        When it returns other dtypes or shapes than it was said to, or ``vmap_method`` is none of these.
+    TraceError
+        If what is given is no function.
 
     Notes
     -----

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import optree
 
@@ -19,46 +19,29 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
+from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
+from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
-from numbagraph.transforms import autodiff, batching
+from numbagraph.transforms import autodiff
 
-Function = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 Argnums = int | Sequence[int] | None
 Argnames = str | Iterable[str] | None
 
 
-def in_trace(transformed: Function, like: Function) -> Function:
-    """A transformation that compiles itself when it is called on arrays rather than inside a traced function."""
-    compiled: list[GraphFunction] = []
-
-    @functools.wraps(like, updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if current_trace() is not None:
-            return transformed(*args, **kwargs)
-        if not compiled:
-            compiled.append(GraphFunction(call, mutates=()))
-        return compiled[0](*args, **kwargs)
-
-    return call
-
-
-def plain(function: Function) -> Function:
-    """The Python function behind a compiled one: inside a trace it is traced along."""
-    return function.function if isinstance(function, GraphFunction) else function
-
-
-def _values(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
+def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
     """The leaves of a tree of tracers, arrays and numbers, as values of the current graph."""
     leaves, spec = flatten(tree)
     return [as_value(to_value(leaf)) for leaf in leaves], spec
 
 
-def _values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
+def values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
     """The leaves of a tree that must have the structure of another one; the order of dicts is no part of it."""
     text = f"{what} must have the structure of {like}: {expected}, not {flatten(tree)[1]}"
     return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, TypeError(text))]
@@ -73,7 +56,7 @@ def arguments_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:
     return optree.tree_unflatten(spec, [Tracer(value, argument=True) for value in values])
 
 
-def _independent(values: Sequence[Value]) -> list[Value]:
+def independent(values: Sequence[Value]) -> list[Value]:
     """Stand-ins for values, so that a derivative is taken with respect to this use of them alone."""
     trace = current_trace()
     assert trace is not None
@@ -97,7 +80,14 @@ class Positions:
             if not -len(args) <= number < len(args):
                 raise TypeError(f"argnums names argument {number}, but {name} was called with {len(args)} positional")
         keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
-        return [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
+        found = [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
+        for leaf in flatten(found)[0]:
+            if not hasattr(leaf, "__array__") and not isinstance(leaf, (int, float, complex)):
+                raise TypeError(
+                    f"{name} has no derivative with respect to an argument of type {type(leaf).__name__}: leave it out "
+                    "of argnums. Of a method, the object is argument 0, and the next one is argnums=1"
+                )
+        return found
 
     def put(
         self, args: Sequence[Any], kwargs: dict[str, Any], chosen: Sequence[Any]
@@ -130,7 +120,7 @@ class Positions:
         return (positional, named) if self.numbers else named
 
 
-def _require_differentiable(values: Sequence[Value], what: str) -> None:
+def require_differentiable(values: Sequence[Value], what: str) -> None:
     for value in values:
         if value.dtype.kind not in "fc":
             raise TraceError(
@@ -139,13 +129,13 @@ def _require_differentiable(values: Sequence[Value], what: str) -> None:
             )
 
 
-def _require_scalar(outputs: Sequence[Value], what: str) -> None:
+def require_scalar(outputs: Sequence[Value], what: str) -> None:
     if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype.kind != "f":
         types = ", ".join(str(each.type) for each in outputs)
         raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
 
 
-def _prepared(outputs: Sequence[Value]) -> list[Value]:
+def prepared(outputs: Sequence[Value]) -> list[Value]:
     """The values in the form in which they should be differentiated."""
     with importing:
         from numbagraph.rewrite.pipeline import prepare  # noqa: PLC0415  rules take their time to import
@@ -153,9 +143,9 @@ def _prepared(outputs: Sequence[Value]) -> list[Value]:
     return prepare(outputs)
 
 
-def _cotangents(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
+def cotangents_of(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
     """Cotangents of ``points``, zero where nothing depends on them."""
-    found = autodiff.cotangents(_prepared(outputs), given, points)
+    found = autodiff.cotangents(prepared(outputs), given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
 
 
@@ -164,8 +154,8 @@ def zeros_like(value: Value) -> Value:
 
 
 def value_and_grad(
-    fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
-) -> Function:
+    fun: Callable[P, R], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Transformed[P, tuple[R, Any]]:
     """A function that returns ``(fun(...), gradient)``.
 
     Parameters
@@ -182,7 +172,15 @@ def value_and_grad(
     Returns
     -------
     callable
-        Gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``; a gradient has its argument's structure.
+        Takes the arguments of ``fun``, and gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``. A
+        gradient has the structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+
+    Raises
+    ------
+    TraceError
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+    TypeError
+        If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
     Examples
     --------
@@ -195,23 +193,50 @@ def value_and_grad(
     positions = Positions(inner, argnums, argnames)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        values, spec = _values(positions.take(args, kwargs))
-        _require_differentiable(values, "grad")
-        points = _independent(values)
+        values, spec = values_of(positions.take(args, kwargs))
+        require_differentiable(values, "grad")
+        points = independent(values)
         new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
-        outputs, _ = _values(value)
-        _require_scalar(outputs, "grad")
+        outputs, _ = values_of(value)
+        require_scalar(outputs, "grad")
         one = constant(1, dtype=outputs[0].dtype)
-        gradient = tree_of(spec, _cotangents(outputs, [one], points))
+        gradient = tree_of(spec, cotangents_of(outputs, [one], points))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
-    return in_trace(transformed, inner)
+    again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
+    return Transformed(transformed, fun, again)
 
 
-def grad(fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None) -> Function:
-    """The gradient of a function with a real scalar result; see `value_and_grad` for the arguments.
+def grad(
+    fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
+) -> Transformed[P, Any]:
+    """The gradient of a function with a real scalar result.
+
+    Parameters
+    ----------
+    fun
+        A function with one real scalar result; with ``has_aux``, a pair of it and anything else.
+    argnums : int or sequence of int, optional
+        The positional arguments to differentiate with respect to (pytrees allowed); the first by default.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+    argnames : str or iterable of str, optional
+        Keyword arguments to differentiate with respect to; the gradient is then a dict of them.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun``, and gives the gradient or ``(gradient, auxiliary)``. A gradient has the
+        structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+
+    Raises
+    ------
+    TraceError
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+    TypeError
+        If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
     Examples
     --------
@@ -225,17 +250,32 @@ def grad(fun: Function, argnums: Argnums = None, has_aux: bool = False, *, argna
         value, gradient = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
-    return in_trace(transformed, plain(fun))
+    again = functools.partial(grad, argnums=argnums, has_aux=has_aux, argnames=argnames)
+    return Transformed(transformed, fun, again)
 
 
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """The value of a function, and the function that pulls cotangents back through it.
+
+    Parameters
+    ----------
+    fun
+        A function of arrays, numbers and pytrees of them.
+    *primals
+        The arguments at which it is differentiated.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
 
     Returns
     -------
     tuple
         ``(value, pullback)`` or, with ``has_aux``, ``(value, pullback, auxiliary)``. ``pullback(cotangent)`` takes a
         tree like ``value`` and gives a tuple with one cotangent a primal.
+
+    Raises
+    ------
+    TypeError
+        From ``pullback``, if the cotangent does not have the structure of the value.
 
     Examples
     --------
@@ -247,16 +287,16 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     inner = plain(fun)
     if current_trace() is None:
         return _vjp_of_arrays(inner, primals, has_aux)
-    values, spec = _values(primals)
-    points = _independent(values)
+    values, spec = values_of(primals)
+    points = independent(values)
     result = as_traced(inner)(*arguments_of(spec, points))
     value, auxiliary = result if has_aux else (result, None)
-    outputs, output_spec = _values(value)
+    outputs, output_spec = values_of(value)
 
     def pullback(cotangent: Any) -> Any:
-        given = _values_like(output_spec, cotangent, "the cotangent", "the function's value")
+        given = values_like(output_spec, cotangent, "the cotangent", "the function's value")
         given = [_like(each, output) for each, output in zip(given, outputs, strict=True)]
-        return tree_of(spec, _cotangents(outputs, given, points))
+        return tree_of(spec, cotangents_of(outputs, given, points))
 
     return (value, pullback, auxiliary) if has_aux else (value, pullback)
 
@@ -286,10 +326,28 @@ def _like(value: Value, other: Value) -> Value:
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The value of a function and its derivative along ``tangents``.
 
+    Parameters
+    ----------
+    fun
+        A function of arrays, numbers and pytrees of them.
+    primals : sequence
+        The arguments at which it is differentiated, floating-point or complex.
+    tangents : sequence
+        One for each of them, with its structure and shapes.
+    has_aux : bool, optional
+        Whether ``fun`` returns ``(value, auxiliary)``.
+
     Returns
     -------
     tuple
-        ``(value, tangent)`` or, with ``has_aux``, ``(value, tangent, auxiliary)``.
+        ``(value, tangent)`` or, with ``has_aux``, ``(value, tangent, auxiliary)``. A tangent is like its value.
+
+    Raises
+    ------
+    ShapeError
+        If a tangent has another shape than its primal.
+    TraceError
+        If a primal is an integer or a bool.
 
     Examples
     --------
@@ -300,124 +358,40 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     inner = plain(fun)
 
     def transformed(primals: Any, tangents: Any) -> Any:
-        values, spec = _values(tuple(primals))
-        given = _values_like(spec, tuple(tangents), "tangents", "primals")
-        _require_differentiable(values, "jvp")
-        points = _independent(values)
+        values, spec = values_of(tuple(primals))
+        given = values_like(spec, tuple(tangents), "tangents", "primals")
+        require_differentiable(values, "jvp")
+        points = independent(values)
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
         result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = _values(value)
-        tangent = tree_of(output_spec, autodiff.tangents(_prepared(outputs), points, given))
+        outputs, output_spec = values_of(value)
+        tangent = tree_of(output_spec, autodiff.tangents(prepared(outputs), points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
-    return in_trace(transformed, transformed)(tuple(primals), tuple(tangents))
-
-
-def _basis(value: Value) -> tuple[Value, Any]:
-    """All unit arrays of a value's shape, along a leading dimension, and how many they are."""
-    count = shapes.product(value.shape)
-    matrix = registry["eye"](count, dtype=value.dtype)
-    return registry["reshape"](matrix, (count, *value.shape)), count
-
-
-def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> Function:
-    inner = plain(fun)
-    positions = Positions(inner, argnums, None)
-
-    def transformed(*args: Any, **kwargs: Any) -> Any:
-        values, spec = _values(positions.take(args, kwargs))
-        _require_differentiable(values, "a Jacobian")
-        points = _independent(values)
-        new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
-        result = as_traced(inner)(*new_args, **new_kwargs)
-        value, auxiliary = result if has_aux else (result, None)
-        outputs, output_spec = _values(value)
-        rows = _forward_blocks(outputs, points) if forward else _reverse_blocks(outputs, points)
-        blocks = [positions.arrange(tree_of(spec, row)) for row in rows]
-        jacobian = optree.tree_unflatten(output_spec, blocks)
-        return (jacobian, auxiliary) if has_aux else jacobian
-
-    return in_trace(transformed, inner)
-
-
-def _reverse_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
-    """For each output the derivatives with respect to each point, of shape ``output.shape + point.shape``."""
-    rows = []
-    for output in outputs:
-        _require_differentiable([output], "a Jacobian")
-        (seed,) = _independent([zeros_like(output)])
-        found = _cotangents([output], [seed], points)
-        basis, count = _basis(output)
-        rows.append(
-            [
-                registry["reshape"](each, (*output.shape, *point.shape))
-                for each, point in zip(_mapped(found, {seed: basis}, count), points, strict=True)
-            ]
-        )
-    return rows
-
-
-def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[list[Value]]:
-    columns = []
-    for position, point in enumerate(points):
-        (seed,) = _independent([zeros_like(point)])
-        given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
-        found = autodiff.tangents(_prepared(outputs), points, given)
-        basis, count = _basis(point)
-        columns.append(
-            [
-                registry["reshape"](registry["moveaxis"](each, 0, -1), (*output.shape, *point.shape))
-                for each, output in zip(_mapped(found, {seed: basis}, count), outputs, strict=True)
-            ]
-        )
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> list[Value]:
-    """``values`` with their seed replaced by every unit array in turn, along a leading dimension."""
-    mapped = batching.batch(values, seeds, count)
-    return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
-
-
-def jacrev(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
-    """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
-
-    Returns
-    -------
-    callable
-        Gives an array of shape ``output.shape + argument.shape`` for each pair of output and argument.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> numbagraph.jacrev(lambda x: x**2)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
-    """
-    return _jacobian(fun, argnums, has_aux, forward=False)
-
-
-def jacfwd(fun: Function, argnums: Argnums = None, has_aux: bool = False) -> Function:
-    """The Jacobian of a function, one column of it at a time: for many outputs of few inputs. See `jacrev`."""
-    return _jacobian(fun, argnums, has_aux, forward=True)
-
-
-def hessian(fun: Function, argnums: Argnums = None) -> Function:
-    """The matrix of second derivatives, as the Jacobian of the gradient.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> numbagraph.hessian(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
-    array([[ 6.,  0.],
-           [ 0., 12.]])
-    """
-    return jacfwd(jacrev(fun, argnums), argnums)
+    call = GraphFunction(transformed, mutates=()) if current_trace() is None else transformed
+    return call(tuple(primals), tuple(tangents))
 
 
 def stop_gradient(x: Any) -> Any:
-    """``x``, which derivatives take for a constant."""
+    """``x``, which derivatives take for a constant.
+
+    Parameters
+    ----------
+    x
+        An array, a number, or a pytree of them.
+
+    Returns
+    -------
+    same as ``x``
+        The same values.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> numbagraph.grad(lambda x: x * numbagraph.stop_gradient(x))(3.0)
+    np.float64(3.0)
+    """
     leaves, spec = flatten(x)
     if current_trace() is None:
         return x
@@ -435,7 +409,7 @@ def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value 
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 
-class custom_vjp:
+class custom_vjp(Generic[P, R]):
     """A function whose reverse derivative is given rather than derived.
 
     Parameters
@@ -458,7 +432,7 @@ class custom_vjp:
     array([1., 1.])
     """
 
-    def __init__(self, fun: Function) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         self.function = plain(fun)
         self.forward: Function | None = None
         self.backward: Function | None = None
@@ -466,14 +440,38 @@ class custom_vjp:
         functools.update_wrapper(self, fun, updated=())
 
     def defvjp(self, fwd: Function, bwd: Function) -> None:
-        """Give the rule: ``fwd(*args) -> (value, residuals)`` and ``bwd(residuals, cotangent) -> cotangents``."""
+        """Give the rule for the derivative.
+
+        Parameters
+        ----------
+        fwd
+            ``fwd(*args) -> (value, residuals)``: the function, and what its derivative needs, as any tree.
+        bwd
+            ``bwd(residuals, cotangent) -> cotangents``: a tuple with one an argument, None for zero.
+
+        Examples
+        --------
+        >>> import numpy as np, numbagraph
+        >>> rounded = numbagraph.custom_vjp(np.round)
+        >>> rounded.defvjp(lambda x: (rounded(x), None), lambda _, g: (g,))
+        >>> numbagraph.grad(lambda x: np.sum(rounded(x)))(np.array([1.4, 1.6]))
+        array([1., 1.])
+        """
         self.forward, self.backward = plain(fwd), plain(bwd)
 
-    def __call__(self, *args: Any) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
+        pickled = Pickled(self.function, custom_vjp, self)
+        rule = () if pickled.function is None else (self.forward, self.backward)
+        return _rebuild, (pickled, *rule)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if current_trace() is None:
-            return self._eager(*args)
-        values, spec = _values(args)
-        outputs, output_spec = _values(as_traced(self.function)(*arguments_of(spec, values)))
+            return self._eager(*args, **kwargs)
+        return self._traced(inspect.signature(self.function).bind(*args, **kwargs).args if kwargs else args)
+
+    def _traced(self, args: tuple[Any, ...]) -> Any:
+        values, spec = values_of(args)
+        outputs, output_spec = values_of(as_traced(self.function)(*arguments_of(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
             if self.forward is None or self.backward is None:
@@ -488,3 +486,10 @@ class custom_vjp:
             return [each for one, argument in pairs for each in cotangent_leaves(one, argument)]
 
         return tree_of(output_spec, with_rule(outputs, values, backward))
+
+
+def _rebuild(pickled: Pickled, *rule: Function | None) -> Any:
+    found = pickled.decorated(custom_vjp)
+    if rule:
+        found.forward, found.backward = rule
+    return found

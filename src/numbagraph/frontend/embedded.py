@@ -9,6 +9,7 @@ from numbagraph.frontend.binding import Arguments, Key
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.reach import Reach
 from numbagraph.frontend.surroundings import Made
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.runtime.arguments import Placeholder
 from numbagraph.runtime.embedding import Embedding
 
@@ -46,6 +47,7 @@ class Embedded:
         made.require_valid(self._described)
         return made
 
+    @for_users
     def address(self, *args: Any, **kwargs: Any) -> int:
         """The address of the function for callers from C.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
 from numbagraph.frontend.axes import Moves, moves_of
 from numbagraph.frontend.conversion import as_traced
-from numbagraph.frontend.differentiation import Function, plain
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.loop_functions import LoopFunction, writes_results
 from numbagraph.frontend.mapping import Mapped, pulled_back
+from numbagraph.frontend.options import CompileOptions, UfuncOptions
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
+from numbagraph.frontend.tracebacks import shorten
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import Function, plain
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value, at_source
@@ -71,6 +73,20 @@ class GUFunc:
     It has the attributes of a `numpy.ufunc`, and is called as one: with ``out``, ``axes``, ``axis``, ``keepdims``,
     ``dtype``, and, if it has no core dimensions, ``where``. Arguments with an ``__array_ufunc__`` of their own, such as
     those of dask, take the call over. In a traced function it is traced along; it may be called from ``@njit`` code.
+
+    Parameters
+    ----------
+    core
+        The function of vectors and matrices.
+    signature, vjp, core_shape, dtypes, **options
+        As of `gufunc`.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> total = numbagraph.GUFunc(lambda x: np.sum(x), "(n)->()")
+    >>> total(np.ones((2, 3)), axis=0), total.nin, total.signature
+    (array([2., 2., 2.]), 1, '(n)->()')
     """
 
     identity = None
@@ -83,7 +99,7 @@ class GUFunc:
         vjp: Callable[..., Any] | None = None,
         core_shape: Callable[..., Any] | None = None,
         dtypes: Sequence[str] | None = None,
-        **options: Any,
+        **options: Unpack[CompileOptions],
     ) -> None:
         self.__name__: str = getattr(core, "__name__", "gufunc")
         self.core = plain(getattr(core, "py_func", core))  # of a function that Numba compiles
@@ -141,11 +157,11 @@ class GUFunc:
         return f"<gufunc {self.__name__} {self.cores}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (Pickled(self.core, GUFunc), str(self.cores), self.options)
+        return _rebuild, (Pickled(self.core, GUFunc, self), str(self.cores), self.options)
 
     # ---- calls ----
 
-    def __call__(self, *operands: Any, **options: Any) -> Any:
+    def __call__(self, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
         if not options:
             try:
                 for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
@@ -154,7 +170,11 @@ class GUFunc:
                         return result if rebuild is None else rebuild(result)
             except MemoryError:
                 return self._plain(*operands)  # which says what it is that there is no memory for
-        return self._call(operands, options)
+        try:
+            return self._call(operands, dict(options))
+        except Exception as error:
+            shorten(error)
+            raise
 
     def _call(self, operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
         raise_kept()
@@ -390,7 +410,7 @@ def gufunc(
     vjp: Callable[..., Any] | None = None,
     core_shape: Callable[..., Any] | None = None,
     dtypes: Sequence[str] | None = None,
-    **options: Any,
+    **options: Unpack[CompileOptions],
 ) -> Callable[[Function], GUFunc]:
     """Make a generalised ufunc of a function of vectors and matrices.
 
@@ -415,7 +435,7 @@ def gufunc(
         that all operands fit is taken. By default the function takes what it gets, and results of loops have the common
         dtype of the operands.
     **options
-        Those of `graph_jit`.
+        Those of `graph_jit` that name no arguments.
 
     Returns
     -------
@@ -424,6 +444,8 @@ def gufunc(
 
     Raises
     ------
+    TypeError
+        If there is no such option.
     ValueError
         If the signature cannot be read (the message points at the character), or operands or results do not fit it.
 
@@ -447,4 +469,7 @@ def gufunc(
     array([1., 2., 2.])
     """
     parse(signature)
+    for name in options:
+        if name not in CompileOptions.__annotations__:
+            raise TypeError(f"gufunc() got an unexpected keyword argument {name!r}")
     return lambda core: GUFunc(core, signature, vjp=vjp, core_shape=core_shape, dtypes=dtypes, **options)

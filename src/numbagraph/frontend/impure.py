@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.call_stack import called, called_unpacked, unpacking_calls
+from numbagraph.frontend.locating import SideEffectError
 from numbagraph.frontend.tracing import TraceError, user_source
 from numbagraph.frontend.user_code import library_of
 from numbagraph.runtime.arguments import is_source, source_kinds
@@ -112,7 +113,7 @@ class Watch:
         if name is None and type(function) is not types.FunctionType and callable(first):
             name = spelled(first)  # as in map(rng.normal, ...)
         if name is not None:
-            self.error = TraceError(
+            self.error = SideEffectError(
                 f"{name} answers otherwise in each call, but in a compiled function it would be called only once, "
                 f"while the function is traced, and its answer be the same in every call: call it outside, and pass "
                 f"what it returns as an argument{_OR_GENERATOR if 'andom' in name else ''}\n  at {user_source()}"

@@ -1,12 +1,12 @@
-"""`graph_jit`, and the compiled function that it returns."""
+"""The compiled function that `graph_jit` returns."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.forking import new_lock
 from numbagraph.frontend.backends import BACKENDS, compiled
@@ -30,13 +30,15 @@ from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.nans import how_watched, require_choice
+from numbagraph.frontend.options import Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
-from numbagraph.frontend.shared import SharedVariable, layout_of
+from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
-from numbagraph.frontend.traced import CacheInfo, Traced, Version, trace
+from numbagraph.frontend.tracebacks import shorten
+from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
@@ -53,21 +55,49 @@ from numbagraph.runtime.interruption import raise_kept
 from numbagraph.runtime.specialise import Specialisation, signature_of
 from numbagraph.transforms.interpret import after_failure
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+T = TypeVar("T")
 
-class GraphFunction(Inspected, Embedded):
+
+class GraphFunction(Inspected, Embedded, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
     are 1, and memory layouts (contiguous or not). A new length needs no new version.
+
+    Parameters
+    ----------
+    function
+        The function that it compiles.
+    static_argnames, donate_argnames, mutates, backend, cache, parallel, convert, debug_nans
+        The options of `graph_jit`.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` cannot be called.
+    ValueError
+        If an option has a value that does not exist, or names an argument that ``function`` does not have.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> f = numbagraph.graph_jit(lambda x, y: np.sum(x * y))
+    >>> isinstance(f, numbagraph.GraphFunction)
+    True
+    >>> f(np.ones(3), 2.0), f(np.ones(100), 2.0), f.cache_info().versions
+    (np.float64(6.0), np.float64(200.0), 1)
     """
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         *,
-        static_argnames: str | Iterable[str] = (),
-        donate_argnames: str | Iterable[str] = (),
-        mutates: str | Iterable[str] | None = None,
+        static_argnames: Names = (),
+        donate_argnames: Names = (),
+        mutates: Names | None = None,
         backend: str = "numba",
         cache: bool = True,
         parallel: bool = False,
@@ -112,6 +142,12 @@ class GraphFunction(Inspected, Embedded):
     def _described(self) -> str:
         return described(self.function)
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             if Blocks.count:  # this block of code may want another version than the usual
@@ -130,8 +166,17 @@ class GraphFunction(Inspected, Embedded):
         except MemoryError as error:
             self._say_what_is_too_large(error, args, kwargs)
             raise
+        except Exception as error:
+            shorten(error, args)
+            raise
 
-    def __get__(self, instance: Any, owner: type | None = None) -> GraphFunction:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: GraphFunction[Concatenate[T, Q], R], instance: T, owner: type | None = None
+    ) -> GraphFunction[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method: compiled for each instance, whose arrays are captured."""
         if instance is None:
             return self
@@ -149,7 +194,7 @@ class GraphFunction(Inspected, Embedded):
     def __reduce__(self) -> tuple[Any, ...]:
         if inspect.ismethod(self.function):
             return getattr, (self.function.__self__, self.__name__)
-        return _rebuild, (Pickled(self.function, GraphFunction), self._options)
+        return _rebuild, (Pickled(self.function, GraphFunction, self), self._options)
 
     def __repr__(self) -> str:
         return f"<graph_jit {self._described}>"
@@ -415,11 +460,6 @@ class GraphFunction(Inspected, Embedded):
         plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
-    def warmup(self, *args: Any, **kwargs: Any) -> None:
-        """Compile for these arguments without running; `numbagraph.Abstract` stands for an array that is not there."""
-        arguments = self._bind(args, kwargs)
-        self._ready(self._find(arguments)[0], arguments.key)
-
     prefers_constants = False
 
     @cached_property
@@ -437,6 +477,13 @@ class GraphFunction(Inspected, Embedded):
         """Drop all versions: the next call traces the function again. Its code stays on disk, and addresses valid.
 
         A method has versions for each object: ``object.method.cache_clear()`` drops those of one.
+
+        Examples
+        --------
+        >>> import numbagraph
+        >>> f = numbagraph.graph_jit(lambda x: 2 * x)
+        >>> f(1.0), f.cache_clear(), f.cache_info().versions
+        (2.0, None, 0)
         """
         with self._lock:
             self._dropped += self._embedded.values()
@@ -445,61 +492,6 @@ class GraphFunction(Inspected, Embedded):
             self._writers = Writers()
             self._versions, self.flat_versions = {}, ()
 
-    def cache_info(self) -> CacheInfo:
-        """How many versions there are, and how many of them were compiled here or found on disk."""
-        return CacheInfo.of([each for group in list(self._traced.values()) for each in list(group.values())])
-
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:
     return pickled.decorated(lambda function: GraphFunction(function, **options))
-
-
-@overload
-def graph_jit(function: Callable[..., Any], **options: Any) -> GraphFunction: ...
-@overload
-def graph_jit(function: None = None, **options: Any) -> Callable[[Callable[..., Any]], GraphFunction]: ...
-def graph_jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a plain NumPy function to one native kernel.
-
-    Parameters
-    ----------
-    function
-        A function (or method) of arrays, numbers and pytrees of them, written in NumPy.
-    static_argnames : str or iterable of str, optional
-        Arguments whose values become part of the compiled code; they must be hashable.
-    donate_argnames : str or iterable of str, optional
-        Array arguments whose memory the function may reuse for a result: they are overwritten.
-    mutates : str or iterable of str, optional
-        The arguments that the function may write into (``x[0] = v``, ``x += v``): all by default, none with ``()``.
-        They are written after success, all or none, and must be NumPy arrays that share no memory with others.
-    backend : {"numba", "jax", "numpy"}, optional
-        What runs the graph: native code, JAX (GPU and TPU), or NumPy, op by op.
-    cache : bool, optional
-        Whether compiled code is kept on disk for other processes.
-    parallel : bool, optional
-        Whether long loops run on several threads (see `numbagraph.threads`). Results do not depend on their number.
-    convert : bool, optional
-        Whether Python's loops and branches on traced values, and assignments to arrays that it makes, are captured:
-        then a function that is refused as it is is traced once more, with them as calls. Otherwise they are errors.
-    debug_nans : bool or "inf", optional
-        As `numbagraph.debug_nans`, for all calls of this function from Python.
-
-    Returns
-    -------
-    GraphFunction
-        Called as ``function`` is. With ``out=``, which is no argument of ``function``, results are written there: an
-        array, or a tree of arrays like the result. As in NumPy, it may share memory with arguments. With ``ctx=``,
-        shared variables have the values of that `numbagraph.SharedContext`.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> @numbagraph.graph_jit
-    ... def norm(x):
-    ...     return np.sqrt(np.sum(x**2))
-    >>> norm(np.array([3.0, 4.0]))
-    np.float64(5.0)
-    """
-    if function is None:
-        return functools.partial(graph_jit, **options)
-    return GraphFunction(function, **options)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.user_code import library_of
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
@@ -20,6 +21,18 @@ _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 
 class TraceError(TypeError):
     """Something that cannot be done with an array whose elements are not known yet."""
+
+
+class UnknownValueError(TraceError):
+    """What Python asks for is not known while a function is traced: a truth, a number, a text, a length."""
+
+
+class SideEffectError(TraceError):
+    """A function that does or reads something that would happen once, while it is traced, and not in each call."""
+
+
+class EscapedError(TraceError):
+    """A traced array that is used outside of the trace that it belongs to."""
 
 
 class Unconvertible(TraceError):
@@ -51,6 +64,17 @@ def user_source() -> Source | None:
     return None
 
 
+def calling_source() -> str:
+    """The same in words; where a library stands between, the line that calls the library."""
+    inner, frame = user_source(), sys._getframe(1)
+    while frame is not None:
+        if library_of(frame.f_code.co_filename) is None:
+            found = Source(frame.f_code.co_filename, frame.f_lineno)
+            return str(found) if found == inner else f"{found}, which calls {inner}"
+        frame = frame.f_back
+    return str(inner)
+
+
 def is_located(error: Exception) -> bool:
     """Whether the message has the user's line."""
     return "\n  at " in str(error)
@@ -71,19 +95,19 @@ def located(
     return next((each for each in kinds if isinstance(error, each)), ValueError)(message)
 
 
-def kept(value: Value | None, described: str = "another function") -> TraceError:
+def kept(value: Value | None, described: str = "another function") -> EscapedError:
     """The error for an array that a function left somewhere while it was traced."""
     where = f"; it was made at {value.source}" if isinstance(value, Node) else ""
-    return TraceError(
+    return EscapedError(
         f"a traced array was kept after the trace that it belongs to, that of {described}{where}. Nobody knows its "
         f"elements: return it from the function instead\n  at {user_source()}"
     )
 
 
-def misplaced(described: str, user: str | None) -> TraceError:
+def misplaced(described: str, user: str | None) -> EscapedError:
     """The error for an array of a trace that goes on, but elsewhere: around that of ``user``, or on another thread."""
     where = f"while {user} is traced" if user is not None else "on another thread"
-    return TraceError(
+    return EscapedError(
         f"a traced array of {described} is used {where}, which knows nothing of it: pass it as an argument, or "
         f"call the function that is not compiled\n  at {user_source()}"
     )

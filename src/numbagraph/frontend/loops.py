@@ -12,7 +12,6 @@ import optree
 from numbagraph.blockwise.promotion import as_value, convert, weak_constant, weak_convert
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
-from numbagraph.frontend.differentiation import plain
 from numbagraph.frontend.kept_loops import outside
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.ordered import scan_in_order, while_in_order
@@ -27,6 +26,7 @@ from numbagraph.frontend.regions import (
     trace_region,
 )
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
@@ -188,8 +188,8 @@ def scan(
 
     Raises
     ------
-    TraceError
-        If a step changes the type, shape or structure of what is carried.
+    TraceError, ValueError
+        If a step changes the type, shape or structure of what is carried; if ``keep`` is neither of these.
 
     Examples
     --------

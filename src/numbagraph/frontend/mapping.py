@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 import optree
@@ -15,10 +15,10 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.blockwise.signature import Binding, CoreShape, Signature, parse
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
-from numbagraph.frontend.differentiation import Function, in_trace, plain
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.shared import unassigned
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
@@ -30,6 +30,8 @@ from numbagraph.runtime.arguments import NAMESPACE, flatten
 from numbagraph.transforms.batching import batch, batch_guards, spread
 
 Axis = int | None
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Requirements:
@@ -152,7 +154,13 @@ class Batch:
         return registry["moveaxis"](whole, 0, axis)
 
 
-def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Function:
+@overload
+def vmap(fun: np.ufunc, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Transformed[..., Any]: ...
+@overload
+def vmap(
+    fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None
+) -> Transformed[P, R]: ...
+def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Transformed[..., Any]:
     """A function of batches that does for each element what ``fun`` does for one.
 
     There is no loop in Python: every operation of ``fun`` becomes one with a dimension more.
@@ -211,7 +219,8 @@ def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
         required.give()
         return optree.tree_unflatten(output_spec, [Tracer(each) for each in mapped])
 
-    return in_trace(transformed, inner)
+    again = functools.partial(vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size)
+    return Transformed(transformed, fun, again)
 
 
 def over_batches(
@@ -359,6 +368,14 @@ def without_missing(value: Value, core: CoreShape, binding: Binding) -> Value:
     return registry["squeeze"](value, axis=absent) if absent else value
 
 
+@overload
+def vectorize(
+    pyfunc: Function, *, excluded: Iterable[int | str] = (), signature: str | None = None
+) -> Transformed[..., Any]: ...
+@overload
+def vectorize(
+    pyfunc: None = None, *, excluded: Iterable[int | str] = (), signature: str | None = None
+) -> Callable[[Function], Transformed[..., Any]]: ...
 def vectorize(
     pyfunc: Function | None = None, *, excluded: Iterable[int | str] = (), signature: str | None = None
 ) -> Any:
@@ -385,6 +402,7 @@ def vectorize(
     >>> convolve(np.eye(2), np.array([1.0, 2.0]))
     array([2., 1.])
     """
+    excluded = tuple(excluded)
     if pyfunc is None:
         return functools.partial(vectorize, excluded=excluded, signature=signature)
     inner = plain(pyfunc)
@@ -424,7 +442,8 @@ def vectorize(
         results = tuple(Tracer(scalar_result(each)) for each in values)
         return results[0] if single[0] else results
 
-    return in_trace(transformed, inner)
+    again = functools.partial(vectorize, excluded=excluded, signature=signature)
+    return Transformed(transformed, pyfunc, again)
 
 
 def with_positions(excluded: Iterable[int | str], function: Function) -> frozenset[int | str]:

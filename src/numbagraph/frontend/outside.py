@@ -17,7 +17,7 @@ import numpy as np
 
 from numbagraph.frontend.bytecode import facts_of, locations_of
 from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
-from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.locating import SideEffectError
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.frontend.user_code import entries_of
 from numbagraph.ir.values import Node
@@ -237,4 +237,4 @@ def nothing_written(function: Callable[..., Any], arguments: Iterable[Any]) -> I
     changes = outside.undo()
     if changes:
         name = getattr(function, "__name__", type(function).__name__)
-        raise TraceError(outside.describe(*changes[0], name))
+        raise SideEffectError(outside.describe(*changes[0], name))

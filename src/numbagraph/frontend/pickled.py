@@ -11,9 +11,10 @@ from typing import Any
 class Pickled:
     """The plain function under a decorated name, which `pickle` would otherwise find to be the decorated one."""
 
-    def __init__(self, function: Callable[..., Any], kind: type) -> None:
-        self.module, self.qualname, self.kind = function.__module__, function.__qualname__, kind
-        self.function = None if self._find() is not None else function
+    def __init__(self, function: Callable[..., Any], kind: type, owner: Any) -> None:
+        self.module, self.qualname = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+        self.kind = kind
+        self.function = None if self._find() is owner else function
 
     def _find(self) -> Any:
         found: Any = sys.modules.get(self.module)

@@ -36,7 +36,7 @@ _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, ty
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
-_INNER = ("__wrapped__", "function", "core", "vjp", "forward", "backward", "core_shape")
+_INNER = ("__wrapped__", "function", "of", "again", "core", "vjp", "forward", "backward", "core_shape")
 """Where objects of numbagraph hold functions of the user's."""
 
 Scope = dict[str, Any]

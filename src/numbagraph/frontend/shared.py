@@ -33,6 +33,13 @@ _named: WeakValueDictionary[str, SharedVariable] = WeakValueDictionary()
 class SharedVariable:
     """A variable whose value lives between calls: what `numbagraph.shared` returns.
 
+    Parameters
+    ----------
+    value
+        What it is first: an array or a number.
+    name : str, optional
+        What errors call it, and by what `pickle` finds it again.
+
     Attributes
     ----------
     value
@@ -43,7 +50,14 @@ class SharedVariable:
     ndim : int
         The number of dimensions, which stays too. Lengths may change.
     name : str or None
-        What errors call it, and by what `pickle` finds it again.
+        As it was given.
+
+    Examples
+    --------
+    >>> import numbagraph
+    >>> rate = numbagraph.SharedVariable(0.5)
+    >>> numbagraph.graph_jit(lambda x: x * rate.value)(3.0)
+    np.float64(1.5)
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
@@ -151,6 +165,11 @@ def shared(value: Any, name: str | None = None) -> SharedVariable:
     SharedVariable
         Its attribute ``value`` is read and assigned, by compiled functions and outside of them.
 
+    Raises
+    ------
+    TraceError
+        Inside of a traced function, where it would be one variable for all calls.
+
     Notes
     -----
     Bodies of loops and branches, and functions under `vmap`, may read but not assign. Derivatives take what is read as
@@ -185,6 +204,11 @@ class SharedContext:
     ----------
     values : mapping
         The variables, and the value that each has to begin with.
+
+    Raises
+    ------
+    TypeError
+        If a key is no shared variable.
 
     Notes
     -----
@@ -228,7 +252,21 @@ class SharedContext:
         _contexts.set(_contexts.get()[:-1])
 
     def copy(self) -> SharedContext:
-        """A context with the same values, which are updated independently."""
+        """A context with the same values, which are updated independently.
+
+        Returns
+        -------
+        SharedContext
+            With copies of the values.
+
+        Examples
+        --------
+        >>> import numbagraph
+        >>> count = numbagraph.shared(0)
+        >>> first = numbagraph.SharedContext({count: 1})
+        >>> first.copy()[count]
+        np.int64(1)
+        """
         return SharedContext({each: cell[0] for each, cell in self._cells.items()})
 
     __copy__ = copy

@@ -11,7 +11,7 @@ import numpy as np
 import optree
 
 from numbagraph.frontend.active import tracing
-from numbagraph.frontend.locating import OnlyTraced, TraceError, require_own
+from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
 from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
@@ -236,6 +236,11 @@ def collect_outputs(
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
             raise TraceError(f"{described} returns {leaf!r}: {leaf.advice}")
+        if isinstance(leaf, str) and "Tracer(" in leaf:
+            raise UnknownValueError(
+                f"{described} returns a text that was made of traced arrays, {leaf!r}: return the arrays, and make the "
+                "text outside; numbagraph.debug_print prints values"
+            )
         if isinstance(leaf, (Iterator, Coroutine)):
             raise TypeError(
                 f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "

@@ -19,7 +19,7 @@ from numbagraph.frontend.queries import COMPOSED, QUERIES
 from numbagraph.frontend.refusals import unsupported
 from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.ufuncs import of_ufunc
-from numbagraph.frontend.unknown import CONTROL, Unknown
+from numbagraph.frontend.unknown import Unknown
 from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
 from numbagraph.ir import shapes
 from numbagraph.ir.op import is_elementwise, load, registry
@@ -200,9 +200,9 @@ class Tracer(Unknown):
             raise self._scope.refusal(self.value)
         scope.note_read(self, self._scope)
 
-    def _refuse(self, message: str) -> TraceError:
+    def _refuse(self, message: str, kind: type[TraceError] = TraceError) -> TraceError:
         self.require_scope()
-        return refused(super()._refuse(message))
+        return refused(super()._refuse(message, kind))
 
     @property
     def dtype(self) -> np.dtype:
@@ -361,7 +361,7 @@ class Tracer(Unknown):
 
     def __round__(self, digits: int | None = None) -> Tracer:
         if digits is None:
-            raise self._refuse(f"round() of a traced array to a Python integer: {CONTROL}, or call numpy.round")
+            raise self._unknown("round() to a Python integer", "np.round(x) is the number, as an array")
         is_whole = self.value.type.weak and self.dtype.kind in "bi" and digits >= 0
         return Tracer(self.value) if is_whole else apply(registry["round"], self, digits)
 
@@ -369,13 +369,15 @@ class Tracer(Unknown):
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
         if isinstance(extent, int):
             return extent
-        raise self._refuse("len() of a traced array is not known: use x.shape[0]")
+        raise self._unknown("len()", "x.shape[0] is the length")
 
     def __iter__(self) -> Iterator[Tracer]:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
         if not isinstance(extent, int):
-            raise self._refuse(
-                f"iteration over a traced array: {CONTROL}; numbagraph.scan is a loop over its first dimension"
+            raise self._unknown(
+                "iteration",
+                "np.sort, np.max and their like take the place of Python's functions of lists, and numbagraph.scan is "
+                "a loop over the first dimension",
             )
         return (self[number] for number in range(extent))
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.locating import TraceError, user_source
+from numbagraph.frontend.locating import TraceError, UnknownValueError, calling_source
 from numbagraph.frontend.user_code import library_of
 from numbagraph.ir.values import Value
 
 CONTROL = (
-    "its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
+    "Its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
     "is named in static_argnames is an ordinary Python value"
 )
 
@@ -42,35 +42,47 @@ class Unknown:
             "scipy.linalg in numbagraph.linalg"
         )
 
-    def _refuse(self, message: str) -> TraceError:
-        return TraceError(f"{message}\n  on {self.value.type}\n  at {user_source()}")
+    def _refuse(self, message: str, kind: type[TraceError] = TraceError) -> TraceError:
+        return kind(f"{message}\n  on {self.value.type}\n  at {calling_source()}")
+
+    def _unknown(self, what: str, instead: str = "") -> TraceError:
+        """The error of what asks for a value, with what to write instead."""
+        return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{CONTROL}", UnknownValueError)
 
     def __bool__(self) -> bool:
-        raise self._refuse(
-            f"the truth of a traced array: {CONTROL}; numbagraph.cond runs one of two branches, and "
-            "numbagraph.while_loop goes on as long as a condition holds"
+        raise self._unknown(
+            "the truth",
+            "numbagraph.cond runs one of two branches, and numbagraph.while_loop goes on as long as a condition holds",
         )
 
     def __int__(self) -> int:
-        raise self._refuse(f"int() of a traced array: {CONTROL}")
+        raise self._unknown("int()", "x.astype(int) is the integer, as an array")
 
     def __float__(self) -> float:
-        raise self._refuse(f"float() of a traced array: {CONTROL}, or call NumPy's function instead of math's")
+        raise self._unknown(
+            "float()",
+            "leave it out, or write x.astype(float); call NumPy's function instead of math's, and what needs a number "
+            "itself, such as a solver of SciPy, through numbagraph.pure_callback",
+        )
 
     def __complex__(self) -> complex:
-        raise self._refuse(f"complex() of a traced array: {CONTROL}")
+        raise self._unknown("complex()", "x.astype(complex) is the number, as an array")
 
     def __index__(self) -> int:
-        raise self._refuse(
-            f"a traced number used as a Python integer: {CONTROL}. numbagraph.numpy has zeros, ones, full, arange "
-            "and linspace that take lengths which are not known yet; numbagraph.fori_loop is a loop over a range"
+        raise self._unknown(
+            "a Python integer",
+            "numbagraph.numpy has zeros, ones, full, arange and linspace that take lengths which are not known yet; "
+            "numbagraph.fori_loop is a loop over a range",
         )
 
     def __contains__(self, item: Any) -> bool:
-        raise self._refuse(f"`in` on a traced array: {CONTROL}")
+        raise self._unknown("a membership (`in`)", "np.any(x == item) tells, and np.isin for many items")
 
     def __hash__(self) -> int:
-        raise self._refuse(f"hash() of a traced array, such as a key of a dict or an element of a set: {CONTROL}")
+        raise self._unknown(
+            "hash(), as of a key of a dict or an element of a set,",
+            "an array that is indexed by integers takes the place of a dict, and np.unique that of a set",
+        )
 
     def __str__(self) -> str:
         return Description(self)
@@ -91,10 +103,10 @@ class Unknown:
         return self.size * self.value.dtype.itemsize  # type: ignore[attr-defined]
 
     def item(self, *_args: Any) -> Any:
-        raise self._refuse(f"item() of a traced array: {CONTROL}")
+        raise self._unknown("item()", "leave it out: an element, x[0], is used as a number")
 
     def tolist(self) -> Any:
-        raise self._refuse(f"tolist() of a traced array: {CONTROL}")
+        raise self._unknown("tolist()", "use the array itself, or return it and make the list outside")
 
 
 class Description(str):
@@ -112,7 +124,7 @@ def _refused_text(name: str) -> Callable[..., None]:
     def method(self: Any, *args: Any) -> Any:
         if sys._getframe(1).f_code.co_name == "write":  # print() to a stream that Python implements, as notebooks have
             return getattr(str, name)(self, *args)
-        raise self._array._refuse(f"str() of a traced array, and {name} of that: {CONTROL}")
+        raise self._array._unknown(f"str(), and {name} of that,", "numbagraph.debug_print prints values")
 
     return method
 

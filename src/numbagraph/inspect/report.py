@@ -295,4 +295,4 @@ def format_bytes(count: float) -> str:
 
 def short(source: Any) -> str:
     """A source line with the last part of its path alone."""
-    return f"{Path(source.file).name}:{source.line}"
+    return Path(str(source)).name

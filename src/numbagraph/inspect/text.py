@@ -14,4 +14,12 @@ def graph_as_python(graph: Graph) -> str:
     return "\n".join(Printer(graph, Names()).lines())
 
 
+def graph_as_html(graph: Graph) -> str:
+    with importing:
+        from numbagraph.inspect.html import block, commented  # noqa: PLC0415  notebooks need it
+
+    return block(map(commented, graph_as_python(graph).splitlines()))
+
+
 Graph.__str__ = lambda self: graph_as_python(self)
+Graph._repr_html_ = lambda self: graph_as_html(self)  # type: ignore[attr-defined]

@@ -101,6 +101,17 @@ class Registry:
             found = self._declared(function)
         return found
 
+    def named(self, path: str) -> Op | None:
+        """The op that implements a function of SciPy's, at "module:name", or None."""
+        name = path.rpartition(":")[2]
+        for declare in (None, self._deferred_functions.get(name)):
+            if declare is not None:
+                self._declare(declare)
+            for found, op in self._lazy.get(name, ()):
+                if found == path:
+                    return op
+        return None
+
     def _declared(self, function: Any) -> Op | None:
         """The same, of modules that have been imported."""
         try:

@@ -5,6 +5,7 @@ Two nodes with the same op, inputs and attributes are the same object, so common
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,17 @@ class Source:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        cell = cell_of(self.file)
+        return f"{self.file}:{self.line}" if cell is None else f"{cell}, line {self.line}"
+
+
+def cell_of(file: str) -> str | None:
+    """The cell of a notebook that IPython calls a file, as it names the cell itself."""
+    interpreter = sys.modules.get("IPython")
+    shell = interpreter.get_ipython() if interpreter is not None else None
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = name_of(file) if name_of is not None else None
+    return None if found is None else " ".join(found)
 
 
 def current_source() -> Source | None:

@@ -29,6 +29,21 @@ class Abstract:
     """A C-contiguous array that is not there yet, of which only the type is known: an argument for `warmup`.
 
     A length stands for any other one except 1, which NumPy's broadcasting treats differently.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The lengths of its dimensions.
+    dtype : dtype, optional
+        Of its elements, by default ``float64``.
+
+    Examples
+    --------
+    >>> import numpy as np, numbagraph
+    >>> f = numbagraph.graph_jit(lambda x: np.sum(x))
+    >>> f.warmup(numbagraph.Abstract((100,)))
+    >>> f(np.ones(5))
+    np.float64(5.0)
     """
 
     shape: tuple[int, ...]
@@ -164,9 +179,17 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
+        if hasattr(leaf, "__dlpack__"):
+            raise TypeError(
+                f"argument {name} is of type {type(leaf).__name__}, an array of another library: pass np.from_dlpack "
+                f'of it if its memory is that of the CPU; on a GPU, backend="jax" takes arrays of JAX'
+            )
+        advice = "name it in static_argnames if the function should be compiled for its value"
+        if name == "self":
+            advice = "let graph_jit be the outermost decorator of a method; its argument after self is argnums=1"
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
-            f"name it in static_argnames if the function should be compiled for its value"
+            f"{advice}"
         )
     array = np.asarray(leaf)
     try:

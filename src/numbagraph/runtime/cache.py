@@ -109,6 +109,24 @@ class DiskCache:
             self._remove(os.path.join(resolved(str(self.directory)), name_of(key)))
         self._warn("reject", f"an entry of the compilation cache cannot be used; it is replaced: {reason}")
 
+    def entries(self) -> list[tuple[str, int]]:
+        """The path and the size of each file that is the cache's."""
+        found: list[tuple[str, int]] = []
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.directory) as files:
+            for file in files:
+                with contextlib.suppress(FileNotFoundError):
+                    if file.name.endswith((_ENTRY_SUFFIX, _UNFINISHED_SUFFIX)):
+                        found.append((file.path, file.stat(follow_symlinks=False).st_size))
+        return found
+
+    def clear(self) -> int:
+        """Remove all entries, and say how many they were. Processes that have loaded one keep it."""
+        found = self.entries()
+        for path, _ in found:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        return len(found)
+
     def _remove(self, path: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -185,6 +203,28 @@ def default_cache() -> DiskCache | None:
     except (RuntimeError, KeyError, OSError) as error:
         _warn_of_no_directory(str(error))
         return None
+
+
+def cache_clear() -> None:
+    """Remove all compiled code that is kept on disk for the user: in the next process, functions are compiled again.
+
+    Functions that have been compiled in this process, or in another one that runs, keep what they have; to let one of
+    them be traced anew, see `GraphFunction.cache_clear`. ``python -m numbagraph cache`` tells where the code is, and
+    how much of it.
+
+    Raises
+    ------
+    OSError
+        If an entry may not be removed.
+
+    Examples
+    --------
+    >>> import numbagraph
+    >>> numbagraph.cache_clear()  # doctest: +SKIP
+    """
+    found = default_cache()
+    if found is not None:
+        found.clear()
 
 
 def _usual_directory() -> str:

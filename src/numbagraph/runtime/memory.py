@@ -102,6 +102,11 @@ def release_memory() -> None:
     """Free the memory that compiled functions keep for the temporaries of their next calls.
 
     What they keep is bounded by the environment variable ``NUMBAGRAPH_POOL_BYTES``, or else by 256 MiB.
+
+    Examples
+    --------
+    >>> import numbagraph
+    >>> numbagraph.release_memory()
     """
     if pool.made is not None:
         pool.made.keep_at_most(0)

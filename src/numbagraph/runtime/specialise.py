@@ -187,8 +187,6 @@ class Specialisation(Struct, frozen=False):
         """The code, compiled here, behind the names of the external symbols that it needs."""
         self.compiled = True
         module = self.emit(ir.Module(self.name))
-        if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
-            sys.stderr.write(f"{self.stages.final}\n{module}\n")
         names = [name for name in module.globals if name.startswith(EXTERNAL)]
         return with_names(names, compile_module(str(module)))
 
@@ -196,7 +194,11 @@ class Specialisation(Struct, frozen=False):
     def library(self) -> Library:
         functions = [f"{self.name}.shapes", f"{self.name}.program"]
         with compiling:
-            return load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
+            found = load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
+        if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
+            origin = "compiled here" if self.compiled else "found on disk"
+            sys.stderr.write(f"# {self.name}: {origin}\n{self.stages.final}\n{self.module_text}\n")
+        return found
 
     @cached_property
     def plan(self) -> EntryPlan:

@@ -108,6 +108,11 @@ def threads(n: int) -> Iterator[None]:
     n : int
         The most threads that run a function, its caller's among them: with 1, nothing runs beside it.
 
+    Raises
+    ------
+    ValueError
+        If ``n`` is less than 1.
+
     Examples
     --------
     >>> import numpy as np, numbagraph

@@ -19,12 +19,12 @@ import mpmath
 import numpy as np
 
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.namespaces import public_function
 from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
 from numbagraph.ir.op import numpy_function, quiet, registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import FLOAT32, FLOAT64
-from numbagraph.numpy import public_function
 
 BITS = 250
 """The precision of the numbers that results are compared with."""

@@ -13,11 +13,11 @@ import optree
 
 from numbagraph.blockwise.common import Keywords
 from numbagraph.frontend.jit import GraphFunction
+from numbagraph.frontend.namespaces import public_function
 from numbagraph.ir.op import numpy_function
 from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.types import BOOL, COMPLEX128, DTYPES, FLOAT64, INT64
 from numbagraph.ir.values import Op
-from numbagraph.numpy import public_function
 from numbagraph.testing.arrays import aligned
 
 Arrays = Sequence[Any]

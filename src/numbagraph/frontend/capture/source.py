@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from numbagraph.frontend.active import refused
+from numbagraph.frontend.active import CaptureError
 from numbagraph.frontend.locating import TraceError, Unconvertible
 from numbagraph.frontend.user_code import OWN
+from numbagraph.ir.values import Source
 
 OPERATORS = "__numbagraph__"
 """The name of the operators' module in converted code."""
@@ -35,16 +36,8 @@ class File(NamedTuple):
     """What Python compiles it to, by name and line."""
 
 
-class CaptureError(TraceError):
-    """Something in a function's control flow that cannot be traced."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        refused(self)
-
-
 def refusal(message: str, code: CodeType, line: int | None = None, kind: type[TraceError] = CaptureError) -> TraceError:
-    return kind(f"{message}\n  at {code.co_filename}:{code.co_firstlineno if line is None else line}")
+    return kind(f"{message}\n  at {Source(code.co_filename, code.co_firstlineno if line is None else line)}")
 
 
 def site() -> tuple[Any, ...]:
@@ -151,7 +144,7 @@ def compiled(definition: Definition, like: CodeType) -> CodeType:
     code: CodeType = compile(module, like.co_filename, "exec", dont_inherit=True, flags=_future(like))
     for name in ("outer", getattr(definition, "name", "<lambda>")):
         code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == name)
-    return code
+    return code.replace(co_name=like.co_name, co_qualname=like.co_qualname)  # as tracebacks show it
 
 
 def placed(definition: Definition) -> list[ast.stmt]:

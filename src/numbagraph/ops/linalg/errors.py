@@ -30,6 +30,11 @@ def on_linalg_error(choice: str) -> Iterator[None]:
         ``"raise"``, as outside of all blocks: `numpy.linalg.LinAlgError`, as in NumPy, if it happens to any matrix of a
         batch. ``"nan"``: the results that belong to the matrix are NaN, those of all others are what they are.
 
+    Raises
+    ------
+    ValueError
+        If ``choice`` is neither of these.
+
     Examples
     --------
     >>> import numpy as np, numbagraph

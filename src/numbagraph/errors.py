@@ -1,0 +1,22 @@
+"""The errors of numbagraph, by their kinds.
+
+``TraceError`` is the base of all that a traced function cannot do. Where NumPy has an error for what is wrong, such as
+``IndexError`` or ``numpy.linalg.LinAlgError``, it is raised as NumPy raises it.
+"""
+
+from numbagraph.frontend.active import CaptureError
+from numbagraph.frontend.checks import CheckError
+from numbagraph.frontend.locating import EscapedError, SideEffectError, TraceError, UnknownValueError
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.runtime.cache import CacheWarning
+
+__all__ = [
+    "CacheWarning",
+    "CaptureError",
+    "CheckError",
+    "EscapedError",
+    "ShapeError",
+    "SideEffectError",
+    "TraceError",
+    "UnknownValueError",
+]

@@ -1,0 +1,154 @@
+"""Namespaces of functions like those of NumPy and SciPy: each name stands for the op that implements the function."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import inspect
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import numpy_function, registry
+from numbagraph.ir.values import Op, Unsupported
+
+
+class Function:
+    """An op as a function of tracers, arrays and numbers: outside of a trace it is NumPy's or SciPy's."""
+
+    def __init__(self, op: Op, name: str, module: str) -> None:
+        self.op = op
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = module
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current_trace() is None:
+            return (numpy_function(self.op) or self.op.reference)(*args, **kwargs)
+        if len(args) > 1 and isinstance(ufunc := numpy_function(self.op), np.ufunc) and len(args) > ufunc.nin:
+            args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
+        return apply(self.op, *args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As a function that is a method has its object before its arguments; and `help` knows it by this."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return public_function, (self.op.name, self.__module__, self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<function {self.__module__}.{self.__name__}>"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        function = numpy_function(self.op)
+        try:
+            found = inspect.signature(self.op.frontend if function is None else function)
+        except ValueError:  # a ufunc, of older versions of NumPy
+            return inspect.signature(lambda *args, **kwargs: None)
+        return found if function is not None else found.replace(parameters=list(found.parameters.values())[1:])
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What numbagraph has of the function, and NumPy's or SciPy's own documentation of it."""
+        function = numpy_function(self.op)
+        return f"{described(self.op)}\n\n{'' if function is None else inspect.getdoc(function)}".strip()
+
+
+def described(op: Op) -> str:
+    """What numbagraph has of a function."""
+    function = numpy_function(op)
+    source = "numbagraph's own" if function is None else f"as of `{library_of(op, function)}`"
+    lines = [f"Op `{op.name}` ({op.kind}) on traced arrays, arrays and numbers, {source}."]
+    for what, facet in (("Derivatives", op.vjp), ("Batches (`vmap`)", op.batch), ('backend="jax"', op.jnp)):
+        lines.append(f"{what}: {f'no, {facet.reason}' if isinstance(facet, Unsupported) else 'yes'}.")
+    if op.ulp:
+        lines.append(f"Results are within {op.ulp:g} units in the last place of the reference.")
+    return "\n".join(lines)
+
+
+def library_of(op: Op, function: Any) -> str:
+    first = op.implements[0]
+    if isinstance(first, str):
+        return first.partition(":")[0]
+    module = getattr(function, "__module__", None) or "numpy"
+    return "numpy" if module.startswith(("numpy._core", "numpy.lib", "numbagraph")) else module
+
+
+def public_function(name: str, module: str, alias: str | None = None) -> Function:
+    """The op ``name`` as a function of tracers, arrays and numbers."""
+    if name not in registry:
+        raise AttributeError(f"module {module!r} has no function {name!r}")
+    return _function(registry[name], alias or name, module)
+
+
+@functools.cache
+def _function(op: Op, name: str, module: str) -> Function:
+    """One object for each, as pickles compare them."""
+    return Function(op, name, module)
+
+
+class Namespace:
+    """The functions of some libraries for which there are ops.
+
+    Parameters
+    ----------
+    module : str
+        Where they are offered.
+    libraries : str
+        The modules of NumPy and SciPy whose names these are; those of earlier ones come first.
+    own : str
+        Ops that are here by their own names.
+    plain : str
+        What is the first library's own: constants, dtypes, functions of lengths alone.
+    """
+
+    def __init__(self, module: str, *libraries: str, own: str = "", plain: str = "") -> None:
+        self.module = module
+        self.libraries = libraries
+        self.own = tuple(own.split())
+        self.plain = tuple(plain.split())
+
+    def find(self, name: str) -> Any:
+        """What stands under a name."""
+        if name in self.plain:
+            return getattr(importlib.import_module(self.libraries[0]), name)
+        op = None if name.startswith("_") else self.op(name)
+        if op is None:
+            raise AttributeError(f"module {self.module!r} has no function {name!r}{self._advice(name)}")
+        return public_function(op.name, self.module, name)
+
+    def op(self, name: str) -> Op | None:
+        if name in self.own:
+            return registry[name]
+        for library in self.libraries:
+            if library.startswith("numpy"):
+                found = registry.find(getattr(importlib.import_module(library), name, None))
+            else:
+                found = registry.named(f"{library}:{name}")
+            if found is not None:
+                return found
+        return None
+
+    def names(self) -> list[str]:
+        """All that is public."""
+        found = {*self.own, *self.plain}
+        for op in registry:
+            for function in op.implements:
+                if isinstance(function, str):
+                    library, _, name = function.partition(":")
+                    found.update([name] if library in self.libraries else [])
+        for library in self.libraries:
+            if library.startswith("numpy"):
+                module = importlib.import_module(library)
+                public = (name for name in module.__all__ if callable(getattr(module, name)))
+                found.update(name for name in public if registry.find(getattr(module, name)) is not None)
+        return sorted(found)
+
+    def _advice(self, name: str) -> str:
+        if name.startswith("_"):
+            return ""
+        near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.75)
+        return f": did you mean {near[0]!r}?" if near else f"; dir({self.module}) lists those that there are"

@@ -1,0 +1,93 @@
+"""Tracebacks as users need them: of their own code, with the frame in which an error arose last.
+
+``NUMBAGRAPH_DEBUG=1`` leaves them as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from numbagraph.frontend.user_code import HARMLESS, OWN, library_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def debugs() -> bool:
+    return os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0"
+
+
+def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
+    """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of."""
+    if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
+        text = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
+        if text not in getattr(error, "__notes__", ()):
+            error.add_note(text)
+    if not debugs():
+        _shorten(error, set())
+
+
+def for_users(method: Callable[P, R]) -> Callable[P, R]:
+    """A method that users call, whose errors have short tracebacks."""
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except Exception as error:
+            shorten(error)
+            raise
+
+    return call
+
+
+def _shorten(error: BaseException, seen: set[int]) -> None:
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    for name in ("__cause__", "__context__"):
+        inner = getattr(error, name)
+        if inner is None:
+            continue
+        if _is_internal(inner):
+            suppressed = error.__suppress_context__
+            setattr(error, name, None)
+            error.__suppress_context__ = suppressed and name == "__context__"
+        else:
+            _shorten(inner, seen)
+    error.__traceback__ = _of_users(error.__traceback__)
+
+
+def _is_internal(error: BaseException) -> bool:
+    """Whether an error arose in numbagraph: the one that users see says the same in their terms."""
+    found = _libraries(error.__traceback__)
+    rest = [each for each in found if each not in HARMLESS or each == OWN]
+    return bool(found) and found[-1] in HARMLESS and rest[-1:] == [OWN]
+
+
+def _libraries(traceback: TracebackType | None) -> list[str | None]:
+    found = []
+    while traceback is not None:
+        found.append(library_of(traceback.tb_frame.f_code.co_filename))
+        traceback = traceback.tb_next
+    return found
+
+
+def _of_users(traceback: TracebackType | None) -> TracebackType | None:
+    """The frames of a traceback that are not numbagraph's; nor NumPy's, where it is numbagraph that raised."""
+    libraries = _libraries(traceback)
+    hidden = HARMLESS if libraries and libraries[-1] == OWN else {OWN}
+    kept = []
+    for library in libraries:
+        assert traceback is not None
+        if library not in hidden:
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    found: TracebackType | None = None
+    for each in reversed(kept):
+        found = TracebackType(found, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return found

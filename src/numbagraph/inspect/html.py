@@ -1,0 +1,59 @@
+"""Graphs, reports and compiled functions as notebooks show them: HTML without scripts or files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+STYLE = "text-align: left; white-space: pre; font-family: monospace; line-height: 1.35"
+MARKED = {
+    "note:": "#b35900",
+    "copies": "#b35900",
+    "checked": "#b35900",
+    "fused:": "#1a7f37",
+    "nest ": "#0550ae",
+    "loop (": "#0550ae",
+    "call ": "#8250df",
+}
+"""The colour of a line of `explain` by what stands at its beginning."""
+
+
+class Explanation(str):
+    """The text of `explain`, which interpreters and notebooks show as lines."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return block(map(coloured, self.splitlines()))
+
+
+def coloured(line: str) -> str:
+    """One line of a report."""
+    text, found = line.strip(), escape(line)
+    colour = next((colour for start, colour in MARKED.items() if text.startswith(start)), None)
+    if colour is not None:
+        return f'<span style="color: {colour}">{found}</span>'
+    return f"<b>{found}</b>" if line[:1].strip() else found
+
+
+def commented(line: str) -> str:
+    """One line of a graph, with the user's line beside it in grey."""
+    code, mark, comment = line.partition("  # ")
+    return escape(code) + (f'<span style="color: #6e7781">{escape(mark + comment)}</span>' if mark else "")
+
+
+def block(lines: Iterable[str]) -> str:
+    content = "\n".join(lines)
+    return f'<div style="{STYLE}; overflow-x: auto">{content}</div>'
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of texts."""
+    cells = [
+        "".join(f"<{tag} style='text-align: left'>{escape(each)}</{tag}>" for each in row)
+        for tag, row in (("th", head), *(("td", row) for row in rows))
+    ]
+    return f"<table>{''.join(f'<tr>{each}</tr>' for each in cells)}</table>"

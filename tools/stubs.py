@@ -1,0 +1,74 @@
+"""Write the stubs from which type checkers and editors learn the functions of `numbagraph.numpy` and its like.
+
+The names come from the registry, and the parameters from NumPy's and SciPy's own functions, so the stubs change with
+their versions; the first line of a stub says which ones it was written with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+from numbagraph.frontend.namespaces import Function
+
+MODULES = ("fft", "linalg", "numpy", "special")
+FOLDER = Path(__file__).parents[1] / "src" / "numbagraph"
+VERSIONS = f"NumPy {np.__version__} and SciPy {scipy.__version__}"
+
+
+def declared(name: str, found: object) -> str:
+    """One name of a stub."""
+    if isinstance(found, Function):
+        return f"def {name}{parameters(inspect.signature(found))} -> Any: ..."
+    if isinstance(found, float) or found is None:
+        return f"{name}: {'None' if found is None else 'float'}"
+    module = "numpy.linalg" if hasattr(np.linalg, name) else "numpy.fft" if hasattr(np.fft, name) else "numpy"
+    return f"from {module} import {name} as {name}"
+
+
+def parameters(signature: inspect.Signature) -> str:
+    """The same parameters, of any type; what is left out stays unsaid, since it may not be written as Python."""
+    return str(
+        signature.replace(
+            parameters=[
+                each.replace(
+                    annotation=Written("Any"), default=each.default if each.default is each.empty else Written("...")
+                )
+                for each in signature.parameters.values()
+            ],
+            return_annotation=signature.empty,
+        )
+    )
+
+
+class Written:
+    """What stands in a signature as it is written here."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def stub(name: str) -> str:
+    module = importlib.import_module(f"numbagraph.{name}")
+    lines = [declared(each, getattr(module, each)) for each in dir(module)]
+    lines.sort(key=lambda line: (not line.startswith("from"), line))
+    head = f"# Written by tools/stubs.py with {VERSIONS}."
+    return "\n".join([head, "from typing import Any", *lines]) + "\n"
+
+
+def main() -> int:
+    for name in MODULES:
+        (FOLDER / f"{name}.pyi").write_text(stub(name))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
