@@ -228,7 +228,8 @@ def nested(rng, limit):
 def some_and_all(rng, limit):
     """`any` and `all` stop drawing where they know."""
     found = any(rng.random() < limit for _ in range(5)), all(rng.random() < limit for _ in range(5))
-    return found, sum(rng.random() < limit for _ in range(3)), rng.random()
+    chosen = sum(rng.random() for _ in range(4) if rng.random() < limit)
+    return found, sum(rng.random() < limit for _ in range(3)), chosen + 0.0 * rng.random(1), rng.random()
 
 
 def ended(rng, n):

@@ -50,8 +50,18 @@ def is_known(generator: Generated) -> bool:
 
 
 def has_traced_test(generator: Generated) -> bool:
+    """Whether its condition is traced, which is asked in a region: what it writes or draws is written when its time
+    comes."""
     test = generator.test
-    return test is not None and any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+    if test is None:
+        return False
+
+    def run(_: Any) -> bool:
+        return any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+
+    with without_effects("a generator"):
+        result: bool = traced_region(run, "a generator").result
+    return result
 
 
 def gives_traced(generator: Generated, item: Any) -> bool:
