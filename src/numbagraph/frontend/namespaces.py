@@ -143,7 +143,7 @@ class Namespace:
         for library in self.libraries:
             if library.startswith("numpy"):
                 module = importlib.import_module(library)
-                public = (name for name in module.__all__ if callable(getattr(module, name)))
+                public = (name for name in getattr(module, "__all__", dir(module)) if callable(getattr(module, name)))
                 found.update(name for name in public if registry.find(getattr(module, name)) is not None)
         return sorted(found)
 
