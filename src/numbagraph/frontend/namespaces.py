@@ -80,8 +80,10 @@ def described(op: Op) -> str:
     source = "numbagraph's own" if function is None else f"as of `{module_of(function)}`"
     lines = [f"Op `{op.name}` ({op.kind}) on traced arrays, arrays and numbers, {source}."]
     for what, facet in (("Derivatives", op.vjp), ("Batches (`vmap`)", op.batch), ('backend="jax"', op.jnp)):
-        is_missing = isinstance(facet, Unsupported) and op.kind != "decomposition"  # which consists of other ops
-        lines.append(f"{what}: {f'no, {facet.reason}' if is_missing else 'yes'}.")
+        if isinstance(facet, Unsupported) and op.kind != "decomposition":  # which consists of other ops
+            lines.append(f"{what}: no, {facet.reason}.")
+        else:
+            lines.append(f"{what}: yes.")
     if op.ulp:
         lines.append(f"Results are within {op.ulp:g} units in the last place of the reference.")
     return "\n".join(lines)
