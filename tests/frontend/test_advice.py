@@ -174,6 +174,12 @@ def test_a_method_that_is_differentiated():
     np.testing.assert_array_equal(Energy().right(X), 4 * X)
 
 
+@pytest.mark.parametrize("name", ["mutates", "paralel"])
+def test_options_of_gufuncs(name):
+    with pytest.raises(TypeError, match=rf"gufunc\(\) got an unexpected keyword argument '{name}'"):
+        gufunc("(n)->()", **{name: "x"})
+
+
 def test_a_list():
     error = caught(lambda x: x**2, [3.0, 4.0])
     assert isinstance(error, TypeError)

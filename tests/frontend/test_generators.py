@@ -225,6 +225,13 @@ def nested(rng, limit):
     return count, total
 
 
+def some_and_all(rng, limit):
+    """`any` and `all` stop drawing where they know."""
+    found = any(rng.random() < limit for _ in range(5)), all(rng.random() < limit for _ in range(5))
+    chosen = sum(rng.random() for _ in range(4) if rng.random() < limit)
+    return found, sum(rng.random() < limit for _ in range(3)), chosen + 0.0 * rng.random(1), rng.random()
+
+
 def ended(rng, n):
     for _ in range(n):
         drawn = rng.random()
@@ -250,7 +257,18 @@ def either(rng, x):
 
 @pytest.mark.parametrize(
     ("function", "argument"),
-    [(walk, 20), (until, 0.9), (nested, 0.6), (ended, 40), (ended, 2), (by_function, 4), (either, 1.0), (either, -1.0)],
+    [
+        (walk, 20),
+        (until, 0.9),
+        (nested, 0.6),
+        (some_and_all, 0.3),
+        (some_and_all, 0.8),
+        (ended, 40),
+        (ended, 2),
+        (by_function, 4),
+        (either, 1.0),
+        (either, -1.0),
+    ],
 )
 def test_loops_and_branches(function, argument):
     same_draws(function, argument, calls=3)

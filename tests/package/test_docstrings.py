@@ -94,6 +94,9 @@ def test_a_namespace_lists_what_it_has(module: ModuleType) -> None:
             assert getattr(module, name) is found
             assert found.__name__ == name
             assert f"Op `{found.op.name}`" in pydoc.render_doc(found)
+            assert "numbagraph's own" in found.__doc__ or len(found.__doc__.splitlines()) > 6, (
+                "the library's is missing"
+            )
     assert not hasattr(module, "nothing_of_this_name")
 
 

@@ -280,9 +280,16 @@ def test_an_unknown_op_is_named_with_its_variable():
         from_pytensor([v], [pt.exp(Unknown()(v))])
 
 
-def test_an_unknown_elementwise_op_is_named():
-    with pytest.raises(UnsupportedOp, match="op hyp2f1 needs numbagraph's op 'hyp2f1'"):
+def test_an_unknown_elementwise_op_is_named(monkeypatch):
+    monkeypatch.setitem(IN_RESULT_DTYPE, scalars.math.Hyp2F1, "no_such_op")
+    with pytest.raises(UnsupportedOp, match="op hyp2f1 needs numbagraph's op 'no_such_op'"):
         from_pytensor([v], [pt.hyp2f1(v, v, v, v)])
+
+
+def test_gauss_s_function_and_its_derivative_by_the_number():
+    series = pt.hyp2f1(1.5, 2.0, 3.0, pt.tanh(v) / 2)
+    check(series, DATA)
+    check(pt.grad(series.sum(), v), DATA)
 
 
 def test_random_variables_are_refused():

@@ -118,6 +118,7 @@ ng.numpy.zeroes(3)  # wrong: misspelt
 ng.value_and_gard(scaled)  # wrong: misspelt
 scaled.explian(x)  # wrong: misspelt
 linalg.cholesky(x, x)  # wrong: one too many
+fft.rfft(x, axes=0)  # wrong: no such argument
 special.softmax(x, axes=0)  # wrong: no such argument
 
 # Results.

@@ -12,7 +12,7 @@ import numpy as np
 
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.tracing import apply
-from numbagraph.ir.op import numpy_function, registry
+from numbagraph.ir.op import load, numpy_function, registry
 from numbagraph.ir.values import Op, Unsupported
 
 
@@ -43,7 +43,7 @@ class Function:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        function = numpy_function(self.op)
+        function = original(self.op)
         try:
             found = inspect.signature(self.op.frontend if function is None else function)
         except ValueError:  # a ufunc, of older versions of NumPy
@@ -53,28 +53,40 @@ class Function:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """What numbagraph has of the function, and NumPy's or SciPy's own documentation of it."""
-        function = numpy_function(self.op)
+        function = original(self.op)
         return f"{described(self.op)}\n\n{'' if function is None else inspect.getdoc(function)}".strip()
+
+
+def original(op: Op) -> Any:
+    """NumPy's or SciPy's function that an op stands for; None for an op that is numbagraph's own."""
+    for each in op.implements:
+        function = load(each) if isinstance(each, str) else each
+        if callable(function) and not module_of(function).startswith("numbagraph"):
+            return function
+    return None
+
+
+def module_of(function: Any) -> str:
+    """Where users find a function; ufuncs do not say it."""
+    found = getattr(function, "__module__", None)
+    if found is None:
+        return "scipy.special" if getattr(np, function.__name__, None) is not function else "numpy"
+    return "numpy" if found.startswith(("numpy._core", "numpy.lib")) else found
 
 
 def described(op: Op) -> str:
     """What numbagraph has of a function."""
-    function = numpy_function(op)
-    source = "numbagraph's own" if function is None else f"as of `{library_of(op, function)}`"
+    function = original(op)
+    source = "numbagraph's own" if function is None else f"as of `{module_of(function)}`"
     lines = [f"Op `{op.name}` ({op.kind}) on traced arrays, arrays and numbers, {source}."]
     for what, facet in (("Derivatives", op.vjp), ("Batches (`vmap`)", op.batch), ('backend="jax"', op.jnp)):
-        lines.append(f"{what}: {f'no, {facet.reason}' if isinstance(facet, Unsupported) else 'yes'}.")
+        if isinstance(facet, Unsupported) and op.kind != "decomposition":  # which consists of other ops
+            lines.append(f"{what}: no, {facet.reason}.")
+        else:
+            lines.append(f"{what}: yes.")
     if op.ulp:
         lines.append(f"Results are within {op.ulp:g} units in the last place of the reference.")
     return "\n".join(lines)
-
-
-def library_of(op: Op, function: Any) -> str:
-    first = op.implements[0]
-    if isinstance(first, str):
-        return first.partition(":")[0]
-    module = getattr(function, "__module__", None) or "numpy"
-    return "numpy" if module.startswith(("numpy._core", "numpy.lib", "numbagraph")) else module
 
 
 def public_function(name: str, module: str, alias: str | None = None) -> Function:
@@ -143,7 +155,7 @@ class Namespace:
         for library in self.libraries:
             if library.startswith("numpy"):
                 module = importlib.import_module(library)
-                public = (name for name in module.__all__ if callable(getattr(module, name)))
+                public = (name for name in getattr(module, "__all__", dir(module)) if callable(getattr(module, name)))
                 found.update(name for name in public if registry.find(getattr(module, name)) is not None)
         return sorted(found)
 

@@ -19,7 +19,7 @@ from numbagraph.blockwise.promotion import DtypeRule, Kind, promote
 from numbagraph.intrinsics import libm
 from numbagraph.ir.op import lazy, load, quiet, registry
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, nowhere
+from numbagraph.ir.values import Cotangents, Op, Unsupported, Value
 
 KIND = "special function"
 """What `Op.kind` says of these ops: they share their code, and are tested together."""
@@ -41,7 +41,6 @@ def kernel(
     whole: Collection[int] = (),
     jnp: Callable[..., Any] | None = None,
     cost: float = 200,
-    kinks: Callable[..., Any] = nowhere,
 ) -> Op:
     """Declare a ufunc of `scipy.special` for real arguments.
 
@@ -57,20 +56,18 @@ def kernel(
         The operands of which SciPy takes the integer part.
     jnp
         The translation, where it is not `jax.scipy.special`'s function.
-    cost, kinks
+    cost
         As of every op: see `Op`.
     """
-    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks)
+    return _declare(name, operands, [slopes], False, whole, jnp, cost)
 
 
-def kernels(name: str, operands: Sequence[Domain], results: int | Sequence[Sequence[Slope]], cost: float = 400) -> Op:
+def kernels(name: str, operands: Sequence[Domain], results: Sequence[Sequence[Slope]], cost: float = 400) -> Op:
     """Declare a ufunc of several results.
 
-    ``results`` has a row of derivatives for each of them, which are given all results, ``slope(ys, *operands)``; or it
-    is the number of results, if they have none.
+    ``results`` has a row of derivatives for each of them, which are given all results: ``slope(ys, *operands)``.
     """
-    rows: Sequence[Sequence[Slope]] = [()] * results if isinstance(results, int) else results
-    return _declare(name, operands, rows, True, (), None, cost, nowhere)
+    return _declare(name, operands, results, True, (), None, cost)
 
 
 def _declare(
@@ -81,7 +78,6 @@ def _declare(
     whole: Collection[int],
     jnp: Callable[..., Any] | None,
     cost: float,
-    kinks: Callable[..., Any],
 ) -> Op:
     plain = name.rpartition(".")[2]
     path = f"scipy.special:{plain}"
@@ -124,7 +120,6 @@ def _declare(
             samples=samples_of(operands),
             implements=(path,),
             cost=cost,
-            kinks=kinks,
         )
     )
     return op

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numbagraph.blockwise.kinds import Keywords, core_op
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.intrinsics.bit_generators import WORDS
-from numbagraph.intrinsics.draws import (
+from numbagraph.intrinsics.distributions import (
     FINITE,
     NOT_NEGATIVE,
     POSITIVE,

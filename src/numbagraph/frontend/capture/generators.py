@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.capture.calls import as_array
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import UNROLLED, asked, for_, if_, if_expression, not_, or_
@@ -49,8 +50,18 @@ def is_known(generator: Generated) -> bool:
 
 
 def has_traced_test(generator: Generated) -> bool:
+    """Whether its condition is traced, which is asked in a region: what it writes or draws is written when its time
+    comes."""
     test = generator.test
-    return test is not None and any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+    if test is None:
+        return False
+
+    def run(_: Any) -> bool:
+        return any(isinstance(asked(test(each)), Tracer) for each in generator.iterable)
+
+    with without_effects("a generator"):
+        result: bool = traced_region(run, "a generator").result
+    return result
 
 
 def gives_traced(generator: Generated, item: Any) -> bool:
@@ -159,13 +170,19 @@ def with_generator(function: Function, call: Callable[[Function], Function]) -> 
 
     def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
         taken = next((each for python, each in _TAKING.items() if python is function), None)
-        if taken is not None and isinstance(first, Generated) and not is_known(first):
+        if taken is not None and isinstance(first, Generated) and (ends_early(function) or not is_known(first)):
             return taken(first, *args, **kwargs)
         args = tuple(list_of(each) if isinstance(each, Generated) else each for each in (first, *args))
         named = {name: list_of(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}
         return call(function)(*args, **named)
 
     return consume
+
+
+def ends_early(function: Function) -> bool:
+    """Whether a function leaves elements out, and it matters: these may draw random numbers."""
+    trace = current_trace()
+    return function in (any, all) and trace is not None and bool(trace.drawn)
 
 
 def fold(generator: Generated, state: State, visit: Function, may_end: bool = False) -> State:
