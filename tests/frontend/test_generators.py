@@ -393,7 +393,8 @@ def test_results_in_arrays_of_the_caller():
     ],
 )
 def test_failures_after_draws_leave_the_state(function, good, bad):
-    compiled, rng = graph_jit(function), generator()
+    compiled: Any = graph_jit(function)
+    rng = generator()
     compiled(rng, good)
     before = state(rng)
     with pytest.raises((ValueError, MemoryError, IndexError)):
@@ -504,7 +505,8 @@ def test_error_in_a_loop_leaves_the_state():
     ],
 )
 def test_refusals(function, kind, message):
-    rng, compiled = generator(), graph_jit(function)
+    compiled: Any = graph_jit(function)
+    rng = generator()
     before = state(rng)
     with pytest.raises(kind, match=message):
         compiled(rng, np.ones(3))
