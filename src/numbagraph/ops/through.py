@@ -72,9 +72,10 @@ def with_positions(base: Value, update: Node, order: list[int] | tuple[int, ...]
 
 
 def through_reshape(view: Node, base: Value, update: Value) -> Value:
-    is_one = isinstance(update, Node) and update.op is put_at and len(update.inputs) == 3 and not update.inputs[2].ndim
-    if is_one and view.ndim == 1 and base.ndim > 1 and is_view_of(update.inputs[0], view, base):
-        return with_element(base, update.inputs[1], update.inputs[2], update.attrs["checked"][0])
+    if isinstance(update, Node) and update.op is put_at and view.ndim == 1 and base.ndim > 1:
+        own, value, position = update.inputs
+        if not position.ndim and is_view_of(own, view, base):
+            return with_element(base, value, position, update.attrs["checked"][0])
     return reshape_value(update, base.shape)
 
 
