@@ -81,6 +81,16 @@ def rebound_in_a_loop(m, a, n):
     return m
 
 
+def rows_in_a_loop_of_three(m, a, n):
+    i = 0
+    while i < n:
+        i += 1
+        j = 0
+        while j < 3:
+            j += 1
+            m[0, 3:] = a
+
+
 def after_a_check(m, a, n):
     if n > 5:
         raise IndexError
@@ -89,7 +99,8 @@ def after_a_check(m, a, n):
 
 @pytest.mark.parametrize("backend", ["numba", "numpy"])
 @pytest.mark.parametrize(
-    "function", [rows_in_a_loop, rows_in_a_branch, sums_in_a_loop, rebound_in_a_loop, after_a_check]
+    "function",
+    [rows_in_a_loop, rows_in_a_branch, sums_in_a_loop, rebound_in_a_loop, rows_in_a_loop_of_three, after_a_check],
 )
 def test_lengths_that_do_not_fit_are_errors_where_statements_are_reached(function, backend):
     compiled = ng.graph_jit(function, backend=backend)

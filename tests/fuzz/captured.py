@@ -117,11 +117,14 @@ def called(plain: Callable[..., Any], function: Any, given: tuple[Any, ...], rep
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Numbers are compared by value: a branch has numbers of one type, where Python has that of one path."""
+    """Numbers are compared by value, and arrays may be of a wider dtype: a branch has results of one type, where Python
+    has that of one path."""
     if isinstance(expected, tuple):
         return isinstance(found, tuple) and len(found) == len(expected) and all(map(same, found, expected))
     if isinstance(expected, np.ndarray) != isinstance(found, np.ndarray):
         return False
     if isinstance(expected, np.ndarray):
-        return found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
+        return np.can_cast(expected.dtype, found.dtype, "safe") and np.array_equal(
+            found, expected, equal_nan=expected.dtype.kind == "f"
+        )
     return bool(found == expected or (found != found and expected != expected))

@@ -321,7 +321,13 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
 
     def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
         """A version that was traced while nothing changed that the function reads, or one for this call alone."""
-        made = self._traced_anew(arguments, layouts)
+        try:
+            made = self._traced_anew(arguments, layouts)
+        except (ShapeError, IndexError) as error:
+            try:  # lengths that a statement requires, which may not be reached, may contradict others
+                made = self._traced_anew(arguments, layouts, apart=True)
+            except Exception:  # noqa: BLE001  the first one speaks of the function as it is
+                raise error from None
         traced: Traced = made.found
         traced.is_kept, traced.watched = made.is_valid, arguments.watched
         self._specialise(traced, arguments, made.reach)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,14 @@ CONTROL = (
 )
 
 
+@lru_cache(4096)
+def asks_classes(code: CodeType) -> bool:
+    """Whether a function is the user's, and asks what class an object has."""
+    if library_of(code.co_filename) is not None:
+        return False
+    return "isinstance" in code.co_names or dis.opmap["MATCH_CLASS"] in code.co_code[::2]
+
+
 class Unknown:
     """The methods of an array that a traced array cannot have."""
 
@@ -30,7 +41,7 @@ class Unknown:
         """What `isinstance` asks where an object's type does not answer. What the user asks, converted functions do."""
         code = sys._getframe(1).f_code
         trace = current_trace()
-        if trace is not None and not trace.converts and library_of(code.co_filename) is None:
+        if trace is not None and not trace.converts and asks_classes(code):
             raise self._refuse(f"isinstance() of a traced array: {CONTROL}")
         return type(self)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from numbagraph.blockwise.lengths import is_known_at_entry
 from numbagraph.blockwise.promotion import convert
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import substitute
 from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Input, Node, Value
-from numbagraph.ops.gathering import put_at
+from numbagraph.ops.gathering import OutOfBounds, put_at
 from numbagraph.ops.shape import expand_dims, full_order, inverse, permute, reshape_value, squeeze
 from numbagraph.ops.slicing import put_slice, set_slice, slice_cuts, taken_apart
 
@@ -68,6 +71,33 @@ def with_positions(base: Value, update: Node, order: list[int] | tuple[int, ...]
     )
 
 
+def through_reshape(view: Node, base: Value, update: Value) -> Value:
+    if isinstance(update, Node) and update.op is put_at and view.ndim == 1 and base.ndim > 1:
+        own, value, position = update.inputs
+        if not position.ndim and is_view_of(own, view, base):
+            return with_element(base, value, position, update.attrs["checked"][0])
+    return reshape_value(update, base.shape)
+
+
+def with_element(base: Value, value: Value, position: Value, checked: bool) -> Value:
+    """One element by its number among all: nothing else is copied."""
+    given, size = convert(position, INT64), shapes.as_value(shapes.product(base.shape))
+    where, divide = registry["where"], registry["floor_divide"]
+    number = where(given < 0, given + size, given)
+    inside = registry["logical_and"](registry["greater_equal"](number, 0), registry["less"](number, size))
+    if checked and is_known_at_entry(given):
+        text = f"index {given} is out of bounds for axis 0 with size {size}"
+        shapes.require_of(inside, text, IndexError, OutOfBounds(0), (given, size))
+    places: list[Value] = []
+    rest = number
+    for extent in reversed(base.shape[1:]):
+        places.insert(0, registry["remainder"](rest, shapes.as_value(extent)))
+        rest = divide(rest, shapes.as_value(extent))
+    first = where(inside, rest, shapes.as_value(base.shape[0]))  # beyond the last one, if there is no such element
+    flags = (checked, *(False for _ in places))
+    return put_at.bind(base, value, first, *places, axis=-base.ndim, checked=flags)
+
+
 def through_slice(view: Node, base: Value, update: Value) -> Value:
     return put_slice(base, update, slice_cuts(view.inputs[1:], **view.attrs))
 
@@ -87,7 +117,7 @@ RULES: dict[str, Rule] = {
     "imag": lambda view, base, update: registry["complex_of"](registry["real"](base), update),
     "pick": through_pick,
     "real": through_real,
-    "reshape": lambda view, base, update: reshape_value(update, base.shape),
+    "reshape": through_reshape,
     "slice": through_slice,
     "squeeze": lambda view, base, update: expand_dims.bind(update, axes=view.attrs["axes"]),
     "transpose": through_transpose,

@@ -246,3 +246,21 @@ def chosen_as_lengths_fit(x, y, c):
         else:
             total -= y[-1] * v
     return total
+
+
+@case((np.arange(5.0).reshape(5, 1), 0, -1), (np.arange(4.0).reshape(2, 2), 0, 1), (np.arange(2.0).reshape(1, 2), 2, 1))
+def lengths_that_contradict(m, n, k):
+    for _ in range(n):
+        m[0, 1:] = m[:, k]
+    m[n // 2, 1:] += 2.0
+    return m[0, 0]
+
+
+@case((X, 3, 1.0), (X, 3, -1.0), (-X, 0, 1.0))
+def the_same_on_both_paths(x, n, v):
+    count = 0
+    for i in range(n):
+        if (x[i] > 0 or x[i] > 0) and (v > 0 or v > 0 or i == i):
+            count += 1
+    flag = (v > 0) if n > 2 else (v > 0)
+    return count, 1 if flag and n > 0 else 2

@@ -125,3 +125,19 @@ def reshape_of_any_order(a):
     b = a.T.reshape(2, 6)
     for i in range(2):
         b[i] = 1
+
+
+@case((np.zeros((2, 3, 2)), 12), (np.zeros((2, 3, 2)), 13), (np.zeros((0, 4)), 0))
+def elements_by_number(a, n):
+    for i in range(n):
+        a.ravel()[-i - 1] = i
+        a.reshape(-1)[i] += 10 * i
+    if n > 5:
+        a.ravel()[n - 3] = -1
+
+
+@case((M, np.array([0, 5, -12])), (M, np.array([3, 11, -1])))
+def elements_by_numbers(a, c):
+    for place in c:
+        a.ravel()[place] = 7
+        a.flat[place] += 1

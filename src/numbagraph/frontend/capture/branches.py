@@ -207,7 +207,7 @@ class Joined:
 
     def meet_leaf(self, name: str, no: Leaf, yes: Leaf) -> Callable[[], Any]:
         if is_same(no.object, yes.object):
-            return lambda: no.object
+            return lambda: lasting(no.object, yes.object)
         if no.value is None or yes.value is None:
             one, other = kind_of(yes.object), kind_of(no.object)
             raise CaptureError(
@@ -252,6 +252,14 @@ class Joined:
         if is_checked:
             require_to_run(results.pop())
         return results
+
+
+def lasting(one: Any, other: Any) -> Any:
+    """One of two leaves that are the same, as it is behind the branches in which it was made."""
+    for each in (one, other):
+        if not isinstance(each, Tracer) or each._scope is None or not each._scope.ended:
+            return each
+    return Tracer(one.value)
 
 
 def described(parts: Parts) -> str:

@@ -176,7 +176,8 @@ class Capture:
             assert self.length is not None
             raised.require(registry["less_equal"](self.length, 0))
         else:
-            raised.require(registry["logical_not"](self.step.goes_on(Tracer(weak_constant(0)), self.state).value))
+            test = self.step.goes_on(Tracer(weak_constant(0)), self.state)
+            raised.require(registry["logical_not"](test.value) if isinstance(test, Tracer) else not test)
         return list(self.state)
 
     def recall(self, known: Recalled) -> None:
