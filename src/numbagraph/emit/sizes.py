@@ -13,6 +13,7 @@ from numbagraph.intrinsics.emitter import I1, I64
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Register, Scalar, register, walk
 from numbagraph.ir import shapes
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Input, Node, Value
 from numbagraph.loops.ir import Compute, Kernel, Program
 
@@ -88,6 +89,8 @@ def sums_and_products(prologue: Sequence[Compute], lengths: Iterable[Scalar]) ->
 
 
 def may_wrap(value: Node, scalar: Apply) -> bool:
+    if value.dtype != INT64:
+        return False
     if scalar.name == "multiply":
         return True
     has_number = any(isinstance(each, Literal) for each in scalar.arguments)

@@ -35,15 +35,22 @@ class Unknown:
 
     __slots__ = ()
     value: Value
+    _is_array: bool
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
-        """What `isinstance` asks where an object's type does not answer. What the user asks, converted functions do."""
-        code = sys._getframe(1).f_code
-        trace = current_trace()
-        if trace is not None and not trace.converts and asks_classes(code):
-            raise self._refuse(f"isinstance() of a traced array: {CONTROL}")
+        """What `isinstance` and `match` ask where an object's type does not answer: users are told what it will be."""
+        if current_trace() is not None and asks_classes(sys._getframe(1).f_code):
+            return self.python_class()
         return type(self)
+
+    def python_class(self) -> type:
+        """The class of the array or number that this will be."""
+        type_ = self.value.type
+        if type_.weak:
+            return type(np.zeros((), type_.dtype).item())
+        found: type = np.ndarray if self._is_array else type_.dtype.type
+        return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise self._refuse(

@@ -152,9 +152,9 @@ def postponed(steps: list[Step], result: Buffer) -> list[Step]:
 def fails_late(program: Program) -> bool:
     """Whether anything may fail once memory of an argument has been overwritten. Steps that run together count as one,
     and so do the iterations of a nest."""
-    donated, is_overwritten = [result for _, result in program.donations], False
+    donated, is_overwritten = {result.owner for _, result in program.donations}, False
     for step in tiled_steps(program.body.steps):
-        is_overwritten = is_overwritten or any(buffer in donated for buffer in step.writes())
+        is_overwritten = is_overwritten or any(buffer.owner in donated for buffer in step.writes())
         if is_overwritten and any(map(may_fail, step.members())):
             return True
     return False

@@ -137,10 +137,7 @@ def type_of(thing: Any, *bases: Any, **options: Any) -> type:
     """``type``, for which a traced number is what it will be."""
     if bases or not isinstance(thing, Tracer):
         return type(thing, *bases, **options)
-    if thing.value.type.weak:
-        return type(np.zeros((), thing.value.dtype).item())
-    found: type = np.ndarray if thing._is_array else thing.value.dtype.type
-    return found
+    return thing.python_class()
 
 
 # ---- iterables ----
