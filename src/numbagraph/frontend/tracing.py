@@ -246,7 +246,6 @@ class Tracer(Unknown):
 
     @property
     def _is_array(self) -> bool:
-        """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
         if self.value.ndim or self._parent is not None:
             return True
         return isinstance(self.value, Node) and self.value.op is registry["asarray"]

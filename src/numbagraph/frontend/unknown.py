@@ -35,7 +35,6 @@ class Unknown:
 
     __slots__ = ()
     value: Value
-    _is_array: bool
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
@@ -43,6 +42,11 @@ class Unknown:
         if current_trace() is not None and asks_classes(sys._getframe(1).f_code):
             return self.python_class()
         return type(self)
+
+    @property
+    def _is_array(self) -> bool:
+        """Whether this is an array that can be changed in place, rather than a NumPy scalar."""
+        raise NotImplementedError
 
     def python_class(self) -> type:
         """The class of the array or number that this will be."""
