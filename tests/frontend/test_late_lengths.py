@@ -319,3 +319,19 @@ def test_what_is_refused_inside_of_loops_is_located(backend):
 
     with pytest.raises((ValueError, NotImplementedError), match=rf"computed here(.|\n)*at .*:{line(-2)}\b"):
         graph_jit(in_a_branch, backend=backend)(A)
+
+
+def test_lengths_that_do_not_fit_in_a_loop_are_an_error():
+    """A body is traced more than once: its second trace finds the nodes of the first."""
+
+    def function(x, k, n):
+        total = 0.0
+        for _ in range(n):
+            total += (x[k:] + x[:k]).sum()
+        return total
+
+    compiled, x = graph_jit(function), np.arange(6.0)
+    assert compiled(x, 3, 2) == function(x, 3, 2)
+    assert compiled(x, 2, 0) == 0.0
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        compiled(x, 2, 2)

@@ -101,7 +101,7 @@ WAYS = {"pickle": lambda each: pickle.loads(pickle.dumps(each)), "deepcopy": cop
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("function", NAMED, ids=repr)
+@pytest.mark.parametrize("function", NAMED, ids=lambda each: type(each).__name__)
 def test_what_a_name_stands_for_stays_the_same_object(function, way):
     assert WAYS[way](function) is function
 

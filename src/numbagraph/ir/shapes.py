@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from numbagraph.ir import collectors
+from numbagraph.ir.collectors import GuardCollector, active_collector
 from numbagraph.ir.graph import DimEquality, Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Value, constant, current_source, toposort
 
 Shape = tuple[Extent, ...]
+collect_guards = collectors.collect_guards
 
 
 class ShapeError(ValueError):
@@ -24,39 +25,9 @@ class ShapeError(ValueError):
     __module__ = "numbagraph.shapes"
 
 
-class GuardCollector:
-    """What a function that is being traced requires of its arguments."""
-
-    def __init__(self) -> None:
-        self.guards: list[Guard] = []
-        self.equalities: list[DimEquality] = []
-
-    def require(self, condition: Value, subject: str, error: type[Exception] = ShapeError) -> None:
-        self.add(Guard(condition, subject, current_source(), error))
-
-    def add(self, guard: Guard) -> None:
-        if all(guard.condition is not known.condition for known in self.guards):
-            self.guards.append(guard)
-
-
-_collectors = threading.local()
-
-
-@contextmanager
-def collect_guards() -> Iterator[GuardCollector]:
-    """Guards that arise inside belong to the collector."""
-    previous = getattr(_collectors, "current", None)
-    _collectors.current = GuardCollector()
-    try:
-        yield _collectors.current
-    finally:
-        _collectors.current = previous
-
-
 def current_collector() -> GuardCollector:
     """What collects the guards that arise now; where nobody does, one that is forgotten."""
-    collector: GuardCollector | None = getattr(_collectors, "current", None)
-    return GuardCollector() if collector is None else collector
+    return active_collector() or GuardCollector()
 
 
 def require(condition: Value | bool, subject: str, error: type[Exception] = ShapeError) -> None:
@@ -65,9 +36,9 @@ def require(condition: Value | bool, subject: str, error: type[Exception] = Shap
         if not condition:
             raise error(subject)
         return
-    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    collector = active_collector()
     if collector is not None:
-        collector.require(condition, subject, error)
+        collector.add(Guard(condition, subject, current_source(), error))
 
 
 def require_of(
@@ -81,14 +52,14 @@ def require_of(
     if isinstance(condition, (bool, np.bool_)):
         require(condition, subject, error)
         return
-    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    collector = active_collector()
     if collector is not None:
         collector.add(Guard(condition, subject, current_source(), error, failure, arguments))
 
 
 def require_all(found: GuardCollector) -> None:
     """Require what a function that was traced inside of another one requires."""
-    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    collector = active_collector()
     if collector is not None:
         for guard in found.guards:
             collector.add(guard)
@@ -209,7 +180,7 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
         return left
     if isinstance(left, int) and isinstance(right, int):
         raise error(subject)
-    collector: GuardCollector | None = getattr(_collectors, "current", None)
+    collector = active_collector()
     is_apart = any(isinstance(each, Dim) and each.apart for each in (left, right))
     if not is_apart and (isinstance(right, Dim) or isinstance(left, Dim)):
         dim, other = (right, left) if isinstance(right, Dim) else (left, right)

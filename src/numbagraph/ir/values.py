@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from numbagraph.forking import new_lock
+from numbagraph.ir.collectors import Requirement, active_collector, with_requirements
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64, WEAK_TYPES
 
@@ -376,11 +377,13 @@ class Op(Struct, eq=False):
 class Node(Value):
     """An application of an op. ``attrs`` are hashable and static; what is known only at run time is an input."""
 
-    __slots__ = ("attributes", "inputs", "op", "source")
+    __slots__ = ("attributes", "inputs", "op", "required", "source")
     op: Op
     inputs: tuple[Value, ...]
     attributes: tuple[tuple[str, Any], ...]
     source: Source | None
+    required: tuple[Requirement, ...]
+    """What its type requires of lengths."""
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -401,18 +404,25 @@ class Node(Value):
 def make_node(
     op: Op, inputs: tuple[Value, ...], attributes: tuple[tuple[str, Any], ...], infer: Callable[[], ArrayType]
 ) -> Node:
-    """The interned node; ``infer`` is only asked for its type when it is new."""
+    """The interned node; ``infer`` is only asked for its type when it is new. What it requires is required again of
+    whoever makes the same node, such as a body of a loop that is traced twice."""
     key = (op, inputs, attributes)
     node = _nodes.get(key)
-    if node is not None:
-        return node
-    type_ = infer()
+    if node is None:
+        node = _intern(key, *with_requirements(infer))
+    if node.required and (collector := active_collector()) is not None:
+        for guard in node.required:
+            collector.add(guard)
+    return node
+
+
+def _intern(key: tuple[Any, ...], type_: ArrayType, required: tuple[Requirement, ...]) -> Node:
     with _lock:
         node = _nodes.get(key)
         if node is None:
             node = Node()
-            node.op, node.inputs, node.attributes, node.type = op, inputs, attributes, type_
-            node.source = current_source()
+            node.op, node.inputs, node.attributes = key
+            node.type, node.required, node.source = type_, required, current_source()
             _nodes[key] = node
         return node
 

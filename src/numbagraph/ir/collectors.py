@@ -1,0 +1,63 @@
+"""What collects the guards that arise while types are inferred."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Requirement(Protocol):
+    """A guard: what must hold where a program is entered, or where a region runs."""
+
+    @property
+    def condition(self) -> Any: ...
+
+
+class GuardCollector:
+    """What a function that is being traced requires of its arguments."""
+
+    def __init__(self) -> None:
+        self.guards: list[Any] = []
+        """`numbagraph.ir.graph.Guard`."""
+        self.equalities: list[Any] = []
+        """`numbagraph.ir.graph.DimEquality`."""
+
+    def add(self, guard: Requirement) -> None:
+        if all(guard.condition is not known.condition for known in self.guards):
+            self.guards.append(guard)
+
+
+_collectors = threading.local()
+
+
+def active_collector() -> GuardCollector | None:
+    """What collects the guards that arise now; None outside of traces."""
+    return getattr(_collectors, "current", None)
+
+
+@contextmanager
+def collect_guards() -> Iterator[GuardCollector]:
+    """Guards that arise inside belong to the collector."""
+    previous = active_collector()
+    _collectors.current = GuardCollector()
+    try:
+        yield _collectors.current
+    finally:
+        _collectors.current = previous
+
+
+def with_requirements(infer: Callable[[], T]) -> tuple[T, tuple[Requirement, ...]]:
+    """What a function gives, and the guards that arise in it, which are not those of the trace yet."""
+    previous, own = active_collector(), GuardCollector()
+    _collectors.current = own
+    try:
+        found = infer()
+    finally:
+        _collectors.current = previous
+    if previous is not None:
+        previous.equalities += own.equalities
+    return found, tuple(own.guards)
