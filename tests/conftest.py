@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config, items):
     extent = config.getoption("--extent")
 
     def is_meant(item):
-        if extent != "all" and is_repeated(item):
+        if is_repeated(item):
             return False
         if extent == "quick":
             return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
