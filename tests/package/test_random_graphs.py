@@ -76,7 +76,7 @@ def scattered(x):
     """Added up at places that are computed in a nest of their own."""
     y = x.reshape(-1)
     places = (np.cumsum(np.ones_like(y.real)) * 0.5).astype(int)
-    if isinstance(y, np.ndarray):
+    if type(y) is np.ndarray:
         total = np.zeros(y.size + 1, y.dtype)
         np.add.at(total, places, y)
         return total[: y.size]

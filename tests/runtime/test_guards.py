@@ -468,10 +468,10 @@ def rebinding_before(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> 
     module = jit if hasattr(jit, name) else embedded
     original, left = getattr(module, name), iter(range(times))
 
-    def rebinding(*args: Any) -> Any:
+    def rebinding(*args: Any, **options: Any) -> Any:
         if next(left, None) is not None:
             set_global("K", K + 1)()
-        return original(*args)
+        return original(*args, **options)
 
     monkeypatch.setattr(module, name, rebinding)
 

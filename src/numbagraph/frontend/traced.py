@@ -18,10 +18,10 @@ from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.regions import regions_of
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Input, Value
-from numbagraph.loops.lengths import regions_of
 from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks

@@ -291,3 +291,11 @@ def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Gra
     kept = with_lengths(inputs, used)
     own = tuple(inputs[number] for number in kept)
     return tuple(interned(replace(region, inputs=own)) for region in regions), kept
+
+
+def regions_of(value: Value) -> list[Graph]:
+    """The regions that a loop or a branch holds."""
+    if not isinstance(value, Node) or value.op.kind != "control":
+        return []
+    items = [item for _, each in value.attributes for item in (each if type(each) is tuple else (each,))]
+    return [each for each in items if isinstance(each, Graph)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.regions import regions_of
 from numbagraph.ir.values import Dim, Node, Value, toposort
 from numbagraph.loops.fusion import everything, extents_of, is_barrier
 
@@ -64,14 +65,6 @@ def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | No
             if found is not None:
                 return found
     return None
-
-
-def regions_of(value: Value) -> list[Graph]:
-    """The regions that a loop or a branch holds."""
-    if not isinstance(value, Node) or value.op.kind != "control":
-        return []
-    items = [item for _, each in value.attributes for item in (each if type(each) is tuple else (each,))]
-    return [each for each in items if isinstance(each, Graph)]
 
 
 def refusal(array: Value | None) -> str:
