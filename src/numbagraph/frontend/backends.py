@@ -14,6 +14,14 @@ from numbagraph.transforms.interpret import evaluate
 BACKENDS = ("numba", "jax", "numpy")
 
 
+def require_backend(backend: str, parallel: bool) -> None:
+    """Raise unless there is a backend of that name, which has threads if they are asked for."""
+    if backend not in BACKENDS:
+        raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+    if parallel and backend != "numba":
+        raise ValueError(f"parallel=True is for backend='numba': {backend!r} has threads of its own, or none")
+
+
 def compiled(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
     """What runs a graph on leaves and the values of shared variables."""
     run = unwatched(traced, backend, name)

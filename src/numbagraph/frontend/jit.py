@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.forking import new_lock
-from numbagraph.frontend.backends import BACKENDS, compiled
+from numbagraph.frontend.backends import compiled, require_backend
 from numbagraph.frontend.binding import (
     GENERATORS,
     Arguments,
@@ -106,10 +106,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
     ) -> None:
         if not callable(function):
             raise TypeError(f"graph_jit compiles functions, not {function!r}")
-        if backend not in BACKENDS:
-            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
-        if parallel and backend != "numba":
-            raise ValueError(f"parallel=True is for backend='numba': {backend!r} has threads of its own, or none")
+        require_backend(backend, parallel)
         self.function = function
         self.backend = backend
         self.cache = cache

@@ -53,11 +53,10 @@ def collect_guards() -> Iterator[GuardCollector]:
 def with_requirements(infer: Callable[[], T]) -> tuple[T, tuple[Requirement, ...]]:
     """What a function gives, and the guards that arise in it, which are not those of the trace yet."""
     previous, own = active_collector(), GuardCollector()
+    if previous is not None:  # lengths that were unified stay so, even where shapes do not fit in the end
+        own.equalities = previous.equalities
     _collectors.current = own
     try:
-        found = infer()
+        return infer(), tuple(own.guards)
     finally:
         _collectors.current = previous
-    if previous is not None:
-        previous.equalities += own.equalities
-    return found, tuple(own.guards)
