@@ -142,8 +142,8 @@ def accepted(op: Op, *dtypes: Any) -> Iterator[Call]:
 
 
 def main_dtype(op: Op) -> np.dtype:
-    """The dtype that stands for the others: the first of a few of which NumPy accepts a sample."""
-    return next((dtype for dtype in MAIN if any(True for _ in accepted(op, dtype))), FLOAT64)
+    """The dtype that stands for the others: the first, a few before all, of which NumPy accepts a sample."""
+    return next((dtype for dtype in (*MAIN, *DTYPES) if any(True for _ in accepted(op, dtype))), FLOAT64)
 
 
 def is_supported(result: Any) -> bool:
