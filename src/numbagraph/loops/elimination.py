@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
-from itertools import product
+from itertools import combinations, product
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import substitute
@@ -52,8 +52,11 @@ class Implication(Struct):
         """Whether it does, if no number is too large."""
         if any(each.known is not None and each.known < 1 for each in self.premises):
             return True
-        above = (self.goal - each for each in (Polynomial(), *(premise - 1 for premise in self.premises)))
-        return any(each.known is not None and each.known >= 0 for each in above)
+        if self.goal.terms.get((), 0) >= FITS // 2:
+            return True  # no values that are not too large outweigh this
+        given = [premise - 1 for premise in dict.fromkeys(self.premises)]
+        sums = (sum(each, Polynomial()) for count in range(3) for each in combinations(given, count))
+        return any((self.goal - each).is_never_negative for each in sums)
 
 
 def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...]:
@@ -74,8 +77,8 @@ def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...
 
 
 TOGETHER = {
-    False: ("logical_and", "bitwise_and", "cast", "logical_not"),
-    True: ("logical_or", "bitwise_or", "cast", "logical_not"),
+    False: ("logical_and", "bitwise_and", "cast", "logical_not", "invert"),
+    True: ("logical_or", "bitwise_or", "cast", "logical_not", "invert"),
 }
 """The ops of conditions that hold, or do not, where all of their parts do."""
 ORDERS = ("less", "less_equal", "greater", "greater_equal")
@@ -92,7 +95,7 @@ def implications(condition: Value, *, negated: bool = False) -> Iterator[Implica
     name, parts = condition.op.name, condition.inputs
     if name in TOGETHER[negated] and parts[0].dtype != INT64:
         for each in parts:
-            yield from implications(each, negated=negated != (name == "logical_not"))
+            yield from implications(each, negated=negated != (name in ("logical_not", "invert")))
         return
     if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
         raise TooHard
@@ -152,20 +155,27 @@ class Place:
                     self.same[dim] = self.same[shapes.as_value(dim)] = shapes.as_value(extent)
         self.known = {own: polynomial(each) for own, each in self.same.items() if is_integer(own)}
         """Polynomials in values of the enclosing graph, and in the number of the step."""
+        self._outside: dict[Polynomial, Polynomial] = {}
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         """What must hold outside, so that this holds in each run."""
         raise NotImplementedError
 
+    def condition(self, condition: Value) -> Iterator[Implication]:
+        """What must hold outside, so that a condition holds in each run."""
+        return self.before(implications(condition))
+
     def outside(self, number: Polynomial) -> Polynomial:
         """The same in terms of the enclosing graph, and of the number of the step."""
-        for each in number.values():
-            if each not in self.known:
-                outer = self.same_value(each)
-                if outer is None:
-                    raise TooHard
-                self.known[each] = polynomial(outer)
-        return bounded(number.replaced(self.known))
+        if number not in self._outside:
+            for each in number.values():
+                if each not in self.known:
+                    outer = self.same_value(each)
+                    if outer is None:
+                        raise TooHard
+                    self.known[each] = polynomial(outer)
+            self._outside[number] = bounded(number.replaced(self.known))
+        return self._outside[number]
 
     def magnitude(self, number: Polynomial) -> Polynomial:
         """A bound of the magnitude in all runs, in terms of the enclosing graph."""

@@ -25,7 +25,7 @@ from numbagraph.intrinsics.ir import (
 )
 from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Source, Value
 
 
@@ -210,6 +210,20 @@ class Compute(Step, frozen=False):
 
     def scalars(self) -> Iterator[Scalar]:
         return walk([self.scalar])
+
+    @cached_property
+    def _reads(self) -> list[Buffer]:
+        return super().reads()
+
+    @cached_property
+    def _registers(self) -> set[Value]:
+        return super().registers()
+
+    def reads(self) -> list[Buffer]:
+        return self._reads  # passes ask for it many times
+
+    def registers(self) -> set[Value]:
+        return self._registers
 
     def results(self) -> list[Value]:
         return [self.value]

@@ -67,13 +67,17 @@ class Polynomial(Struct):
 
     def replaced(self, values: Mapping[Value, Polynomial]) -> Polynomial:
         """The polynomial with others in the place of values."""
-        total = Polynomial()
+        total: dict[Monomial, int] = {}
         for factors, count in self.terms.items():
-            term = as_polynomial(count)
+            if values.keys().isdisjoint(factors):
+                total[factors] = total.get(factors, 0) + count
+                continue
+            term = Polynomial({(): count})
             for each in factors:
                 term *= values.get(each) or Polynomial({(each,): 1})
-            total += term
-        return total
+            for product, times in term.terms.items():
+                total[product] = total.get(product, 0) + times
+        return Polynomial({factors: count for factors, count in total.items() if count})
 
     @property
     def beside_lengths(self) -> Polynomial:

@@ -9,6 +9,7 @@ is asked once, before the outermost loop (loop versioning, as compilers of array
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from numbagraph.ir import shapes
@@ -42,20 +43,14 @@ class Versions(Struct):
 
 def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
     """The version of a loop (`scan`) without those checks that can be made before it, if there are any."""
-    body: Graph = node.attrs["body"]
     try:
-        steps = Steps(node)
+        found = Unchecked(Steps(node), around)
     except TooHard:
         return None
-    found = Unchecked(steps, around)
-    kept = [guard for guard in body.guards if not found.is_needed(steps.condition(guard.condition))]
-    with shapes.collect_guards():
-        found.rebuilt(roots := [*body.outputs, *guard_values(kept)])
-        results = found.rebuilt(roots)  # a second time: in branches goes what is known otherwise
-    if (not found.changes and len(kept) == len(body.guards)) or len(found.needed) > MOST:
+    found.region(node.attrs["body"])
+    fast = found.region(node.attrs["body"])  # once more: in branches goes what is known otherwise
+    if fast is None or len(found.needed) > MOST:
         return None
-    count = len(body.outputs)
-    fast = body.with_outputs(results[:count], with_guard_values(kept, results[count:]))
     return Versions(fast, without_implied(each for each in found.needed if not each.holds))
 
 
@@ -91,6 +86,16 @@ class Unchecked:
         self.needed |= found  # of numbers that are too large
         return True
 
+    def region(self, region: Graph) -> Graph | None:
+        """The region without the checks that can be made before it, if there are any."""
+        kept = [guard for guard in region.guards if not self.is_needed(self.steps.condition(guard.condition))]
+        with shapes.collect_guards():
+            results = self.rebuilt([*region.outputs, *guard_values(kept)])
+        if not self.changes and len(kept) == len(region.guards):
+            return None
+        count = len(region.outputs)
+        return region.with_outputs(results[:count], with_guard_values(kept, results[count:]))
+
     def rebuilt(self, roots: Sequence[Value]) -> list[Value]:
         mapped: dict[Value, Value] = {}
         for value in toposort(roots):
@@ -110,7 +115,9 @@ class Unchecked:
             body = self.loop(node)
             return None if body is None else {**node.attrs, "body": body}
         if node.op.name == "switch":
-            branches = tuple(Branch(Taken(node, number), self).graph(each) for number, each in branches_of(node))
+            branches = tuple(
+                Within(Taken(node, number), self).region(each) or each for number, each in branches_of(node)
+            )
             return {**node.attrs, "branches": branches} if branches != node.attrs["branches"] else None
         if "checked" in node.attrs:
             return self.access(node, inputs)
@@ -155,14 +162,9 @@ class Unchecked:
         return True
 
 
-class Branch(Unchecked):
-    """The same for a branch inside of a loop's body. It may not be taken, and what it requires need not hold then: so
-    nothing is asked for it that is not asked anyway."""
-
-    def graph(self, branch: Graph) -> Graph:
-        values = self.rebuilt([*branch.outputs, *guard_values(branch.guards)])
-        count = len(branch.outputs)
-        return branch.with_outputs(values[:count], with_guard_values(branch.guards, values[count:]))
+class Within(Unchecked):
+    """The same for a branch inside of a loop's body, and for the loops in that. It may not be taken, and what it
+    requires need not hold then: so nothing is asked for it that is not asked anyway."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
         assert self.around is not None
@@ -172,7 +174,9 @@ class Branch(Unchecked):
         return self.is_needed(self.steps.before(conditions))
 
     def loop(self, node: Node) -> Graph | None:
-        del node  # it gets versions of its own
+        """The body of a loop without what is known of all of its steps; the rest it asks for by itself."""
+        with suppress(TooHard):
+            return Within(Steps(node), self).region(node.attrs["body"])
         return None
 
     def is_positive(self, position: Polynomial) -> bool:

@@ -17,6 +17,7 @@ from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.identity import identity_operand
 from numbagraph.ops.shape import full_order, permute, reshape_value
 from numbagraph.rewrite import patterns
+from numbagraph.rewrite.conditions import condition_of_branches
 from numbagraph.rewrite.engine import RuleSet, fold_constants, node_rule, rule
 from numbagraph.rewrite.facts import (
     boolean,
@@ -390,6 +391,7 @@ RULES = (
     *CHOICES,
     *RANGES,
     *LOGIC,
+    condition_of_branches,
     *CASTS,
     *VIEWS,
     *REDUCTIONS,
