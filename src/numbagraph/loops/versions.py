@@ -62,8 +62,8 @@ class Unchecked:
         self.around = around
         """The same for the loop or the branch around this one."""
         self.needed: dict[Implication, None] = {}
-        self.inner: dict[object, Versions | None] = {}
-        """The versions of the loops inside, by what all results of one have in common."""
+        self.inner: dict[object, Graph | None] = {}
+        """The bodies of the loops inside, by what all results of one have in common."""
         self.changes = False
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
@@ -124,12 +124,21 @@ class Unchecked:
         return None
 
     def loop(self, node: Node) -> Graph | None:
+        """The body of a loop without the checks that can be made before this one, if there are any."""
         key = (node.inputs, node.attrs["body"], node.attrs["reverse"])
         if key not in self.inner:
             own = versions(node, self)
-            self.inner[key] = own if own is not None and self.is_needed(self.steps.before(own.needed)) else None
-        found = self.inner[key]
-        return None if found is None else found.body
+            if own is not None and self.is_needed(self.steps.before(own.needed)):
+                self.inner[key] = own.body
+            else:
+                self.inner[key] = self.part_of_loop(node)
+        return self.inner[key]
+
+    def part_of_loop(self, node: Node) -> Graph | None:
+        """The same where the loop inside has checks to ask for by itself."""
+        with suppress(TooHard):
+            return Inside(Steps(node), self).region(node.attrs["body"])
+        return None
 
     def access(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
         """An access to elements without checks of positions, as far as these are known to lie inside."""
@@ -156,10 +165,23 @@ class Unchecked:
     def is_positive(self, position: Polynomial) -> bool:
         """Whether a position is counted from the left in all steps, as far as can be seen; this is then required."""
         needed = list(self.steps.before([Implication((), position)]))
-        if any(count < 0 for each in needed for count in each.goal.terms.values()):
-            return False
-        self.needed |= dict.fromkeys(needed)
-        return True
+        return all(count >= 0 for each in needed for count in each.goal.terms.values()) and self.is_needed(needed)
+
+
+class Inside(Unchecked):
+    """The same for a loop inside of which not all checks can be made before the one around it: that one is asked for
+    the others."""
+
+    def is_needed(self, before: Iterable[Implication]) -> bool:
+        assert self.around is not None
+        return self.around.is_needed(self.around.steps.before(before))
+
+    def is_known(self, conditions: Iterable[Implication]) -> bool:
+        assert self.around is not None
+        return self.around.is_known(self.steps.before(conditions))
+
+    def loop(self, node: Node) -> Graph | None:
+        return self.part_of_loop(node)
 
 
 class Within(Unchecked):
