@@ -4,7 +4,7 @@ tables that they take are on the stack and become registers, and so do the numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 from llvmlite import ir
@@ -18,9 +18,12 @@ from numbagraph.emit.temporaries import temporaries
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
+from numbagraph.loops.elimination import SHORT
 from numbagraph.loops.ir import Branch, Call, Carried, Kernel, Loop, Operand, Region
 
 WORK_OF_STEP = 16
+MOST_UNCOUNTED = 16
+"""Steps that cost as much as one of the loop around them."""
 WORK_OF_CALL = 64
 """For each element: products of matrices take as many operations as these have rows."""
 
@@ -229,7 +232,7 @@ class LoopEmitter:
         outer, patience = tables.memory(self.body, not self.loop.body.varies), Patience(self.line, self.work())
         with outer as memory, self.condition_memory() as other:
             self.keep_first()
-            with self.steps(other) if self.condition is not None else self.strips(patience) as step:
+            with self.steps(other) if self.condition is not None else self.counted_steps(patience) as step:
                 self.place_step(step)
                 tables.run_step(self.body, memory, step)
                 self.carry_on()
@@ -304,9 +307,25 @@ class LoopEmitter:
             go_on(self.tables.holds(self.condition, memory, step))
             yield step
 
+    def counted_steps(self, patience: Patience) -> AbstractContextManager[ir.Value]:
+        """The same for a number of steps that is known."""
+        most = self.loop.most
+        if most is None or most > SHORT or not isinstance(patience.work, ir.Constant):
+            return self.strips(patience)
+        return self.few_steps(patience, most)
+
+    @contextmanager
+    def few_steps(self, patience: Patience, most: int) -> Iterator[ir.Value]:
+        """Steps that are so few that nobody asks for signals before their end."""
+        with self.blocks("step", ZERO, ONE) as (step, go_on):
+            go_on(self.builder.icmp_signed("<", step, self.trips))
+            yield step
+        if most > MOST_UNCOUNTED:
+            patience.spend(self.trips)
+
     @contextmanager
     def strips(self, patience: Patience) -> Iterator[ir.Value]:
-        """The same for a number of steps that is known. The loop is strip-mined: nothing in the inner one of two loops
+        """The same for many steps. The loop is strip-mined: nothing in the inner one of two loops
         asks for signals, so LLVM sees what a loop by hand would be, and vectorises it."""
         builder, most = self.builder, patience.steps()
         with self.blocks("strip", ZERO, most) as (start, go_on):

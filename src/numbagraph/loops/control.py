@@ -78,6 +78,7 @@ class ControlBuilder:
             [self.operand(operands[number]) for number in range(end, len(operands))],
             [self.wanted[number] for number in stacked],
             trips=trips_of(length),
+            most=bound_of(length),
             reverse=attrs["reverse"],
             source=self.node.source,
             checked=checked,
@@ -298,6 +299,13 @@ def layout(value: Input) -> Leaf:
 
 def trips_of(length: Value) -> Scalar:
     return literal(int(length.data)) if isinstance(length, Constant) else extent_scalar(length)
+
+
+def bound_of(length: Value) -> int | None:
+    """A bound of a number of steps that is seen in how it is computed."""
+    if isinstance(length, Node) and length.op.name == "minimum":
+        length = length.inputs[1]
+    return int(length.data) if isinstance(length, Constant) else None
 
 
 def needed_carries(body: Graph, carries: int, wanted: Iterable[int]) -> set[int]:

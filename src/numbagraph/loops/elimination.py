@@ -26,6 +26,9 @@ LARGEST_FACTOR = 2**25
 COEFFICIENTS = 2**10
 FITS = 2**62
 
+SHORT = 2**24
+"""Steps up to which a loop inside of another one does not look for signals: they take some milliseconds."""
+
 
 class Implication(Struct):
     """What must hold: ``goal >= 0`` wherever all premises are at least 1. The program compares numbers of that
@@ -224,7 +227,7 @@ class Steps(Place):
         body, carries, sequences = (node.attrs[name] for name in ("body", "carries", "sequences"))
         length, *operands = node.inputs
         self.number = Input(ArrayType(INT64, ()), "step")
-        self.trips = bounded(polynomial(trips_of(length)))
+        self.trips = trips_of(length)
         super().__init__(body.inputs, operands, range(carries, carries + sequences))
         for own, operand, after in zip(body.inputs[:carries], operands, body.outputs, strict=False):
             stride = (polynomial(after) - polynomial(own)).known if is_integer(own) else None
@@ -290,14 +293,16 @@ class Steps(Place):
         return number - slope * Polynomial({(self.number,): 1}), slope
 
 
-def trips_of(length: Value) -> Value:
-    """The number of steps, or a number below 0 where there are none."""
+def trips_of(length: Value) -> Polynomial:
+    """The number of steps, or a number below 0 where there are none. That a loop is short is left out: what holds in
+    more steps holds in these."""
     trips = shapes.as_value(length) if isinstance(length, Dim) else length
-    if isinstance(trips, Node) and trips.op.name == "maximum":
-        trips, other = trips.inputs
-        if not isinstance(other, Constant) or other.ndim or other.data != 0:
-            raise TooHard
-    return trips
+    for bound, number in (("minimum", SHORT), ("maximum", 0)):
+        if isinstance(trips, Node) and trips.op.name == bound:
+            inner, other = trips.inputs
+            if isinstance(other, Constant) and not other.ndim and other.data == number:
+                trips = inner
+    return bounded(polynomial(trips))
 
 
 def is_integer(value: Value) -> bool:

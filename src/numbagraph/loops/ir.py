@@ -380,6 +380,8 @@ class Loop(Step, frozen=False):
     stacked: list[Buffer]
     trips: Scalar | None = None
     """How many steps there are, if ``condition`` does not say it."""
+    most: int | None = None
+    """A bound of that, if one is known."""
     condition: Region | None = None
     """It has the inputs of the body, and one boolean as its output: whether there is another step."""
     reverse: bool = False

@@ -17,21 +17,25 @@ from numbagraph.ir.graph import Graph, guard_values, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Dim, Node, Value, at_source, constant, extent_values, toposort
+from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, constant, extent_values, toposort
 from numbagraph.loops.elimination import (
     LARGEST,
     LARGEST_FACTOR,
+    SHORT,
     Implication,
     Place,
     Steps,
     Taken,
     TooHard,
+    bounded,
+    trips_of,
     without_implied,
 )
-from numbagraph.loops.polynomials import Polynomial, polynomial
+from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 MOST = 256
 """Conditions, beyond which a loop keeps its checks."""
+
 
 
 class Versions(Struct):
@@ -112,6 +116,7 @@ class Unchecked:
     def attributes(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
         """Other attributes for a node, and in ``inputs`` other inputs."""
         if node.op.name == "scan":
+            inputs[0] = self.shortened(node, inputs[0])
             body = self.loop(node)
             return None if body is None else {**node.attrs, "body": body}
         if node.op.name == "switch":
@@ -133,6 +138,18 @@ class Unchecked:
             else:
                 self.inner[key] = self.part_of_loop(node)
         return self.inner[key]
+
+    def shortened(self, node: Node, length: Value) -> Value:
+        """The number of steps of a loop inside, with a bound if that can be asked for before this one."""
+        if isinstance(length, Constant) or len(node.attrs["body"].outputs) > node.attrs["carries"]:
+            return length  # of what is stacked it is the length
+        try:
+            trips = trips_of(length)
+            inside = Implication((), as_polynomial(SHORT) - trips, bounded(trips.magnitude))
+            is_short = self.is_needed(self.steps.before([inside]))
+        except TooHard:
+            return length
+        return registry["minimum"](shapes.as_value(length), SHORT) if is_short else length
 
     def part_of_loop(self, node: Node) -> Graph | None:
         """The same where the loop inside has checks to ask for by itself."""
