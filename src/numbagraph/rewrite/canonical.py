@@ -59,6 +59,7 @@ from numbagraph.rewrite.patterns import (
     square,
     squeeze,
     transpose,
+    trunc,
     where,
 )
 from numbagraph.rewrite.pieces import PIECES
@@ -204,6 +205,11 @@ LOGIC = (
 )
 
 
+def truncates(x: Value, node: Node) -> bool:
+    """Whether a conversion rounds towards zero by itself."""
+    return integer(node) and floating(x)
+
+
 def cast_through(x: Value, node: Node) -> bool:
     """Whether the inner of two conversions can be left out. What does not fit into an integer is undefined."""
     inner = node.inputs[0].dtype
@@ -215,6 +221,7 @@ def cast_through(x: Value, node: Node) -> bool:
 CASTS = (
     rule(lambda x: cast(x), lambda x: x, where=lambda x, node: (x.dtype, x.type.weak) == (node.dtype, node.type.weak)),
     rule(lambda x: cast(cast(x)), lambda x, node: cast(x, **node.attrs), where=cast_through),
+    rule(lambda x: cast(trunc(x)), lambda x, node: cast(x, **node.attrs), where=truncates),
 )
 
 
