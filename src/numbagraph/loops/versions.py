@@ -37,7 +37,6 @@ MOST = 256
 """Conditions, beyond which a loop keeps its checks."""
 
 
-
 class Versions(Struct):
     """The body of a loop without checks, and what must hold for it."""
 
