@@ -109,7 +109,7 @@ class Tables:
     ) -> None:
         """Call a region, for a ``step`` if it is that of a loop; the enclosing function returns where it fails."""
         table, builder = self.results if results is None else results, self.builder
-        code = builder.call(functions.run, [self.data, self.meta, table, memory, self.line.patience])
+        code = self.line.call(functions.run, [self.data, self.meta, table, memory, self.line.patience])
 
         def leave_record() -> None:
             if step is not None and leaves_record(functions.region):

@@ -106,7 +106,8 @@ class KernelEmitter:
         for owner in self.owners:
             argument = next(arguments)
             argument.name = owner.name
-            argument.add_attribute("noalias")
+            if self.kernel.loops:  # in a loop of steps, LLVM would forget what is known of all of them
+                argument.add_attribute("noalias")
             if owner not in written:
                 set.add(argument.attributes, "readonly")  # LLVM knows it, llvmlite's list of attributes does not
             self.addresses[owner] = argument
@@ -133,6 +134,9 @@ class KernelEmitter:
 
     def base(self, buffer: Buffer) -> ir.Value:
         return self.addresses[buffer.owner]
+
+    def label(self, buffer: Buffer) -> None:
+        return None  # what a nest writes has no alias in it
 
     def copied(self, emitter: Emitter, load: Load) -> ir.Value | None:
         if load not in self.tiles:

@@ -244,7 +244,7 @@ class ProgramEmitter:
         emitter = declare_nest(self.module, kernel, name)
         function = emitter.emit()
         arguments = [*emitter.arguments(self.line), *(slots[each] for each in emitter.slots)]
-        return emitter.flag is not None, lambda: self.code.builder.call(function, arguments)
+        return emitter.flag is not None, lambda: self.line.call(function, arguments)
 
     def region_call(self, nest: RangeFunction, name: str, slots: dict[Reduction, ir.Value]) -> Callable[[], ir.Value]:
         """What emits the call of a nest in chunks."""
@@ -259,7 +259,7 @@ class ProgramEmitter:
         ]
 
         def call() -> ir.Value:
-            code = self.code.builder.call(region, arguments)
+            code = self.line.call(region, arguments)
             if nest.shared:
                 missing = self.code.builder.icmp_signed("==", code, ir.Constant(I32, OUT_OF_MEMORY))
                 self.line.leave_if(missing, code)

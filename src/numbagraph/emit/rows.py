@@ -40,6 +40,9 @@ class Passed:
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         raise TypeError("a length or a size has no index to check")
 
+    def label(self, buffer: Buffer) -> None:
+        return None
+
     def scalar(self, scalar: Scalar) -> ir.Value:
         return self.scalars.value(scalar)
 

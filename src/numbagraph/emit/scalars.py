@@ -6,7 +6,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I64, Emitter, Operand, memory_type
+from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
 
 
@@ -23,6 +23,10 @@ class Outside(Protocol):
 
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         """Emit what follows from a failed check."""
+        ...
+
+    def label(self, buffer: Buffer) -> Label | None:
+        """What is known of the memory of a buffer."""
         ...
 
 
@@ -89,7 +93,7 @@ class ScalarEmitter:
         if isinstance(scalar, Load):
             copy = self.placement.copied(emitter, scalar)
             pointer = self.address(emitter, scalar.buffer, scalar.indices, scalar.flat) if copy is None else copy
-            return emitter.load(pointer, scalar.dtype)
+            return emitter.load(pointer, scalar.dtype, self.outside.label(scalar.buffer))
         if isinstance(scalar, CheckedIndex):
             return self._checked(emitter, scalar)
         raise TypeError(f"{scalar!r} has no value outside its loop")

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from llvmlite import ir
 
+from numbagraph.emit.aliases import scope
 from numbagraph.emit.memory import ALIGNMENT, memory_function
 from numbagraph.emit.scalars import FixedPlacement, ScalarEmitter
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, memory_type
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Label, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
+from numbagraph.ir.structs import cached_property
 from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
@@ -138,6 +140,20 @@ class StraightLine:
         if owner not in self.buffers:
             self.buffers[owner] = self._locate(owner)
         return self.buffers[owner]
+
+    @cached_property
+    def scope(self) -> ir.MDValue:
+        """What the program writes is in it, and what this function calls; what it only reads has no alias there."""
+        return scope(self.function)
+
+    def label(self, buffer: Buffer) -> Label:
+        return ("noalias" if buffer.owner.leaf in self.lasting else "alias.scope"), self.scope
+
+    def call(self, function: ir.Function, arguments: Sequence[ir.Value]) -> ir.Value:
+        """Call a function of the program."""
+        result = self.code.builder.call(function, arguments)
+        result.set_metadata("alias.scope", self.scope)
+        return result
 
     def compute(self, buffers: Iterable[Buffer], scalars: Iterable[Scalar]) -> None:
         """Compute here where buffers are and what numbers are, so that this is known in several blocks."""

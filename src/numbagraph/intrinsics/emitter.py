@@ -24,6 +24,9 @@ _LLVM_TYPES: dict[np.dtype, ir.Type] = {
 CONTRACT = ("contract",)
 PURE = ("memory(none)", "nounwind", "willreturn")
 
+Label = tuple[str, ir.MDValue]
+"""The name of metadata, and a node."""
+
 
 class Operand(NamedTuple):
     """A register and the dtype it holds (LLVM integers have no sign)."""
@@ -150,9 +153,11 @@ class Emitter:
         builder.position_at_end(after)
         return current
 
-    def load(self, pointer: ir.Value, dtype: np.dtype) -> ir.Value:
-        """The element at ``pointer`` (typed for `memory_type`)."""
+    def load(self, pointer: ir.Value, dtype: np.dtype, label: Label | None = None) -> ir.Value:
+        """The element at ``pointer`` (typed for `memory_type`), with what is known of its memory."""
         value = self.builder.load(pointer)
+        if label is not None:
+            value.set_metadata(*label)
         return self.builder.icmp_unsigned("!=", value, ir.Constant(I8, 0)) if dtype == BOOL else value
 
     def store(self, value: ir.Value, pointer: ir.Value, dtype: np.dtype) -> None:
