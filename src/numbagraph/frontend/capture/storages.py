@@ -12,7 +12,8 @@ from numbagraph.frontend.ordered import OrderMissing, without_order
 from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.graph import Guard
-from numbagraph.ir.values import Value
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Node, Value
 
 
 class Saved(NamedTuple):
@@ -33,7 +34,7 @@ class Journal:
     def __init__(self) -> None:
         self.saved: list[Saved] = []
         self.roots: dict[int, tuple[Tracer, Value]] = {}
-        """The arrays that are no views, and their values outside."""
+        """The arrays that are no views, and their values at first."""
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
         self.originals: dict[int, Any] = {}
@@ -47,8 +48,11 @@ class Journal:
         """From now on an array and its views belong to the region that is active, until `close`."""
         if id(root) in self.roots:
             return
-        self.roots[id(root)] = (root, root.value)
         self._save(root)
+        if isinstance(root.value, Node) and root.value.op.name == "set_slice":
+            # what is assigned here is no part of what was assigned outside: that array is updated where it lies
+            root.value = registry["alias"].bind(root.value, number=-1)
+        self.roots[id(root)] = (root, root.value)
 
     def _save(self, array: Tracer) -> None:
         scope = active.scope
