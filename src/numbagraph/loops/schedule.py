@@ -8,14 +8,26 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from numbagraph.blockwise import lowering
-from numbagraph.blockwise.lowering import extent_scalar
-from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar, literal, walk
+from numbagraph.blockwise.lowering import Index, extent_scalar
+from numbagraph.intrinsics.ir import (
+    Buffer,
+    CheckedIndex,
+    LeafStride,
+    Literal,
+    Load,
+    LoopIndex,
+    Register,
+    Scalar,
+    literal,
+    register,
+    walk,
+)
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL
-from numbagraph.ir.values import ArrayType, Node, Value, toposort
+from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.values import ArrayType, Input, Node, Value, toposort
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.copies import without_copies
@@ -280,11 +292,20 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
         remaining = iter(loops)
         index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
         builder = ElementBuilder(memory)
-        store = Store(
-            memory.buffers[live_out], target(index, builder.element), builder.element(value, index), live_out.source
-        )
+        place = target(index, builder.element)
+        if not loops:
+            checks, place = checked_before(place)
+            steps += checks
+        store = Store(memory.buffers[live_out], place, builder.element(value, index), live_out.source)
         steps.append(Kernel(name, tuple(loops), [store]))
     return steps
+
+
+def checked_before(place: Index) -> tuple[list[Compute], Index]:
+    """The checks of one element's position as steps, and the position: nothing is written yet where one fails."""
+    keys = {each: Input(ArrayType(INT64, ()), "position") for each in place if isinstance(each, CheckedIndex)}
+    steps = [Compute(key, each) for each, key in keys.items()]
+    return steps, tuple(register(keys[each]) if each in keys else each for each in place)
 
 
 def dependencies(action: Action, producer: dict[object, int]) -> set[int]:
@@ -302,7 +323,7 @@ def in_order(actions: Sequence[Action], needed: Mapping[int, set[int]]) -> list[
     before the first that uses them, so that few are alive at a time: LLVM's register allocator takes quadratic time
     where many are.
     """
-    scalars = {number for number, action in enumerate(actions) if isinstance(action[0], Compute)}
+    scalars = {number for number, action in enumerate(actions) if all(isinstance(step, Compute) for step in action)}
     others = [number for number in TopologicalSorter(needed).static_order() if number not in scalars]
     position = {number: index for index, number in enumerate(others)}
     after: list[list[int]] = [[] for _ in range(len(others) + 1)]
