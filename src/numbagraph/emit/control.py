@@ -232,12 +232,10 @@ class LoopEmitter:
         outer, patience = tables.memory(self.body, not self.loop.body.varies), Patience(self.line, self.work())
         with outer as memory, self.condition_memory() as other:
             self.keep_first()
-            with self.steps(other) if self.condition is not None else self.counted_steps(patience) as step:
+            with self.steps(patience, other) if self.condition is not None else self.counted_steps(patience) as step:
                 self.place_step(step)
                 tables.run_step(self.body, memory, step)
                 self.carry_on()
-                if self.condition is not None:
-                    patience.spend()
         self.finish()
 
     def work(self) -> ir.Value:
@@ -299,13 +297,16 @@ class LoopEmitter:
                     copy_memory(self.line, row, self.bases[each.initial], size)
 
     @contextmanager
-    def steps(self, memory: ir.Value) -> Iterator[ir.Value]:
+    def steps(self, patience: Patience, memory: ir.Value) -> Iterator[ir.Value]:
         """The blocks of a loop around what is emitted inside, which is given the number of the step: as long as a
         condition holds."""
         assert self.condition is not None
+        counter = patience.counter()
         with self.blocks("step", ZERO, ONE) as (step, go_on):
             go_on(self.tables.holds(self.condition, memory, step))
             yield step
+            patience.spend_step(step, counter)
+        patience.spend_rest(step)
 
     def counted_steps(self, patience: Patience) -> AbstractContextManager[ir.Value]:
         """The same for a number of steps that is known."""

@@ -37,8 +37,45 @@ class Patience:
         builder.store(left, place)
         with builder.if_then(builder.icmp_signed("<", left, ir.Constant(I64, 0)), likely=False):
             builder.store(ir.Constant(I64, BETWEEN), place)
-            raised = builder.call(self.line.code.function(f"{SIGNALS}raised", I1, [], pure=False), [])
-            self.line.leave_if(raised, ir.Constant(I32, INTERRUPTED))
+            self.ask()
+
+    def ask(self) -> None:
+        raised = self.line.code.builder.call(self.line.code.function(f"{SIGNALS}raised", I1, [], pure=False), [])
+        self.line.leave_if(raised, ir.Constant(I32, INTERRUPTED))
+
+    @property
+    def round(self) -> int | None:
+        """After how many steps a loop asks that counts them by itself; None if it counts in memory."""
+        if not isinstance(self.work, ir.Constant):
+            return None
+        return 1 << (max(1, BETWEEN // self.work.constant).bit_length() - 1)
+
+    def counter(self) -> ir.Value | None:
+        """Before a loop whose number of steps is not known: a stack slot of the step that asks next, which becomes a
+        register."""
+        if self.round is None:
+            return None
+        builder = self.line.code.builder
+        with builder.goto_entry_block():
+            slot = builder.alloca(I64)
+        builder.store(ir.Constant(I64, self.round - 1), slot)
+        return slot
+
+    def spend_step(self, step: ir.Value, counter: ir.Value | None) -> None:
+        """Count a step of such a loop."""
+        if counter is None:
+            self.spend()
+            return
+        builder, following = self.line.code.builder, ir.Constant(I64, self.round)
+        asks = builder.load(counter)
+        with builder.if_then(builder.icmp_signed("==", step, asks), likely=False):
+            builder.store(builder.add(asks, following), counter)
+            self.ask()
+
+    def spend_rest(self, steps: ir.Value) -> None:
+        """Behind such a loop: count the steps since it asked for the last time."""
+        if self.round is not None:
+            self.spend(self.line.code.builder.and_(steps, ir.Constant(I64, self.round - 1)))
 
 
 def define_without_signals(module: ir.Module) -> None:
