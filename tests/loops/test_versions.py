@@ -131,6 +131,105 @@ def scattered(x, positions, limit):
     return y.sum()
 
 
+def window(a, kernel, shift):
+    """Conditions by `and` and `or`, with loops inside of the branches that they choose."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        for p in range(kernel.shape[0]):
+            y = i + p - shift
+            if y < 0 or y >= a.shape[0]:
+                continue
+            for j in range(a.shape[1]):
+                x = j - y + shift
+                if 0 <= x < a.shape[1]:
+                    total += a[y, x] * kernel[p]
+                elif x == -shift or not (j > 1 and p > shift):
+                    total -= a[y - 1, j]
+    return total
+
+
+def rows(starts, positions, a):
+    """The inner loops have conditions of their own, on elements."""
+    total = 0.0
+    for i in range(starts.shape[0] - 1):
+        for k in range(starts[i], starts[i + 1]):
+            for j in range(a.shape[1]):
+                total += a[positions[k], j] * a[i, j]
+    return total
+
+
+def ahead(x, first, reach):
+    total = 0.0
+    i = first
+    while i < x.shape[0] and total < 30.0:
+        total += x[i] + x[i - reach]
+        i += 1
+    return total
+
+
+def behind(x, last, limit):
+    i = last
+    while i >= limit:
+        x[i] += x[i - 1]
+        if x[i] > 5.0:
+            i -= 2
+        else:
+            i -= 1
+    return i
+
+
+def merged(x, y, offset):
+    out = np.zeros(x.shape[0] + y.shape[0])
+    i, j, k = 0, 0, 0
+    while i < x.shape[0] and j < y.shape[0]:
+        if x[i] <= y[j]:
+            out[k] = x[i]
+            i += 1
+        else:
+            out[k + offset] = y[j]
+            j += 1
+        k += 1
+    while j < y.shape[0]:
+        out[k] = y[j]
+        j += 1
+        k += 1
+    return out.sum() + i + 10 * j
+
+
+def sorted_by_insertion(x, first, stop):
+    for i in range(first, x.shape[0]):
+        key = x[i]
+        j = i - 1
+        while j >= stop and x[j] > key:
+            x[j + 1] = x[j]
+            j -= 1
+        x[j + 1] = key
+
+
+def counted(x, limit, step):
+    inside = outside = 0
+    for i in range(x.shape[0]):
+        if x[i] < limit:
+            inside += 1
+        else:
+            k = 0
+            while k < step:
+                outside += 2
+                k += 1
+    return inside, outside
+
+
+def jumping(x, start, times):
+    """No counter: it grows by more than a constant."""
+    i, found = start, 0.0
+    while i < x.shape[0]:
+        found += x[i]
+        i = i * times + 1
+        if found > 50.0:
+            break
+    return found
+
+
 def vector(length: int) -> np.ndarray:
     return np.arange(1.0, length + 1.0)
 
@@ -156,6 +255,14 @@ MAKERS: dict[Callable[..., Any], st.SearchStrategy[Any]] = {
     stored: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS),
     scattered: st.tuples(LENGTHS.map(vector), POSITIONS, LENGTHS),
     flattened: st.tuples(LENGTHS.map(vector), LENGTHS, LENGTHS, NUMBERS),
+    window: st.tuples(st.builds(matrix, LENGTHS, LENGTHS), LENGTHS.map(vector), NUMBERS),
+    rows: st.tuples(POSITIONS, POSITIONS, st.builds(matrix, LENGTHS, LENGTHS)),
+    ahead: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS),
+    behind: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS),
+    merged: st.tuples(LENGTHS.map(vector), LENGTHS.map(vector), NUMBERS),
+    sorted_by_insertion: st.tuples(POSITIONS.map(np.float64), NUMBERS, NUMBERS),
+    counted: st.tuples(LENGTHS.map(vector), NUMBERS, LENGTHS),
+    jumping: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS),
 }
 
 

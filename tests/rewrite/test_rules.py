@@ -73,6 +73,7 @@ def repeated(x, count=5):
 STRUCTURAL = [
     lambda x: call("cast")(call("cast")(x, np.complex128), np.complex64),
     lambda x: call("cast").bind(x, dtype=x.dtype),
+    lambda x: call("cast")(call("trunc")(x), np.int64),
     lambda x: call("broadcast_to").bind(x, *x.shape, shape=(None, None)),
     lambda x: call("broadcast_to")(repeated(x, 1), (*x.shape, 4)),
     lambda x: call("broadcast_to").bind(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from llvmlite import ir
 
 
-
 class Distinct(ir.MDValue):
     """A node that equals no other one, since it is its own first operand."""
 

@@ -14,11 +14,12 @@ from dataclasses import field
 from itertools import combinations, product
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import substitute
+from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.types import INT64
+from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Value, toposort
-from numbagraph.loops.polynomials import Polynomial, polynomial
+from numbagraph.loops.counters import FARTHEST, increments
+from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 LARGEST = 2**40
 LARGEST_FACTOR = 2**25
@@ -51,12 +52,25 @@ class Implication(Struct):
         return replace(self, magnitude=magnitude)
 
     @property
+    def fits(self) -> bool:
+        """Whether it says that no number is too large."""
+        return self.goal.terms.get((), 0) >= FITS // 2
+
+    @property
+    def is_small(self) -> bool:
+        """Whether no number is too large, since it is a length, or known."""
+        rest = self.magnitude.terms.get((), 0)
+        lengths = [count for factors, count in self.magnitude.terms.items() if factors]
+        is_length = all(
+            len(factors) < 2 and all(isinstance(each, Dim) for each in factors) for factors in self.magnitude.terms
+        )
+        return is_length and sum(lengths) <= 1 and rest <= FITS
+
+    @property
     def is_true(self) -> bool:
         """Whether it does, if no number is too large."""
-        if any(each.known is not None and each.known < 1 for each in self.premises):
+        if self.fits or any(each.known is not None and each.known < 1 for each in self.premises):
             return True
-        if self.goal.terms.get((), 0) >= FITS // 2:
-            return True  # no values that are not too large outweigh this
         given = [premise - 1 for premise in dict.fromkeys(self.premises)]
         sums = (sum(each, Polynomial()) for count in range(3) for each in combinations(given, count))
         return any((self.goal - each).is_never_negative for each in sums)
@@ -158,6 +172,8 @@ class Place:
                     self.same[dim] = self.same[shapes.as_value(dim)] = shapes.as_value(extent)
         self.known = {own: polynomial(each) for own, each in self.same.items() if is_integer(own)}
         """Polynomials in values of the enclosing graph, and in the number of the step."""
+        self.bounds: dict[Value, Polynomial] = {}
+        """Of carried numbers that are no polynomials: their largest magnitudes."""
         self._outside: dict[Polynomial, Polynomial] = {}
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
@@ -182,8 +198,9 @@ class Place:
 
     def magnitude(self, number: Polynomial) -> Polynomial:
         """A bound of the magnitude in all runs, in terms of the enclosing graph."""
-        self.outside(number)
-        return bounded(number.replaced({value: each.magnitude for value, each in self.known.items()}))
+        self.outside(Polynomial(dict.fromkeys(((each,) for each in number.values() if each not in self.bounds), 1)))
+        bounds = {value: self.bounds.get(value, each.magnitude) for value, each in self.known.items()}
+        return bounded(number.replaced(self.bounds | bounds))
 
     def same_value(self, value: Value) -> Value | None:
         """A value of the enclosing graph that this one is in all runs, if there is one."""
@@ -212,6 +229,9 @@ class Taken(Place):
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
+            if each.fits:
+                yield Implication((), as_polynomial(FITS), bounded(self.magnitude(each.magnitude)))
+                continue
             premises = list(self.premises)
             for premise in each.premises:
                 with suppress(TooHard):
@@ -233,6 +253,8 @@ class Steps(Place):
             stride = (polynomial(after) - polynomial(own)).known if is_integer(own) else None
             if stride is not None:
                 self.known[own] = polynomial(operand) + Polynomial({(self.number,): 1}) * stride
+        counters = bounds_of_counters(body, operands[:carries])
+        self.bounds |= {own: bound for own, bound in counters.items() if own not in self.known}
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
@@ -251,6 +273,9 @@ class Steps(Place):
         return bounded(super().magnitude(number).replaced({self.number: self.trips.magnitude}))
 
     def eliminated(self, needed: Implication) -> Iterator[Implication]:
+        if needed.fits:
+            yield Implication((), as_polynomial(FITS), self.magnitude(needed.magnitude))
+            return
         goal, slope = self.linear(self.outside(needed.goal))
         magnitude = self.magnitude(needed.magnitude)
         lows, highs, kept = self.range(needed.premises)
@@ -291,6 +316,73 @@ class Steps(Place):
         if slope is None:
             raise TooHard
         return number - slope * Polynomial({(self.number,): 1}), slope
+
+
+class Repeated(Place):
+    """The steps of a loop that ends on a condition (`while_loop`). What it carries has no value outside: it stands for
+    itself, and what the condition says of it is a premise."""
+
+    def __init__(self, node: Node) -> None:
+        body, condition, carries = (node.attrs[name] for name in ("body", "condition", "carries"))
+        super().__init__(body.inputs, node.inputs, range(carries, carries))
+        numbers = [each for each in body.inputs[:carries] if is_integer(each)]
+        self.known |= {each: Polynomial({(each,): 1}) for each in numbers}
+        self.bounds |= bounds_of_counters(body, node.inputs[:carries])
+        self.premises = tuple(self.directions(body, node.inputs[:carries]))
+        """What is at least 1 in each step."""
+        same = dict(zip(condition.inputs, body.inputs, strict=True))
+        with shapes.collect_guards():
+            holds = substitute([condition.outputs[0]], same)[0]
+        self.premises += tuple(self.said_by(holds))
+
+    def said_by(self, condition: Value) -> Iterator[Polynomial]:
+        """What is at least 1 where a condition holds, as far as nothing that it computes can be too large."""
+        if isinstance(condition, Node) and condition.op.name in ("logical_and", "bitwise_and"):
+            for each in condition.inputs:
+                yield from self.said_by(each)
+        elif isinstance(condition, Node) and condition.op.name == "cast" and condition.inputs[0].dtype == BOOL:
+            yield from self.said_by(condition.inputs[0])
+        elif isinstance(condition, Node):
+            with suppress(TooHard):
+                for each in implications(condition):
+                    exact = all(isinstance(plain(part), (Input, Dim, Constant)) for part in condition.inputs)
+                    if exact or Implication((), each.goal, self.magnitude(each.magnitude)).is_small:
+                        yield self.outside(each.goal + 1)
+
+    def directions(self, body: Graph, initial: Sequence[Value]) -> Iterator[Polynomial]:
+        """Counters that only grow are at least what they were at first, and so on."""
+        for number, before in enumerate(initial):
+            found = increments(body, number)
+            if found is not None and isinstance(before, Constant):
+                change = Polynomial({(body.inputs[number],): 1}) - polynomial(before)
+                if found.least >= 0:
+                    yield change + 1
+                if found.largest <= 0:
+                    yield -change + 1
+
+    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+        for each in needed:
+            premises = list(self.premises)
+            for premise in each.premises:
+                with suppress(TooHard):
+                    premises.append(self.outside(premise))
+            yield Implication(tuple(premises), self.outside(each.goal), self.magnitude(each.magnitude))
+
+
+def plain(value: Value) -> Value:
+    """The number that is converted without a change."""
+    while isinstance(value, Node) and value.op.name == "cast" and value.inputs[0].dtype == value.dtype:
+        (value,) = value.inputs
+    return value
+
+
+def bounds_of_counters(body: Graph, initial: Iterable[Value]) -> dict[Value, Polynomial]:
+    """The magnitudes of carried integers that small constants are added to."""
+    return {
+        body.inputs[number]: polynomial(before).magnitude + FARTHEST
+        for number, before in enumerate(initial)
+        if increments(body, number) is not None
+    }
 
 
 def trips_of(length: Value) -> Polynomial:

@@ -15,7 +15,7 @@ from typing import Any
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, guard_values, with_guard_values
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, constant, extent_values, toposort
 from numbagraph.loops.elimination import (
@@ -24,6 +24,7 @@ from numbagraph.loops.elimination import (
     SHORT,
     Implication,
     Place,
+    Repeated,
     Steps,
     Taken,
     TooHard,
@@ -117,6 +118,9 @@ class Unchecked:
         if node.op.name == "scan":
             inputs[0] = self.shortened(node, inputs[0])
             body = self.loop(node)
+            return None if body is None else {**node.attrs, "body": body}
+        if node.op.name == "while_loop":
+            body = repeated(node, self)
             return None if body is None else {**node.attrs, "body": body}
         if node.op.name == "switch":
             branches = tuple(
@@ -219,6 +223,28 @@ class Within(Unchecked):
 
     def is_positive(self, position: Polynomial) -> bool:
         return self.is_needed(self.steps.before([Implication((), position)]))
+
+
+class Repeating(Within):
+    """The same for a loop that ends on a condition: what its condition and its counters say."""
+
+    def is_needed(self, before: Iterable[Implication]) -> bool:
+        try:
+            return all(each.is_true and (each.is_small or self.is_known_outside(each)) for each in before)
+        except TooHard:
+            return False
+
+    def is_known_outside(self, condition: Implication) -> bool:
+        return self.around is not None and self.around.is_known(
+            [replace(condition, premises=(), goal=as_polynomial(0))]
+        )
+
+
+def repeated(node: Node, around: Unchecked | None = None) -> Graph | None:
+    """The body of a loop that ends on a condition (`while_loop`) without checks that cannot fail, if there are any."""
+    with suppress(TooHard):
+        return Repeating(Repeated(node), around).region(node.attrs["body"])
+    return None
 
 
 def branches_of(node: Node) -> Iterable[tuple[int, Graph]]:
