@@ -72,6 +72,10 @@ class NamedValue(Value):
 
 class MDValue(NamedValue):
     operands: Sequence[Value]
+    def __init__(self, parent: Module, values: Sequence[Value], name: str) -> None: ...
+
+class MetaDataString(NamedValue):
+    def __init__(self, parent: Module, string: str) -> None: ...
 
 class Argument(NamedValue):
     parent: Function

@@ -305,7 +305,7 @@ def checked_before(place: Index) -> tuple[list[Compute], Index]:
     """The checks of one element's position as steps, and the position: nothing is written yet where one fails."""
     keys = {each: Input(ArrayType(INT64, ()), "position") for each in place if isinstance(each, CheckedIndex)}
     steps = [Compute(key, each) for each, key in keys.items()]
-    return steps, tuple(register(keys[each]) if each in keys else each for each in place)
+    return steps, tuple(register(keys[each]) if isinstance(each, CheckedIndex) else each for each in place)
 
 
 def dependencies(action: Action, producer: dict[object, int]) -> set[int]:

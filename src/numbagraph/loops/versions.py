@@ -68,6 +68,8 @@ class Unchecked:
         self.needed: dict[Implication, None] = {}
         self.inner: dict[object, Graph | None] = {}
         """The bodies of the loops inside, by what all results of one have in common."""
+        self.regions: dict[object, Graph | tuple[Graph, ...] | None] = {}
+        """What became of the regions of loops and branches in this pass, by what all results of one have in common."""
         self.changes = False
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
@@ -92,6 +94,7 @@ class Unchecked:
 
     def region(self, region: Graph) -> Graph | None:
         """The region without the checks that can be made before it, if there are any."""
+        self.regions.clear()
         kept = [guard for guard in region.guards if not self.is_needed(self.steps.condition(guard.condition))]
         with shapes.collect_guards():
             results = self.rebuilt([*region.outputs, *guard_values(kept)])
@@ -115,21 +118,29 @@ class Unchecked:
 
     def attributes(self, node: Node, inputs: list[Value]) -> dict[str, Any] | None:
         """Other attributes for a node, and in ``inputs`` other inputs."""
-        if node.op.name == "scan":
-            inputs[0] = self.shortened(node, inputs[0])
-            body = self.loop(node)
-            return None if body is None else {**node.attrs, "body": body}
-        if node.op.name == "while_loop":
-            body = repeated(node, self)
-            return None if body is None else {**node.attrs, "body": body}
-        if node.op.name == "switch":
-            branches = tuple(
-                Within(Taken(node, number), self).region(each) or each for number, each in branches_of(node)
-            )
-            return {**node.attrs, "branches": branches} if branches != node.attrs["branches"] else None
+        if node.op.name in ("scan", "while_loop", "switch"):
+            if node.op.name == "scan":
+                inputs[0] = self.shortened(node, inputs[0])
+            name = "branches" if node.op.name == "switch" else "body"
+            key = (node.inputs, node.attrs[name], node.attrs.get("reverse"))
+            if key not in self.regions:
+                self.regions[key] = self.other_regions(node)
+            found = self.regions[key]
+            return None if found is None else {**node.attrs, name: found}
         if "checked" in node.attrs:
             return self.access(node, inputs)
         return None
+
+    def other_regions(self, node: Node) -> Graph | tuple[Graph, ...] | None:
+        """What becomes of the regions of a loop or a branch, if anything."""
+        if node.op.name == "scan":
+            return self.loop(node)
+        if node.op.name == "while_loop":
+            return repeated(node, self)
+        branches = [Within(Taken(node, number), self).region(each) for number, each in branches_of(node)]
+        if all(each is None for each in branches):
+            return None
+        return tuple(each or old for each, old in zip(branches, node.attrs["branches"], strict=True))
 
     def loop(self, node: Node) -> Graph | None:
         """The body of a loop without the checks that can be made before this one, if there are any."""
