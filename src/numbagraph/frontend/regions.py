@@ -7,6 +7,7 @@ from typing import Any
 
 import optree
 
+from numbagraph.blockwise import lowering
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace, region
 from numbagraph.frontend.locating import TraceError
@@ -16,7 +17,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
-from numbagraph.ir.values import Input, Node, Value, constant, current_source, toposort
+from numbagraph.ir.values import Dim, Extent, Input, Node, Value, constant, current_source, toposort
 from numbagraph.ops.control.common import may_fail
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
@@ -150,6 +151,8 @@ def invariants(body: Body, parameters: Sequence[Value]) -> set[Value]:
     raise none. Values without arguments in them (zeros, say) and mere views cost nothing where they are used."""
     roots = [*body.outputs, *(guard.condition for guard in body.guards)]
     varying = dependents(parameters, roots)
+    required = {guard.condition for guard in body.guards} - varying
+    lengths = {shapes.resolve(each) if isinstance(each, Dim) else each for each in toposort(required)}
     outer: set[Value] = set()
     failing: set[Value] = set()
     found: set[Value] = set()
@@ -163,8 +166,19 @@ def invariants(body: Body, parameters: Sequence[Value]) -> set[Value]:
             continue
         if not outer.isdisjoint(value.inputs):
             outer.add(value)
-        if may_fail(value) or not failing.isdisjoint(value.inputs):
+        if may_fail(value) or not failing.isdisjoint(value.inputs) or is_guarded(value, required, lengths):
             failing.add(value)
         elif value in outer and value.op.kind not in ("view", "identity") and not is_recomputed(value):
             found.add(value)
     return found
+
+
+def is_guarded(value: Node, required: set[Value], lengths: set[Extent]) -> bool:
+    """Whether a value may be computed only where what a body requires holds: its type requires that, or it reads or
+    writes at places that are outside of an array of another length. A loop that takes no step requires nothing."""
+    if any(each.condition in required for each in value.required):
+        return True
+    if value.op.kind != "view" and not isinstance(value.op.lower, lowering.Assemble):
+        return False
+    extents = (shapes.resolve(extent) for extent in value.inputs[0].shape)
+    return any(isinstance(extent, Value) and not lengths.isdisjoint(toposort([extent])) for extent in extents)
