@@ -55,7 +55,8 @@ CASES = (exponential, last_element, first_row, unequal, until)
 
 
 def hoisted(function: Any) -> set[str]:
-    graph = ng.graph_jit(function).graph(np.ones(4), np.ones(2))
+    compiled: Any = ng.graph_jit(function)
+    graph = compiled.graph(np.ones(4), np.ones(2))
     return {each.op.name for each in graph.order if isinstance(each, Node)}
 
 
@@ -71,7 +72,7 @@ def test_nothing_outside_of_an_array_is_computed_before_a_loop(function: Any) ->
 @pytest.mark.parametrize("function", CASES, ids=lambda each: each.__name__)
 def test_a_loop_requires_what_its_steps_do(function: Any, length: int, steps: int) -> None:
     arguments = np.arange(length) / 4.0, np.arange(steps) + 1.0
-    compiled = ng.graph_jit(function)
+    compiled: Any = ng.graph_jit(function)
     try:
         expected = function(*arguments)
     except (IndexError, ValueError) as error:
