@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit, value_and_grad
+from numbagraph import grad, graph_jit, value_and_grad
 
 X = np.linspace(0.1, 1.0, 20)
 BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
@@ -339,6 +339,50 @@ def test_a_result_that_is_the_same_in_each_call():
 def test_out_in_a_traced_function():
     with pytest.raises(TypeError, match="traced function"):
         graph_jit(lambda x: affine(x, x, out=np.empty(20)))(X)
+
+
+def add_in_place(y, x):
+    y += x
+
+
+def add_to_a_slice(y, x):
+    y[1:] += x[:-1]
+
+
+def add_at_positions(y, x):
+    y[np.array([2, 0, 1])] += x
+
+
+def add_at_repeated_positions(y, x):
+    np.add.at(y, np.array([1, 1, 2]), x)
+
+
+def copy_to(y, x):
+    np.copyto(y, x)
+
+
+def add_with_out(y, x):
+    np.add(x, 1, out=y)
+
+
+WRITES = [add_in_place, add_to_a_slice, add_at_positions, add_at_repeated_positions, copy_to, add_with_out]
+
+
+@pytest.mark.parametrize("write", WRITES, ids=lambda each: each.__name__)
+def test_arrays_that_the_function_has_made_with_numpy(write):
+    """Such an array is NumPy's own until something traced is written into it."""
+
+    def function(x):
+        y = np.ones(3)
+        write(y, x)
+        return y
+
+    x = np.array([1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(graph_jit(function)(x), function(x))
+    weights = np.array([1.0, -3.0, 5.0])
+    found = grad(lambda x: np.sum(weights * function(x)))(x)
+    expected = [weights @ (function(x + each) - function(x)) for each in np.eye(3)]
+    np.testing.assert_allclose(found, expected)
 
 
 def test_checks_that_fail():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.active import refused
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
 from numbagraph.ir import shapes
@@ -104,7 +105,7 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
 def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
     """One position after the other, so that each sees what those before it have done."""
     if not isinstance(array, Tracer):
-        raise TraceError(f"{ufunc.__name__}.at must write into a traced array\n  at {user_source()}")
+        raise refused(TraceError(f"{ufunc.__name__}.at must write into a traced array\n  at {user_source()}"))
     count = array.size
     numbers = Tracer(iota(count.value if isinstance(count, Tracer) else count)).reshape(array.shape)
     places = numbers[indices]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.unknown import Unknown
 from numbagraph.ir.op import load
@@ -31,7 +32,7 @@ def target_of(out: Any, name: str) -> Any:
     """The array that ``out=`` says results are written into."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(target, Unknown):
-        raise TraceError(f"out= of {name} must be one traced array\n  at {user_source()}")
+        raise refused(TraceError(f"out= of {name} must be one traced array\n  at {user_source()}"))
     return target
 
 
@@ -47,7 +48,7 @@ def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, .
 def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> None:
     """What a NumPy function does that writes into its first argument."""
     if not isinstance(array, Unknown):
-        raise TraceError(f"numpy.{name} must write into a traced array\n  at {user_source()}")
+        raise refused(TraceError(f"numpy.{name} must write into a traced array\n  at {user_source()}"))
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
 
 
