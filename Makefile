@@ -12,6 +12,7 @@ created := .created-$(or $(python_version),without-python)
 dev := .venv/.installed-dev
 demo := .venv/.installed-demo
 test := .venv/.installed-test
+docs := .venv/.installed-docs
 # PyTensor holds Numba back. With an environment of their own, the benchmarks cannot change what the tests run on.
 bench := .venv-bench/.installed-bench
 # PyMC does, too. Python 3.11 has PyMC 5, newer ones have PyMC 6: each has an environment, and neither unmakes the other.
@@ -24,7 +25,7 @@ bench_pymc := $(pymc)/.installed-bench-pymc
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-quick test-all test-pymc nightly lint format bench bench-pymc clean
+.PHONY: help demo demo-pymc test test-quick test-all test-pymc nightly lint format docs bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -80,6 +81,10 @@ format: $(dev)  ## mend what ruff can mend
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 
+# The pages' own examples are run by the tests; this runs the gallery.
+docs: $(docs)  ## the documentation, in docs/_build/html; warnings are errors
+	.venv/bin/python -m sphinx --builder html --fail-on-warning --keep-going $(ARGS) docs docs/_build/html
+
 bench: $(bench)  ## compare with NumPy, Numba, numexpr, JAX and PyTensor
 	.venv-bench/bin/python -m asv_benchmarks.compare $(ARGS)
 
@@ -87,7 +92,7 @@ bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own
 	$(pymc)/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .asv build dist .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/$(created) .venv-bench/$(created) $(pymc)/$(created):
@@ -97,10 +102,10 @@ clean:  ## remove the environments and what tools left behind
 	$(PYTHON) -m venv $(@D)
 	touch $@
 
-$(dev) $(demo) $(test): .venv/$(created)
+$(dev) $(demo) $(test) $(docs): .venv/$(created)
 $(bench): .venv-bench/$(created)
 $(test_pymc) $(demo_pymc) $(bench_pymc): $(pymc)/$(created)
-$(dev) $(demo) $(test) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc): pyproject.toml
+$(dev) $(demo) $(test) $(docs) $(bench) $(test_pymc) $(demo_pymc) $(bench_pymc): pyproject.toml
 	@echo 'Installing numbagraph with its extra `$(subst .installed-,,$(@F))`'
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	touch $@

@@ -15,16 +15,36 @@ import numbagraph.runtime.threads
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "numbagraph"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+RUN = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "installation", "tour", "sharp_bits", "coming_from")),
+    *(page for page in sorted(ROOT.glob("docs/howto/*.md")) if ">>> " in page.read_text()),
+]
+"""Pages whose examples are run here."""
+RUN_ELSEWHERE = [ROOT / "docs" / "pymc.md"]
+"""With PyMC, which is in few environments: `tests/pymc_bridge/test_mode.py`."""
 FILE = r"`([a-z_]\w*/[\w/]*\.(?:py|ll))`"
 NAMES = r"(?:`[\w.]+`(?:, | and )?)+"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-@pytest.mark.parametrize("page", ["docs/tour.md"])
-def test_examples_of_a_page(page: str) -> None:
-    results = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=OPTIONS)
-    assert results.attempted > 10
+@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_a_page(page: Path) -> None:
+    results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
+    assert results.attempted > 1
     assert results.failed == 0
+
+
+def test_each_block_of_python_is_run() -> None:
+    """Blocks are examples of doctest; those that are none, as in the README, are programs."""
+    for page in PAGES:
+        text = page.read_text()
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+        for block in blocks:
+            if block.startswith(">>> "):
+                assert page in [*RUN, *RUN_ELSEWHERE], f"{page} is not among the pages whose examples are run"
+                assert block.endswith("\n\n"), f"what the last example of a block of {page} prints has no end"
+            elif page == ROOT / "README.md":
+                exec(compile(block, str(page), "exec"), {"__name__": "README"})
 
 
 def test_the_table_of_ops_is_up_to_date() -> None:
