@@ -47,6 +47,11 @@ def test_each_block_of_python_is_run() -> None:
                 exec(compile(block, str(page), "exec"), {"__name__": "README"})
 
 
+def test_the_gallery_shows_each_of_its_examples() -> None:
+    shown = re.findall(r"^```\{example\} (\w+)$", (ROOT / "docs" / "gallery.md").read_text(), flags=re.MULTILINE)
+    assert sorted(shown) == sorted(script.stem for script in (ROOT / "examples" / "gallery").glob("*.py"))
+
+
 def test_the_table_of_ops_is_up_to_date() -> None:
     command = [sys.executable, str(ROOT / "tools" / "op_table.py"), "--check"]
     assert subprocess.run(command, check=False).returncode == 0
