@@ -19,6 +19,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--workloads", nargs="+", metavar="PATTERN", default=[], help=f"globs, or parts of names; {PYMC}: models"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write a page of Markdown there, plots beside it")
     parser.add_argument("--threads", type=int, default=1, help="threads and cores for each system; 0: all (default: 1)")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each cell of `run` (default: 1)")
     parser.add_argument("--repeats", type=int, default=3, help="new processes for each cold cell (default: 3)")

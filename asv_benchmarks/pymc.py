@@ -339,7 +339,7 @@ def compare(
             report.print_results(console, what, [Name(each) for each in systems], results.of(what), TITLES)
     report.print_bars(console, results, BARS)
     if json:
-        report.write_json(json, 1, results, BARS)
+        report.write_json(json, report.document(1, results, BARS))
     return 1 if any(result.failed for result in results.all()) else 0
 
 

@@ -1,15 +1,17 @@
 """Tables of medians and ratios, and the JSON of a run."""
 
 import json
+import os
 import platform
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from .bars import BARS, Bar
-from .results import Result, Results
+from .results import Result, Results, duration
 from .systems import SYSTEMS, System
 
 TITLES = {
@@ -27,13 +29,6 @@ def console() -> Console:
     """As wide as the tables where the output goes to a file."""
     terminal = Console(highlight=False)
     return terminal if terminal.is_terminal else Console(highlight=False, width=140)
-
-
-def duration(seconds: float) -> str:
-    for unit, scale in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
-        if seconds < 999.5 * scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds:.3g} s"
 
 
 def cell(result: Result | None, base: float | None) -> str:
@@ -101,19 +96,24 @@ def print_bars(console: Console, results: Results, bars: tuple[Bar, ...] = BARS)
     console.print(table)
 
 
-def write_json(path: Path, threads: int, results: Results, bars: tuple[Bar, ...] = BARS) -> None:
-    document = {
+def document(threads: int, results: Results, bars: tuple[Bar, ...] = BARS) -> dict[str, Any]:
+    """All of a run, as JSON has it."""
+    return {
         "machine": {
             "processor": processor(),
             "system": platform.platform(),
             "python": platform.python_version(),
+            "load": round(os.getloadavg()[1], 1),  # of the last five minutes, this run's own share included
         },
         "versions": {name: system.version() for name, system in SYSTEMS.items() if system.installed()},
         "threads": threads,
         "results": [asdict(result) | {"median": result.seconds} for result in results.all()],
         "bars": [{"bar": b.text, "measured": b.measure(results), "at_most": b.limit} for b in bars],
     }
-    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def write_json(path: Path, found: dict[str, Any]) -> None:
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def processor() -> str:

@@ -1,8 +1,11 @@
 """What a measurement yields: a median with its samples, or the reason why there is none."""
 
+import json
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,15 @@ class Results:
     def seconds(self, what: str, row: str, system: str) -> float | None:
         result = self._cells.get((what, row, system))
         return result.seconds if result else None
+
+
+def duration(seconds: float) -> str:
+    for unit, scale in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
+        if seconds < 999.5 * scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `report.write_json` wrote."""
+    return json.loads(path.read_text())

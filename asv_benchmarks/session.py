@@ -8,7 +8,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import track
 
-from . import cold, kernels, report, steady
+from . import cold, kernels, page, report, steady
 from .results import Result, Results
 from .systems import SYSTEMS, System
 from .workloads import select
@@ -28,7 +28,9 @@ def hold(options: Namespace) -> int:
         report.print_results(console, what, systems, measured)
     report.print_bars(console, results)
     if options.json:
-        report.write_json(options.json, options.threads, results)
+        report.write_json(options.json, report.document(options.threads, results))
+    if options.page:
+        page.write(report.document(options.threads, results), options.page)
     return 1 if any(result.failed for result in results.all()) else 0
 
 

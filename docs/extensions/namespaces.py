@@ -20,8 +20,8 @@ def signature(function: Any) -> str:
 
 def summary(function: Any) -> str:
     """What the library says first: the facts about the op are the first paragraph, and its text follows."""
-    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    return " ".join(paragraphs[min(1, len(paragraphs) - 1)].split())
+    _, *paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return " ".join(paragraphs[0].split()) if paragraphs else "numbagraph's own."
 
 
 class Namespace(SphinxDirective):
