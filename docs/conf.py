@@ -15,6 +15,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
     "gallery",
     "namespaces",
     "repository",
@@ -26,6 +27,8 @@ html_copy_source = False
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 default_role = "code"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
