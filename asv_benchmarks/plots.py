@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 if TYPE_CHECKING:
     from .page import Row
@@ -72,14 +73,17 @@ def by_size(rows: list["Row"]) -> Figure:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_title(workload, fontsize=10)
+        if len(own) < 5:
+            axes.minorticks_off()
+            axes.set_xticks([row.size for row in own], [f"{row.size:,}" for row in own])
         axes.grid(alpha=0.3)
     for axes in panels[len(groups) :]:
         axes.set_axis_off()
     panels[0].set_ylabel("seconds")
-    handles = dict(zip(*(each[::-1] for each in panels[0].get_legend_handles_labels()), strict=True))
+    figure.tight_layout()
+    shown: dict[str, Line2D] = {}
     for axes in panels[: len(groups)]:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles.keys(), loc="upper center", ncols=6, bbox_to_anchor=(0.5, 0.02))
-    figure.tight_layout()
+            shown.setdefault(label, handle)
+    figure.legend(shown.values(), shown.keys(), loc="upper center", ncols=6, bbox_to_anchor=(0.5, 0.0))
     return figure

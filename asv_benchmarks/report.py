@@ -18,6 +18,7 @@ TITLES = {
     "import": "Import, new process",
     "run": "Steady state, time a call",
     "overhead": "Steady state, time a call",
+    "scaling": "Steady state by size, time a call",
     "functions": "One function of each element, time a call",
     "compile": "Cold: from the function to its first result, empty cache, import excluded",
     "second": "The same in a second process, full cache",

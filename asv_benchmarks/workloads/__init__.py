@@ -17,7 +17,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *loops.WORKLOADS,
     *functions.WORKLOADS,
 )
-TAGGED = ("overhead", "growth", "functions")
+TAGGED = ("overhead", "growth", "functions", "scaling")
 """What is measured on the workloads with that tag only."""
 APART = "functions"
 """What is measured on nothing else, because there are many of them."""

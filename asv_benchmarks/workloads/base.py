@@ -8,6 +8,7 @@ import numpy as np
 
 SEED = 20240229
 GROWTH_SIZES = (100, 300, 1000)
+SCALING_SIZES = tuple(10**power for power in range(9))
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Workload:
     def sizes_for(self, what: str) -> tuple[int, ...]:
         if what == "growth":
             return GROWTH_SIZES
+        if what == "scaling":
+            return SCALING_SIZES
         if what in ("compile", "second"):
             return self.compile_sizes or self.sizes[:1]
         return self.sizes

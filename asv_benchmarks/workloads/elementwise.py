@@ -104,12 +104,13 @@ def dot_problem(n: int) -> Problem:
 
 
 OVERHEAD = frozenset({"overhead"})
+SCALING = frozenset({"scaling"})
 WORKLOADS = (
     Workload("add_one", (1, 10), add_one_problem, tags=OVERHEAD),
     Workload("five_arrays", (10,), five_arrays_problem, tags=OVERHEAD),
-    Workload("sum_squares", (10**4, 10**6, 10**7), sum_squares_problem),
+    Workload("sum_squares", (10**4, 10**6, 10**7), sum_squares_problem, tags=SCALING),
     Workload("chain", (10**4, 10**6), chain_problem),
     Workload("chain_float32", (10**4, 10**6), lambda n: chain_problem(n, np.float32), rtol=1e-5),
-    Workload("sum_exp", (10**4, 10**6), sum_exponentials_problem),
+    Workload("sum_exp", (10**4, 10**6), sum_exponentials_problem, tags=SCALING),
     Workload("dot", (10**7,), dot_problem),
 )
