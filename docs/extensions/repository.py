@@ -33,6 +33,8 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
         return f"{text} (`{path.relative_to(ROOT)}`)"
 
     source[0] = re.sub(r"\[([^\]]*)\]\((\.\./[^)#\s]+)\)", without_link, source[0])
+    # What doctest needs at the end of a block, nobody has to see.
+    source[0] = re.sub(r"(^```python\n(?:(?!```).)*?\n)\n```", r"\1```", source[0], flags=re.DOTALL | re.MULTILINE)
     if page.stem == OVERVIEW:
         source[0] += LISTED
 

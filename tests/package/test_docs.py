@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "numbagraph"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 RUN = [
-    *(ROOT / "docs" / f"{name}.md" for name in ("index", "installation", "tour", "sharp_bits", "coming_from")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("index", "installation", "tour", "sharp_bits", "coming_from", "replacements")
+    ),
     *(page for page in sorted(ROOT.glob("docs/howto/*.md")) if ">>> " in page.read_text()),
 ]
 """Pages whose examples are run here."""
