@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
 if TYPE_CHECKING:
     from .page import Row
@@ -73,8 +74,8 @@ def by_size(rows: list["Row"]) -> Figure:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_title(workload, fontsize=10)
-        if len(own) < 5:
-            axes.minorticks_off()
+        if own[-1].size < 100 * own[0].size:  # powers of ten would be few
+            axes.xaxis.set_minor_locator(NullLocator())
             axes.set_xticks([row.size for row in own], [f"{row.size:,}" for row in own])
         axes.grid(alpha=0.3)
     for axes in panels[len(groups) :]:
