@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.active import refused
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.frontend.writers import not_traced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ops.creation import iota
@@ -105,7 +105,7 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
 def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
     """One position after the other, so that each sees what those before it have done."""
     if not isinstance(array, Tracer):
-        raise refused(TraceError(f"{ufunc.__name__}.at must write into a traced array\n  at {user_source()}"))
+        raise not_traced(f"{ufunc.__name__}.at must write into a traced array")
     count = array.size
     numbers = Tracer(iota(count.value if isinstance(count, Tracer) else count)).reshape(array.shape)
     places = numbers[indices]

@@ -28,11 +28,17 @@ class Named:
         return self.function(*args, **kwargs)
 
 
+def not_traced(text: str) -> TraceError:
+    """NumPy's own array: one that the function has made is traced where the function is converted."""
+    advice = "pass an array from outside of the function as an argument, or return what it would become (y = y + x)"
+    return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
+
+
 def target_of(out: Any, name: str) -> Any:
     """The array that ``out=`` says results are written into."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(target, Unknown):
-        raise refused(TraceError(f"out= of {name} must be one traced array\n  at {user_source()}"))
+        raise not_traced(f"out= of {name} must be one traced array")
     return target
 
 
@@ -48,7 +54,7 @@ def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, .
 def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> None:
     """What a NumPy function does that writes into its first argument."""
     if not isinstance(array, Unknown):
-        raise refused(TraceError(f"numpy.{name} must write into a traced array\n  at {user_source()}"))
+        raise not_traced(f"numpy.{name} must write into a traced array")
     array._rebind(Named(name, write), *args)  # type: ignore[attr-defined]
 
 
