@@ -24,6 +24,8 @@ exclude_patterns = ["extensions"]
 html_theme = "furo"
 html_title = f"numbagraph {release}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
