@@ -25,6 +25,9 @@ def declared(name: str, found: object) -> str:
     """One name of a stub."""
     if isinstance(found, Function):
         return f"def {name}{parameters(inspect.signature(found))} -> Any: ..."
+    if inspect.ismodule(found):
+        package, _, _ = found.__name__.rpartition(".")
+        return f"from {package} import {name} as {name}"
     if isinstance(found, float) or found is None:
         return f"{name}: {'None' if found is None else 'float'}"
     module = "numpy.linalg" if hasattr(np.linalg, name) else "numpy.fft" if hasattr(np.fft, name) else "numpy"

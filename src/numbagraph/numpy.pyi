@@ -1,11 +1,19 @@
 # Written by tools/stubs.py with NumPy 2.4.6 and SciPy 1.17.1.
 from typing import Any
+from numbagraph import fft as fft
+from numbagraph import linalg as linalg
+from numpy import __array_api_version__ as __array_api_version__
+from numpy import __array_namespace_info__ as __array_namespace_info__
+from numpy import bool as bool
 from numpy import bool_ as bool_
+from numpy import broadcast_shapes as broadcast_shapes
+from numpy import can_cast as can_cast
 from numpy import complex128 as complex128
 from numpy import complex64 as complex64
 from numpy import finfo as finfo
 from numpy import float32 as float32
 from numpy import float64 as float64
+from numpy import from_dlpack as from_dlpack
 from numpy import iinfo as iinfo
 from numpy import int16 as int16
 from numpy import int32 as int32
@@ -17,6 +25,7 @@ from numpy import uint16 as uint16
 from numpy import uint32 as uint32
 from numpy import uint64 as uint64
 from numpy import uint8 as uint8
+from numpy import unstack as unstack
 def abs(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
 def absolute(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
 def acos(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
@@ -53,6 +62,7 @@ def ascontiguousarray(a: Any, dtype: Any = ..., order: Any = ..., *, device: Any
 def asfortranarray(a: Any, dtype: Any = ..., order: Any = ..., *, device: Any = ..., copy: Any = ..., like: Any = ...) -> Any: ...
 def asin(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
 def asinh(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
+def astype(x: Any, dtype: Any, /, *, copy: Any = ..., device: Any = ...) -> Any: ...
 def atan(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
 def atan2(x1: Any, x2: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...
 def atanh(x: Any, /, out: Any = ..., *, where: Any = ..., casting: Any = ..., order: Any = ..., dtype: Any = ..., subok: Any = ..., signature: Any = ...) -> Any: ...

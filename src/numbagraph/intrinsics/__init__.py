@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
 
     They are not put into this module's globals, where ``any`` and ``sum`` would hide Python's from the code here.
     """
-    if not name.startswith("_") and any(op.name.startswith(f"{name}.") for op in registry):
+    if not name.startswith("_") and any(each.startswith(f"{name}.") for each in registry.names()):
         return namespace(name)
     if name.startswith("_") or name not in registry:
         raise AttributeError(f"module {__name__!r} has no op {name!r}")
@@ -39,4 +39,4 @@ def namespace(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(op.name for op in registry)})
+    return sorted({*globals(), *registry.names()})

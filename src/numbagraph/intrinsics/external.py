@@ -22,6 +22,12 @@ NUMPY_LOOP = "numbagraph.numpy_loop."
 """The prefix of external symbols that are inner loops of the ufuncs of `numpy.fft`, and what these loops are handed:
 "name.number.loop" and "name.number.data", by the number among the ufunc's types."""
 
+NUMPY_SORT = "numbagraph.numpy_sort."
+"""The prefix of external symbols that sort elements of NumPy's dtypes: "name.dtype.kind", as in "argsort.int8.stable".
+The name is "sort" or "argsort", and the kind one of `SORTS`."""
+
+SORTS = ("quicksort", "heapsort", "stable")
+
 NUMPY_RANDOM = "numbagraph.numpy_random."
 """The prefix of external symbols that are NumPy's distributions, which `numpy.random` exports for callers from C."""
 
@@ -125,10 +131,35 @@ def _loop_address(name: str) -> int:
     ufunc, number, what = name.split(".")
     with importing:
         record = id(getattr(import_module("numpy.fft._pocketfft_umath"), ufunc))
-    word = ctypes.sizeof(ctypes.c_void_p)
     # an object's head, four integers; then the loops, and the data of each, which may be none
-    table = ctypes.c_void_p.from_address(record + 4 * word + (0 if what == "loop" else word)).value
-    return (ctypes.c_void_p.from_address(table + int(number) * word).value or 0) if table else 0
+    table = ctypes.c_void_p.from_address(record + 4 * _WORD + (0 if what == "loop" else _WORD)).value
+    return (ctypes.c_void_p.from_address(table + int(number) * _WORD).value or 0) if table else 0
+
+
+_WORD = ctypes.sizeof(ctypes.c_void_p)
+_FUNCTIONS_OF_DTYPES = 365
+"""The place of ``_PyDataType_GetArrFuncs`` in NumPy's table of functions (``PyArray_API``)."""
+_FIRST_SORT = 33
+"""The place of ``sort`` in ``PyArray_ArrFuncs``, behind the casts and twelve functions; ``argsort`` follows."""
+
+
+@cache
+def _functions_of_dtype(dtype: str) -> int:
+    """The address of the functions of a dtype (NumPy's manual, "PyArray_ArrFuncs")."""
+    with importing:
+        numpy = import_module("numpy")
+        table = _capsule_pointer(import_module("numpy._core._multiarray_umath")._ARRAY_API, None)
+    address = ctypes.c_void_p.from_address(table + _FUNCTIONS_OF_DTYPES * _WORD).value or 0
+    return ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(address)(numpy.dtype(dtype))
+
+
+def _sort_address(symbol: str) -> int:
+    name, dtype, kind = symbol.split(".")
+    place = _FIRST_SORT + (len(SORTS) if name == "argsort" else 0) + SORTS.index(kind)
+    address = ctypes.c_void_p.from_address(_functions_of_dtype(dtype) + place * _WORD).value
+    if not address:
+        raise LookupError(f"this NumPy has no {kind} {name} of {dtype}")
+    return address
 
 
 @cache
@@ -146,6 +177,7 @@ FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
     SCIPY: one_by_one(_special_address),
     BLAS: one_by_one(partial(_address, "scipy.linalg.cython_blas")),
     NUMPY_LOOP: one_by_one(_loop_address),
+    NUMPY_SORT: one_by_one(_sort_address),
     NUMPY_RANDOM: one_by_one(_random_address),
     LAPACK: one_by_one(partial(_address, "scipy.linalg.cython_lapack")),
 }

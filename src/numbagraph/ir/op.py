@@ -76,6 +76,10 @@ class Registry:
     def __contains__(self, name: str) -> bool:
         return name in self._ops or name in self._deferred
 
+    def names(self) -> list[str]:
+        """The names of all, which imports no module."""
+        return [*self._ops, *self._deferred]
+
     def holds(self, op: Op) -> bool:
         """Whether an op is one of them, and so lives as long as the process."""
         return self._ops.get(op.name) is op

@@ -41,6 +41,7 @@ from numbagraph.ops import (
 )
 
 DEFERRED = {
+    "array_standard": "astype",
     "bessel_functions": (
         "airy airye bei beip ber berp besselpoly jve k0 k0e k1 k1e kei keip ker kerp kn kv log_wright_bessel "
         "modstruve struve wright_bessel y0 y1 yn yv yve"
@@ -76,6 +77,7 @@ DEFERRED = {
         "dawsn erfi exp1 expi expn fresnel it2i0k0 it2j0y0 it2struve0 itairy iti0k0 itj0y0 itmodstruve0 itstruve0 "
         "kolmogi kolmogorov shichi sici spence"
     ),
+    "order_statistics": "order_statistics parted parted_positions",
     "partitions": "argpartition lexsort partition sort_complex",
     "polynomials": (
         "chebval hermeval hermval lagval legval polyadd polyder polyfit polyint polymul polynomial_value polysub "

@@ -26,6 +26,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Lowering, Node, Op, Unsupported, Value, constant
+from numbagraph.ops.identity import require_cpu
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
 
 
@@ -179,7 +180,10 @@ def linspace(
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
+    require_cpu(device)
     first, last = as_value(start), as_value(stop)
     working = common_dtype((kind_of(first), kind_of(last), float))
     wanted = working if dtype is None else canonical_dtype(dtype)

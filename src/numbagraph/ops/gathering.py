@@ -459,8 +459,16 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
 
 def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
     """Elements at run-time positions of one axis, in each row along it."""
-    where = [
-        positions if each == axis else along(iota(extent), each, value.ndim) for each, extent in enumerate(value.shape)
-    ]
     flags = tuple(checked and each == axis for each in range(value.ndim))
-    return gather.bind(value, *where, axis=-value.ndim, checked=flags)
+    return gather.bind(value, *places_along(value.shape, positions, axis), axis=-value.ndim, checked=flags)
+
+
+def scatter_along(updates: Value, positions: Value, shape: Sequence[Extent], axis: int) -> Value:
+    """Zeros of a shape with ``updates`` added at positions of one axis, all inside of it, in each row along it."""
+    return scatter(updates, places_along(shape, positions, axis), shape, -len(shape), (False,) * len(shape))
+
+
+def places_along(shape: Sequence[Extent], positions: Value, axis: int) -> list[Value]:
+    """The positions of all axes, of which one has its own in each row."""
+    count = len(shape)
+    return [positions if each == axis else along(iota(extent), each, count) for each, extent in enumerate(shape)]

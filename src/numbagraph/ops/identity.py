@@ -71,15 +71,32 @@ def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
     return value if value.ndim else op.bind(value)
 
 
-def of_dtype(a: Any, dtype: Any = None) -> Any:
+def as_array_frontend(
+    op: Op, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Value:
+    """The order of memory and whether to copy are the compiler's matter; there is one device."""
+    del order, copy, like
+    require_cpu(device)
+    return as_array(op, as_value(a), dtype)
+
+
+def require_cpu(device: Any) -> None:
+    """What NumPy refuses."""
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+
+
+def of_dtype(a: Any, dtype: Any = None, *_: Any, copy: Any = None, **__: Any) -> Any:
     """What ``asarray`` gives back as it is."""
+    if copy:
+        return None
     return a if dtype is None or getattr(a, "dtype", None) == canonical_dtype(dtype) else None
 
 
 asarray = identity(
     "asarray",
     lambda g, y, x: (g,),
-    frontend=lambda op, a, dtype=None: as_array(op, as_value(a), dtype),
+    frontend=as_array_frontend,
     implements=(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
     view_of=of_dtype,
 )

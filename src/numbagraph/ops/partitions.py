@@ -1,4 +1,4 @@
-"""Partly sorted arrays, which whole sorted ones are, and orders by several keys."""
+"""Partly sorted arrays, and orders by several keys."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
-from numbagraph.blockwise.promotion import as_strong, as_value
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, INT64
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import imag, real
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import along, iota, number_as
 from numbagraph.ops.gathering import gather_along
 from numbagraph.ops.joining import as_sequence
+from numbagraph.ops.order_statistics import argpart, part, parted
 from numbagraph.ops.reduction import all
-from numbagraph.ops.selection import cast
-from numbagraph.ops.shape import broadcast_value
+from numbagraph.ops.selection import cast, where
+from numbagraph.ops.shape import broadcast_value, move, ravel
 from numbagraph.ops.sorting import argsort, sort, with_axis
 
 
-def sorted_instead(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's function after which the parts are in order, too: which order they have is left open."""
+def in_parts(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function, where each part keeps its order: NumPy leaves open which one it has."""
 
     def reference(a: np.ndarray, kth: Any, axis: Any = -1) -> np.ndarray:
         function(a, kth, axis)  # which refuses what is out of bounds
-        return np.sort(a, axis) if function is np.partition else np.argsort(a, axis, kind="stable")
+        array = np.ravel(a) if axis is None else a
+        rows = np.moveaxis(array, -1 if axis is None else axis, -1)
+        places = np.unique(np.ravel(kth) % rows.shape[-1])
+        order = parted(np, rows, places)
+        found = np.take_along_axis(rows, order, -1) if function is np.partition else order
+        return np.moveaxis(found, -1, -1 if axis is None else axis)
 
     reference.__name__ = function.__name__
     return reference
@@ -42,28 +48,33 @@ def partition_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
     return [(numbers, 1), (numbers[:12].reshape(2, -1), [0, -1], 0), (numbers, -1, None)]
 
 
-def require_inside(value: Value, kth: Any, axis: int) -> None:
+def places_in(value: Value, kth: Any, axis: int) -> Value:
+    """The places of sorted elements at which an array is parted, in order."""
     positions, length = as_value(kth), shapes.as_value(value.shape[axis])
     if positions.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
     inside = (positions >= -length) & (positions < length) | equal(length, 0)
     shapes.require(all(inside) if inside.ndim else inside, f"kth(={kth}) out of bounds", ValueError)
+    places = ravel(where(positions < 0, positions + length, positions))
+    return sort(places) if positions.ndim else places
 
 
-@decomposition(sorted_instead(np.partition), name="partition", implements=(np.partition,), samples=partition_samples)
+def parting(op: Op, a: Any, kth: Any, axis: Any) -> Value:
+    value, axis = with_axis(a, axis)
+    last = value.ndim - 1
+    places = places_in(value, kth, axis)
+    return move(op(move(value, [axis], [last]), places), [last], [axis])
+
+
+@decomposition(in_parts(np.partition), name="partition", implements=(np.partition,), samples=partition_samples)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Value:
-    value, place = with_axis(a, axis)
-    require_inside(value, kth, place)
-    return sort(value, place)
+    value = as_value(a)
+    return convert(parting(part, value, kth, axis), value.dtype)
 
 
-@decomposition(
-    sorted_instead(np.argpartition), name="argpartition", implements=(np.argpartition,), samples=partition_samples
-)
+@decomposition(in_parts(np.argpartition), name="argpartition", implements=(np.argpartition,), samples=partition_samples)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Value:
-    value, place = with_axis(a, axis)
-    require_inside(value, kth, place)
-    return argsort(value, place, kind="stable")
+    return parting(argpart, a, kth, axis)
 
 
 def lexsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

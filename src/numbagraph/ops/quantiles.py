@@ -1,6 +1,7 @@
 """Medians, quantiles and percentiles, also of what is not NaN: interpolated between elements in order.
 
-The methods are those of Hyndman and Fan (1996) which interpolate, and the four that choose by position.
+The methods are those of Hyndman and Fan ("Sample quantiles in statistical packages", 1996), and the four that choose by
+position. Few elements are selected; for many, or with weights, rows are sorted.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from numbagraph.ir.values import Constant, Op, Value, constant
 from numbagraph.ops.comparison import equal, greater_equal, isnan, less_equal, logical_and, logical_or, maximum, minimum
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.gathering import gather_along
+from numbagraph.ops.order_statistics import elements_at
 from numbagraph.ops.reduction import all, any, sum
 from numbagraph.ops.rounding import ceil, floor, rint
+from numbagraph.ops.running import cumsum
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import broadcast_value, expand_at, permute, ravel, reshape_value
-from numbagraph.ops.sorting import sort
+from numbagraph.ops.shape import broadcast_value, expand_at, move, permute, ravel, reshape_value
+from numbagraph.ops.slicing import narrow
+from numbagraph.ops.sorting import argsort, insertion_points, sort
+from numbagraph.ops.statistics import weights_along
 
 CONTINUOUS = {
     "linear": (1.0, 1.0),
@@ -36,6 +41,21 @@ CONTINUOUS = {
 """Hyndman and Fan's two parameters: where among n elements a quantile lies."""
 
 BY_POSITION = {"lower": floor, "higher": ceil, "nearest": rint}
+
+
+def closest(at: Value) -> Value:
+    """The nearest position; of two, the one whose number, counted from 1, is even."""
+    low = at - 0.5
+    below = floor(low)
+    is_even = equal(below - 2 * floor(below / 2), 1)
+    return where(logical_and(equal(low, below), is_even), below, below + 1)
+
+
+BY_JUMPS: dict[str, Callable[[Value], Value]] = {"inverted_cdf": ceil, "closest_observation": closest}
+METHODS = (*CONTINUOUS, "averaged_inverted_cdf", *BY_JUMPS, *BY_POSITION, "midpoint")
+
+SELECTED = 24
+"""So many elements of a row are selected one after the other: sorting it takes as long as about twenty selections."""
 
 
 def merged(value: Value, axis: Any) -> Value:
@@ -55,18 +75,38 @@ def kept_dims(result: Value, value: Value, axis: Any, first: int) -> Value:
     return expand_at(result, [first + each for each in axes])
 
 
-def between(rows: Value, position: Value, count: Value) -> Value:
-    """The elements of rows in order around a position, interpolated; ``count`` is how many there are of each row."""
-    last = count - 1
-    position = minimum(maximum(position, convert(as_value(0), position.dtype)), convert(last, position.dtype))
+def between(rows: Value, position: Value, count: Value, weigh: Callable[[Value], Value] = lambda part: part) -> Value:
+    """The elements of rows in order around positions, interpolated; ``count`` is how many there are of each row."""
     below = floor(position)
-    weight = position - below
-    lower = convert(below, INT64)
-    upper = minimum(lower + 1, last)
-    left, right = (element(rows, each) for each in (lower, upper))
+    weight, lower = weigh(position - below), convert(below, INT64)
+    left, right = elements(rows, *(minimum(maximum(each, 0), count - 1) for each in (lower, lower + 1)))
     distance = right - left
     near = where(greater_equal(weight, 0.5), right - distance * (1 - weight), left + distance * weight)
     return where(equal(left, right), left, near)
+
+
+def half_at_jumps(part: Value) -> Value:
+    """The weight of the element behind a position: at an element it weighs as much as that, and behind it all."""
+    half, whole = (constant(each, dtype=part.dtype) for each in (0.5, 1.0))
+    return where(equal(part, 0), half, whole)
+
+
+def elements(rows: Value, *places: Value) -> list[Value]:
+    """The elements of rows at places of their sorted order, the same of all or of each its own."""
+    wide = [broadcast_value(each, shapes.broadcast_shapes([each.shape, (1,)], "places")) for each in places]
+    batch = shapes.broadcast_shapes([each.shape[:-1] for each in wide], "places")
+    together = registry["concatenate"]([broadcast_value(each, (*batch, each.shape[-1])) for each in wide], -1)
+    length = shapes.resolve(together.shape[-1])
+    if isinstance(length, int) and length <= SELECTED:
+        found = elements_at(rows, together)
+    else:
+        inside = broadcast_value(maximum(together, 0), (*rows.shape[:-1], together.shape[-1]))
+        found = gather_along(with_one_more(sort(rows)), inside, rows.ndim - 1, checked=False)
+    first, parts = 0, []
+    for each in wide:
+        parts.append(narrow(found, -1, first, each.shape[-1]))
+        first = shapes.add(first, each.shape[-1])
+    return parts
 
 
 def with_one_more(rows: Value) -> Value:
@@ -74,30 +114,60 @@ def with_one_more(rows: Value) -> Value:
     return registry["concatenate"]([rows, filled(number_as(0, rows.dtype), (*rows.shape[:-1], 1))], -1)
 
 
-def element(rows: Value, position: Value) -> Value:
-    """One element of each row, at least the first."""
-    position = broadcast_value(maximum(position, 0), (*rows.shape[:-1], 1))
-    return gather_along(rows, position, rows.ndim - 1, checked=False)
-
-
 def quantile_of(rows: Value, q: Value, method: str, count: Value) -> Value:
-    """The quantile of each row, whose NaN stand last."""
+    """Quantiles of each row of so many elements; the first and the last element, at positions outside."""
     scale = convert(count, q.dtype)
     if method in CONTINUOUS:
         alpha, beta = CONTINUOUS[method]
         at = (scale - 1) * q if method == "linear" else scale * q + (alpha + q * (1 - alpha - beta)) - 1
         return between(rows, at, count)
+    if method == "averaged_inverted_cdf":
+        return between(rows, scale * q - 1, count, half_at_jumps)
+    if method in BY_JUMPS:
+        at = convert(BY_JUMPS[method](scale * q - 1), INT64)
+        return elements(rows, minimum(maximum(at, 0), count - 1))[0]
     at = (scale - 1) * q
     if method in BY_POSITION:
-        return element(rows, convert(BY_POSITION[method](at), INT64))
+        return elements(rows, convert(BY_POSITION[method](at), INT64))[0]
     if method == "midpoint":
-        low, high = (element(rows, convert(each(at), INT64)) for each in (floor, ceil))
+        low, high = elements(rows, *(convert(each(at), INT64) for each in (floor, ceil)))
         return low + (high - low) * 0.5
-    known = ", ".join([*CONTINUOUS, *BY_POSITION, "midpoint"])
-    raise ValueError(f"method {method!r} of quantiles is not supported in a traced function: those that are: {known}")
+    raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
 
 
-def quantiles(a: Any, q: Any, axis: Any, method: str, keepdims: bool, skips: bool, scale: int) -> Value:
+def weighted_quantile(rows: Value, weights: Value, q: Value, count: Value) -> Value:
+    """The first elements in order whose weights, with those before, are at least a share ``q`` of all."""
+    order = argsort(rows, stable=True)
+    ordered, weights = (gather_along(each, order, rows.ndim - 1, checked=False) for each in (rows, weights))
+    shares = cumsum(weights, -1, FLOAT64)
+    shares = convert(shares / shares[..., -1:], q.dtype)
+    require(~isnan(shares), "Weights included NaN, inf or were all zero.")
+    # what weighs nothing is not the first of all
+    shares = where(equal(shares, 0), -1, shares)
+    places = minimum(insertion_points(shares, broadcast_value(q, (*rows.shape[:-1], *q.shape)), right=False), count - 1)
+    return gather_along(with_one_more(ordered), maximum(places, 0), rows.ndim - 1, checked=False)
+
+
+def require(condition: Value, text: str) -> None:
+    shapes.require(all(condition) if condition.ndim else condition, text, ValueError)
+
+
+def merged_weights(weights: Any, value: Value, axis: Any, method: str) -> Value:
+    """Weights of each element of the rows, as `average` takes them."""
+    if method != "inverted_cdf":
+        raise ValueError("Only method 'inverted_cdf' supports weights.")
+    axes = shapes.normalise_axes(axis, value.ndim)
+    given = as_strong(weights)
+    if given.dtype.kind == "c":
+        raise TypeError("Weights must be an array of real numbers")
+    spread = broadcast_value(weights_along(given, value, axis, axes), value.shape)
+    require(greater_equal(spread, 0), "Weights must be non-negative.")
+    return merged(convert(spread, FLOAT64), axis)
+
+
+def quantiles(
+    a: Any, q: Any, axis: Any, method: str, keepdims: bool, skips: bool, scale: int, weights: Any = None
+) -> Value:
     """What all of these functions have in common; ``scale`` is what ``q`` is a part of."""
     value = as_strong(a)
     if value.dtype.kind == "c":
@@ -110,32 +180,26 @@ def quantiles(a: Any, q: Any, axis: Any, method: str, keepdims: bool, skips: boo
     share = convert(share, own if share.type.weak else mixed)
     share = share / constant(scale, dtype=share.dtype) if scale != 1 else share
     require_share(share, scale)
-    ordered = sort(merged(value, axis))
-    length = convert(shapes.as_value(ordered.shape[-1]), INT64)
-    gaps = isnan(ordered) if value.dtype.kind == "f" else None
+    rows = merged(value, axis)
+    length = convert(shapes.as_value(rows.shape[-1]), INT64)
+    gaps = isnan(rows) if value.dtype.kind == "f" else None
     if not skips:
-        some = shapes.compare("greater", ordered.shape[-1], 0)
+        some = shapes.compare("greater", rows.shape[-1], 0)
         shapes.require(some, f"a quantile of no elements, along an axis of {value.type}", IndexError)
-    rows = with_one_more(ordered)
     count = length - sum(gaps, -1, keepdims=True) if skips and gaps is not None else length
-    flat = ravel(share) if share.ndim else share
-    each = [flat] if not share.ndim else [flat[number] for number in known_length(flat)]
-    results = [quantile_of(rows, one, method, count)[..., 0] for one in each]
-    if gaps is not None or (skips and results[0].dtype.kind == "f"):
-        missing = any(gaps, -1) if gaps is not None and not skips else equal(count, 0)
-        nothing = missing[..., 0] if missing.ndim == rows.ndim else missing
-        results = [where(nothing, constant(np.nan, dtype=result.dtype), result) for result in results]
-    found = registry["stack"](results) if share.ndim else results[0]
-    if share.ndim:
-        found = reshape_value(found, (*share.shape, *found.shape[1:]))
+    flat = ravel(share)
+    if weights is None:
+        found = quantile_of(rows, flat, method, count)
+    else:
+        heavy = merged_weights(weights, value, axis, method)
+        heavy = where(gaps, 0.0, heavy) if skips and gaps is not None else heavy
+        found = weighted_quantile(rows, heavy, flat, count)
+    if gaps is not None or (skips and found.dtype.kind == "f"):
+        missing = any(gaps, -1, keepdims=True) if gaps is not None and not skips else equal(count, 0)
+        found = where(missing, constant(np.nan, dtype=found.dtype), found)
+    found = move(found, [found.ndim - 1], [0])
+    found = reshape_value(found, (*share.shape, *found.shape[1:]))
     return kept_dims(found, value, axis, share.ndim) if keepdims else found
-
-
-def known_length(flat: Value) -> range:
-    length = shapes.resolve(flat.shape[0])
-    if not isinstance(length, int):
-        raise TypeError("how many quantiles there are must be known when the function is traced: write a list of them")
-    return range(length)
 
 
 def require_share(share: Value, scale: int) -> None:
@@ -148,11 +212,9 @@ def require_share(share: Value, scale: int) -> None:
     shapes.require(all(inside) if inside.ndim else inside, text, ValueError)
 
 
-def refuse(name: str, out: Any, overwrite_input: Any, weights: Any = None) -> None:
+def refuse(name: str, out: Any, overwrite_input: Any) -> None:
     if out is not None:
         raise TypeError(f"{name}: out= is not supported in a traced function by position: give it by name")
-    if weights is not None:
-        raise NotImplementedError(f"{name} with weights is not supported in a traced function: sort, and use cumsum")
     del overwrite_input  # the elements may be in any order afterwards, so in the one that they are in
 
 
@@ -186,8 +248,8 @@ def declare_quantile(reference: Any, scale: int, skips: bool) -> Op:
         *,
         weights: Any = None,
     ) -> Value:
-        refuse(reference.__name__, out, overwrite_input, weights)
-        return quantiles(a, q, axis, method, keepdims, skips, scale)
+        refuse(reference.__name__, out, overwrite_input)
+        return quantiles(a, q, axis, method, keepdims, skips, scale, weights)
 
     return function
 
@@ -220,12 +282,11 @@ def declare_median(reference: Any, skips: bool) -> Op:
         refuse(reference.__name__, out, overwrite_input)
         value = as_strong(a)
         value = value if value.dtype.kind in "fc" else convert(value, FLOAT64)
-        ordered = sort(merged(value, axis))
-        rows, gaps = with_one_more(ordered), isnan(ordered)
-        length = convert(shapes.as_value(ordered.shape[-1]), INT64)
+        rows = merged(value, axis)
+        gaps, length = isnan(rows), convert(shapes.as_value(rows.shape[-1]), INT64)
         count = length - sum(gaps, -1, keepdims=True) if skips else length
         lower, upper = (count - 1) // 2, count // 2
-        left, right = (element(rows, each) for each in (lower, upper))
+        left, right = elements(rows, lower, upper)
         middle = where(equal(lower, upper), left, (left + right) / constant(2, dtype=value.dtype))[..., 0]
         nothing = equal(count, 0)
         missing = nothing[..., 0] if skips else logical_or(any(gaps, -1), nothing)

@@ -102,8 +102,9 @@ def unique(
     array = as_strong(ar)
     value = ravel(array)
     length = value.shape[0]
-    order = registry["argsort"](value)
-    ordered = gather_value(value, [order], -1, checked=False)
+    order = registry["argsort"](value, stable=return_index)
+    in_order = return_index or return_inverse
+    ordered = gather_value(value, [order], -1, checked=False) if in_order else registry["sort"](value)
     numbers = iota(length)
     before = gather_value(ordered, [registry["maximum"](numbers - 1, 0)], -1, checked=False)
     differs = registry["not_equal"](ordered, before)

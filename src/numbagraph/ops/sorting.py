@@ -13,12 +13,13 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.gathering import gather_along, take
+from numbagraph.ops.gathering import scatter_along, take
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.shape import move, ravel, reshape_value
 
-KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+STABLE = ("mergesort", "stable")
+KINDS = ("quicksort", "heapsort", *STABLE)
 
 
 def comparable(value: Value, subject: str) -> Value:
@@ -29,7 +30,7 @@ def comparable(value: Value, subject: str) -> Value:
 
 
 def require_kind(kind: Any, order: Any, stable: Any) -> None:
-    """What NumPy refuses. All kinds are stable here."""
+    """What NumPy refuses."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None and stable is not None:
@@ -51,7 +52,8 @@ def argsort_frontend(
     value = as_value(a)
     value, axis = with_axis(value if value.ndim else ravel(value), axis)
     last = value.ndim - 1
-    return move(op.bind(comparable(move(value, [axis], [last]), op.name)), [last], [axis])
+    keys = comparable(move(value, [axis], [last]), op.name)
+    return move(op.bind(keys, stable=bool(stable) or kind in STABLE, on_error="raise"), [last], [axis])
 
 
 def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -75,29 +77,50 @@ def sort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(arrays[0],), (arrays[1], 0), (arrays[1], -1), (arrays[2], None), (arrays[3],)]
 
 
-def argsort_jnp(a: Any) -> Any:
+def argsort_jnp(a: Any, *, stable: bool, on_error: str) -> Any:
+    del stable, on_error
     return load("jax.numpy:argsort")(a, axis=-1, stable=True).astype(np.int64)
 
 
 argsort = core_op(
     np.argsort,
     "(n)->(n)",
-    evaluate=lambda a: np.argsort(a, axis=-1, kind="stable"),
+    evaluate=lambda a, *, stable, on_error: np.argsort(a, axis=-1, stable=stable),
     library=sorting.argsort,
     threaded=False,
     frontend=argsort_frontend,
     vjp=DISCRETE,
     jnp=argsort_jnp,
     dtypes=lambda dtype: (INT64,),
-    scratch=lambda dtype, lengths: [(each, (lengths["n"],)) for each in (dtype, dtype, INT64)],
     samples=argsort_samples,
 )
 
 
-@decomposition(np.sort, samples=sort_samples)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
+def sort_frontend(op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Value:
+    require_kind(kind, order, stable)
     value, axis = with_axis(a, axis)
-    return gather_along(value, argsort(value, axis, kind, order, stable=stable), axis, checked=False)
+    last = value.ndim - 1
+    keys = op.bind(comparable(move(value, [axis], [last]), op.name), on_error="raise")
+    return convert(move(keys, [last], [axis]), value.dtype)
+
+
+def sort_vjp(g: Value, y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+    """Each element's cotangent is at the place that it came to."""
+    order = argsort.bind(a, stable=True, on_error=on_error)
+    return (scatter_along(g, order, a.shape, a.ndim - 1),)
+
+
+sort = core_op(
+    np.sort,
+    "(n)->(n)",
+    evaluate=lambda a, *, on_error: np.sort(a, axis=-1),
+    library=sorting.sort,
+    threaded=False,
+    frontend=sort_frontend,
+    vjp=sort_vjp,
+    jnp=lambda a, *, on_error: load("jax.numpy:sort")(a, axis=-1),
+    samples=sort_samples,
+)
 
 
 def insertion_points_jnp(a: Any, v: Any, *, right: bool) -> Any:
