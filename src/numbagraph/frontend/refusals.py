@@ -8,7 +8,6 @@ import numpy as np
 
 INSTEAD = {
     "numpy.asarray_chkfinite": "np.isfinite(x).all() tells; numbagraph.check(...) raises an error",
-    "numpy.frexp": "np.floor(np.log2(np.abs(x))) + 1 is the exponent, and np.ldexp(x, -exponent) the mantissa",
     "numpy.poly": "multiply the factors by np.convolve",
     "numpy.polydiv": "divide outside of the traced function, or write the loop over the coefficients",
     "numpy.roots": "np.linalg.eigvals of the companion matrix",

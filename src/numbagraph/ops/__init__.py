@@ -48,6 +48,7 @@ DEFERRED = {
     ),
     "calculus": ("cross cumulative_prod cumulative_sum ediff1d gradient interp trapezoid unwrap vector_cross"),
     "closeness": "allclose array_equal array_equiv isclose iscomplex isneginf isposinf isreal real_if_close",
+    "combinatorial": "factorial multigammaln perm",
     "covariance": "corrcoef correlate cov",
     "distribution_functions": (
         "bdtr bdtrc bdtri bdtrik bdtrin betaincc betainccinv btdtria btdtrib chdtr chdtrc chdtri chdtriv chndtr "

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from numbagraph.blockwise.kinds import elementwise
-from numbagraph.intrinsics import reals
+from numbagraph.blockwise.kinds import decomposition, draw, elementwise
+from numbagraph.blockwise.promotion import promote, ufunc_rule
+from numbagraph.intrinsics import parts, reals
+from numbagraph.ir.op import load
+from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import sign
 from numbagraph.ops.comparison import equal, signbit
-from numbagraph.ops.selection import where
+from numbagraph.ops.selection import DISCRETE, where
 
 copysign = elementwise(
     np.copysign,
@@ -27,3 +32,33 @@ ldexp = elementwise(
     vjp=lambda g, y, x, exponent: (ldexp(g, exponent), None),
     cost=5,
 )
+
+BETWEEN_POWERS = (1.05, 1.95)
+"""At powers of 2 a mantissa jumps."""
+
+frexp_mantissa = elementwise(
+    lambda x: np.frexp(x)[0],
+    name="frexp_mantissa",
+    emit=parts.mantissa,
+    dtype=lambda kinds: ufunc_rule(np.frexp)(kinds)[:2],
+    vjp=lambda g, y, x: (ldexp(g, -frexp_exponent(x)),),
+    domain=BETWEEN_POWERS,
+    jnp=lambda x: load("jax.numpy:frexp")(x)[0],
+    cost=5,
+)
+frexp_exponent = elementwise(
+    lambda x: np.frexp(x)[1],
+    name="frexp_exponent",
+    emit=parts.exponent,
+    dtype=lambda kinds: ufunc_rule(np.frexp)(kinds)[::2],
+    vjp=DISCRETE,
+    jnp=lambda x: load("jax.numpy:frexp")(x)[1],
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)] if dtype.kind == "f" else [],
+    cost=5,
+)
+
+
+@decomposition(np.frexp, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4), BETWEEN_POWERS),)])
+def frexp(x: Any) -> tuple[Value, Value]:
+    (value,) = promote(ufunc_rule(np.frexp), (x,))
+    return frexp_mantissa(value), frexp_exponent(value)
