@@ -49,7 +49,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 
 def __dir__() -> list[str]:
-    return sorted({"fft", "linalg", "unstack", *_namespace.names()})
+    return sorted({"fft", "linalg", "unstack", *(name for name in _namespace.names() if not name.startswith("_"))})
 
 
 Tracer.namespace = sys.modules[__name__]

@@ -2,8 +2,6 @@
 from typing import Any
 from numbagraph import fft as fft
 from numbagraph import linalg as linalg
-from numpy import __array_api_version__ as __array_api_version__
-from numpy import __array_namespace_info__ as __array_namespace_info__
 from numpy import bool as bool
 from numpy import bool_ as bool_
 from numpy import broadcast_shapes as broadcast_shapes
