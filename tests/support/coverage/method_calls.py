@@ -37,7 +37,7 @@ min: A.min(axis=0)
 nbytes: x * x.nbytes
 ndim: x * A.ndim
 nonzero: (A > 0.5).nonzero()
-partition: B.partition(2, axis=0)
+partition: B.partition([0, 1, 2], axis=0)
 prod: x.prod()
 put: B.put([0, 2], [-44.0, -55.0])
 ravel: A.ravel()
