@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.python_numbers import checked
 from numbagraph.frontend.unknown import refused_attribute
 from numbagraph.ir.op import registry
@@ -50,7 +51,15 @@ def _assigned_part(name: str) -> Callable[[Any, Any], None]:
 
 
 def _binary(apply: Apply, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    return lambda self, other: apply(function, self, other, **options)
+    def method(self: Any, other: Any) -> Any:
+        return NotImplemented if has_operators(other) else apply(function, self, other, **options)
+
+    return method
+
+
+def has_operators(other: Any) -> bool:
+    """Whether it is the other operand that says what an operator means."""
+    return isinstance(other, OnlyTraced) and other.has_operators
 
 
 def _reflected(apply: Apply, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ import optree
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.generators import Held
 from numbagraph.frontend.outside import are_harmless, nothing_written
+from numbagraph.frontend.sparse_trees import known_to_trees
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.static import typed, typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
@@ -107,6 +108,7 @@ def bind(
         static.append(("on_linalg_error", chosen()))
     if watched:
         static.append(("debug_nans", watched))
+    known_to_trees()
     leaves, spec = flatten(tuple(dynamic.values()))
     arguments = Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
     if not any(map(is_generator, leaves)):

@@ -44,6 +44,8 @@ class OnlyTraced:
 
     __slots__ = ()
     advice = "return arrays and numbers"
+    has_operators = False
+    """Whether it is asked for the operators that it has in common with arrays."""
 
     def operand(self) -> Any:
         """What it is as an operand."""

@@ -14,6 +14,7 @@ from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
 from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
+from numbagraph.frontend.sparse_trees import whole
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
@@ -232,7 +233,7 @@ def collect_outputs(
 ) -> tuple[tuple[Value, ...], Outputs]:
     """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
     that tree from them. The last ones are what those arguments hold that are ``changed``."""
-    leaves, spec = flatten(returned)
+    leaves, spec = flatten(whole(returned))
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
             raise TraceError(f"{described} returns {leaf!r}: {leaf.advice}")

@@ -12,7 +12,7 @@ import numpy as np
 from numbagraph import ops
 from numbagraph.frontend import layouts
 from numbagraph.frontend.active import active, current_trace, refused
-from numbagraph.frontend.array_operators import install_operators
+from numbagraph.frontend.array_operators import has_operators, install_operators
 from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import OnlyTraced, TraceError, located, user_source
 from numbagraph.frontend.queries import COMPOSED, QUERIES
@@ -463,6 +463,8 @@ class Flat(Tracer):
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A NumPy or SciPy ufunc on tracers."""
+    if any(map(has_operators, inputs)):
+        return NotImplemented
     out = kwargs.pop("out", None)
     if method != "__call__" and registry.find((ufunc, method)) is None:
         composed = Named(f"{ufunc.__name__}.{method}", load("numbagraph.frontend.ufunc_methods:call_method"))

@@ -98,6 +98,11 @@ DEFERRED = {
         "draws.binomial draws.hypergeometric draws.order"
     ),
     "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),
+    "sparse": (
+        "sparse_distinct sparse_looked_up sparse_product sparse_product_columns sparse_rows sparse_sampled_product "
+        "sparse_sampled_product_columns sparse_solve_triangular sparse_transposed_product "
+        "sparse_transposed_product_columns sparse_transposition"
+    ),
     "tensors": "logspace tensorinv tensorsolve",
     "wave_functions": (
         "mathieu_a mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 "
