@@ -9,7 +9,7 @@ from typing import Any
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.python_numbers import checked
 from numbagraph.frontend.unknown import refused_attribute
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 
 Apply = Callable[..., Any]
 """Calls an op, or a function of values, on traced arrays."""
@@ -20,13 +20,13 @@ def install_operators(kind: Any, apply: Apply) -> None:
     names = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
     functions = {name: checked(name, getattr(operator, f"__{name}__")) for name in names}
     for name, function in functions.items():
-        setattr(kind, f"__{name}__", _binary(apply, function))
-        setattr(kind, f"__r{name}__", _reflected(apply, function))
+        setattr(kind, f"__{name}__", _binary(name, apply, function))
+        setattr(kind, f"__r{name}__", _reflected(name, apply, function))
         setattr(kind, f"__i{name}__", _in_place(function))
     for name in ("lt", "le", "gt", "ge"):
-        setattr(kind, f"__{name}__", _binary(apply, checked(name, getattr(operator, name))))
-    setattr(kind, "__eq__", _binary(apply, registry["equal"], weak=True))  # noqa: B010
-    setattr(kind, "__ne__", _binary(apply, registry["not_equal"], weak=True))  # noqa: B010
+        setattr(kind, f"__{name}__", _binary(name, apply, checked(name, getattr(operator, name))))
+    setattr(kind, "__eq__", _binary("eq", apply, registry["equal"], weak=True))  # noqa: B010
+    setattr(kind, "__ne__", _binary("ne", apply, registry["not_equal"], weak=True))  # noqa: B010
     for name in ("neg", "pos", "abs", "invert"):
         setattr(kind, f"__{name}__", _unary(apply, checked(name, getattr(operator, f"__{name}__"))))
     for name in ("T", "dtype", "flat", "shape"):
@@ -50,8 +50,12 @@ def _assigned_part(name: str) -> Callable[[Any, Any], None]:
     return assign
 
 
-def _binary(apply: Apply, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def _binary(name: str, apply: Apply, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    python = getattr(operator, f"__{name}__")
+
     def method(self: Any, other: Any) -> Any:
+        if is_sparse(other):
+            return python(self, lifted(other))
         return NotImplemented if has_operators(other) else apply(function, self, other, **options)
 
     return method
@@ -62,8 +66,22 @@ def has_operators(other: Any) -> bool:
     return isinstance(other, OnlyTraced) and other.has_operators
 
 
-def _reflected(apply: Apply, function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: apply(function, other, self)
+def _reflected(name: str, apply: Apply, function: Callable[..., Any]) -> Callable[..., Any]:
+    python = getattr(operator, f"__{name}__")
+
+    def method(self: Any, other: Any) -> Any:
+        return python(lifted(other), self) if is_sparse(other) else apply(function, other, self)
+
+    return method
+
+
+def is_sparse(other: Any) -> bool:
+    """Whether something is a sparse array of SciPy's."""
+    return type(other).__module__.startswith("scipy.sparse.")
+
+
+def lifted(array: Any) -> Any:
+    return load("numbagraph.frontend.sparse_arrays:lifted")(array)
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:

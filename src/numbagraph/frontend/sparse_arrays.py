@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import optree
 
+from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
 from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of
 from numbagraph.frontend.tracing import Tracer, apply, to_value
@@ -21,7 +22,8 @@ from numbagraph.ops.sparse_forms import Form
 from numbagraph.runtime.arguments import NAMESPACE
 
 KEEP_ZERO = frozenset(
-    "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh sqrt tan tanh trunc".split()
+    "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh sqrt tan tanh "
+    "trunc".split()
 )
 """The ufuncs that SciPy has as methods, since they leave zeros where they are."""
 
@@ -33,6 +35,9 @@ class Pattern:
         self.name = name
         self.positions = positions
         self.lengths = lengths
+
+    def __repr__(self) -> str:
+        return f"pattern of a {self.name}_array"
 
     @property
     def form(self) -> Form:
@@ -53,7 +58,7 @@ class SparseArray(OnlyTraced):
                 "a batch of sparse arrays is no sparse array: map over dense operands (in_axes of the sparse one is "
                 f"None), and return .data or .toarray() of a sparse result\n  at {user_source()}"
             )
-        self._data = data
+        self._data: Any = data
         self._pattern = pattern
         self._is_own = is_own
 
@@ -68,15 +73,18 @@ class SparseArray(OnlyTraced):
         if name in NAMES[self.format]:
             return self._pattern.positions[NAMES[self.format].index(name)]
         kind = self.__class__
-        if name.startswith("__") or not hasattr(kind, name):
+        if name.startswith("_") or not hasattr(kind, name):
+            if not name.startswith("__"):  # a function of SciPy's asks, which converted code may call another one for
+                refused(TraceError(f"a traced {kind.__name__} has no attribute {name!r}\n  at {user_source()}"))
             raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
         if name in KEEP_ZERO:
             return lambda: self._of_elements(getattr(np, name))
-        self._refuse(f"{name}")
+        return self._refuse(name)
 
     def _refuse(self, what: str, instead: str = "compute it outside, or of .toarray(), .data or .indices") -> NoReturn:
         kind = self.__class__.__name__
-        raise TraceError(f"{what} of a {kind} is not supported in a traced function: {instead}\n  at {user_source()}")
+        text = f"{what} of a {kind} is not supported in a traced function: {instead}\n  at {user_source()}"
+        raise refused(TraceError(text))
 
     def operand(self) -> Any:
         """NumPy's functions take dense arrays."""
@@ -86,6 +94,7 @@ class SparseArray(OnlyTraced):
 
     @property
     def data(self) -> Any:
+        """The elements."""
         return self._data
 
     @data.setter
@@ -191,7 +200,7 @@ class SparseArray(OnlyTraced):
         del copy
         return self._compressed("csc")
 
-    def asformat(self, format: str | None, copy: bool = False) -> SparseArray:  # noqa: A002  SciPy's name
+    def asformat(self, format: str | None, copy: bool = False) -> SparseArray:
         del copy
         if format is not None and format not in NAMES:
             self._refuse(f"asformat({format!r})")
@@ -356,7 +365,7 @@ class SparseArray(OnlyTraced):
                     return getattr(left, own)(right)
                 if hasattr(self, reflected):
                     return getattr(right, reflected)(left)
-        self._refuse(f"numpy.{name}")
+        return self._refuse(f"numpy.{name}")
 
     def __len__(self) -> int:
         raise TypeError("sparse array length is ambiguous; use getnnz() or shape[0] etc.")
@@ -373,7 +382,7 @@ class SparseArray(OnlyTraced):
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         self._refuse("assignment to elements", "assign to A.data[...]")
 
-    def _compare(self, other: Any) -> NoReturn:
+    def _compare(self, _other: Any) -> NoReturn:
         self._refuse("a comparison")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare  # type: ignore[assignment]
@@ -456,9 +465,12 @@ def with_parts(tree: Any) -> Any:
     return optree.tree_map(parts, tree, is_leaf=lambda each: type(each) is SparseArray, namespace=NAMESPACE)
 
 
-optree.register_pytree_node(
-    SparseArray,
-    lambda array: ((array._data,), array._pattern, ("data",)),
-    lambda pattern, children: SparseArray(*children, pattern),
-    namespace=NAMESPACE,
-)
+def apart(array: Any) -> tuple[Any, ...]:
+    return (array._data,), array._pattern, ("data",)
+
+
+def together(pattern: Any, children: Any) -> Any:
+    return SparseArray(*children, pattern)
+
+
+optree.register_pytree_node(SparseArray, apart, together, namespace=NAMESPACE)  # pyright: ignore[reportArgumentType]

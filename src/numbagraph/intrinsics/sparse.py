@@ -19,8 +19,10 @@ from numbagraph.intrinsics.matrices import Index, StackVariable
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 
-
-ROWS_AT_ONCE = 64
+ROWS_AT_ONCE = 256
+"""Of which columns are checked before they are read, so that they are in a cache then."""
+LANES = 2
+"""Sums of one row, which do not wait for each other."""
 
 
 class Memory(Struct):
@@ -120,13 +122,16 @@ class Pattern:
         begin, end = code.index(self.starts.position(first)), code.index(self.starts.position(last))
         inside = self._in_order(begin, end, 0, self.count)
         end = code.index(builder.select(inside, end.register, begin.register))
-        false = ir.Constant(I1, 0)
+        type_, width = memory_type(self.columns.dtype), self.width.register
+        if type_ != I64:
+            width = builder.trunc(self.width.least(2 ** (8 * self.columns.dtype.itemsize) - 1).register, type_)
+        zero, one = ir.Constant(type_, 0), ir.Constant(type_, 1)
 
         def is_outside(found: ir.Value, e: Index) -> ir.Value:
-            column = self.columns.position(e)
-            return builder.or_(found, builder.icmp_unsigned(">=", column, self.width.register))
+            outside = builder.icmp_unsigned(">=", self.columns.load(e), width)
+            return builder.or_(found, builder.select(outside, one, zero))
 
-        good = builder.not_(sum_over(self.element, false, begin, end, is_outside))
+        good = builder.icmp_unsigned("==", sum_over(self.element, zero, begin, end, is_outside), zero)
         self.require(good)
         good = builder.and_(good, inside)
         return begin, end, code.index(builder.select(good, last.register, first.register))
@@ -172,6 +177,23 @@ def sum_over(
     return element.emitter.repeat([begin.register, first], goes_on, step)[1]
 
 
+def sum_in_lanes(
+    element: Element, zero: ir.Value, begin: Index, end: Index, term: Callable[[ir.Value, Index], ir.Value], count: int
+) -> list[ir.Value]:
+    """The same from zero, as several sums of numbers that are ``count`` apart: none waits for another one."""
+    code = element.code
+
+    def step(e: ir.Value, *totals: ir.Value) -> list[ir.Value]:
+        first = code.index(e)
+        return [(first + count).register, *(term(total, first + lane) for lane, total in enumerate(totals))]
+
+    def goes_on(e: ir.Value, *_: ir.Value) -> ir.Value:
+        return (code.index(e) + (count - 1)).compare("<", end)
+
+    e, first, *others = element.emitter.repeat([begin.register, *[zero] * count], goes_on, step)
+    return [sum_over(element, first, code.index(e), end, term), *others]
+
+
 def columns_of(element: Element) -> Index:
     return element.size(("k",) if "k" in element.lengths else ())
 
@@ -199,7 +221,9 @@ def product(element: Element) -> ir.Value:
             number = emitter.load(emitter.builder.gep(x.pointer, [pattern.column(e).register], inbounds=True), x.dtype)
             return plus_product(emitter, total, data.load(e), number, x.dtype)
 
-        total = sum_over(element, y.zero(), begin, end, term)
+        total, *others = sum_in_lanes(element, y.zero(), begin, end, term, LANES)
+        for each in others:
+            total = scalar.add(emitter, Operand(total, y.dtype), Operand(each, y.dtype))
         emitter.store(total, emitter.builder.gep(y.pointer, [i.register], inbounds=True), y.dtype)
 
     def row(i: Index, begin: Index, end: Index) -> None:
@@ -249,7 +273,7 @@ def transposed_product(element: Element) -> ir.Value:
 
 
 def sampled_product(element: Element) -> ir.Value:
-    """``x(m,k), y(n,k), indices(d), starts(p), shape(z,m,n) -> (d)``: the elements of ``x @ y.T`` that a pattern has."""
+    """``x(m,k), y(n,k), indices(d), starts(p), shape(z,m,n) -> (d)``: elements of ``x @ y.T``."""
     x, y, target = Memory.operand(element, 0), Memory.operand(element, 1), Memory.result(element)
     emitter, code, k = element.emitter, element.code, columns_of(element)
     pattern = Pattern(element, 2, 3)
@@ -275,7 +299,7 @@ def sampled_product(element: Element) -> ir.Value:
 
 
 def rows(element: Element) -> ir.Value:
-    """``indices(d), starts(p), shape(z,m,n) -> (d)``: the row of each element. All that a pattern must be is checked."""
+    """``indices(d), starts(p), shape(z,m,n) -> (d)``: the row of each element."""
     target, builder = Memory.result(element), element.builder
     pattern = Pattern(element, 0, 1)
     type_ = memory_type(target.dtype)

@@ -328,8 +328,8 @@ def solution_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     upper = np.array([1, 0, 2, 1, 2], np.int32), np.array([0, 2, 4, 5], np.int32)
     flags = [(True, False, False), (True, True, False), (True, False, True)]
     calls = [
-        (data, indices, starts, shape, draw(rng, dtype, (3, width)), Keywords(lower=l, trans=t, unit_diagonal=u))
-        for (l, t, u), width in zip(flags, (1, 2, 1), strict=True)
+        (data, indices, starts, shape, draw(rng, dtype, (3, width)), Keywords(lower=low, trans=t, unit_diagonal=u))
+        for (low, t, u), width in zip(flags, (1, 2, 1), strict=True)
     ]
     for trans in (False, True):
         keywords = Keywords(lower=False, trans=trans, unit_diagonal=False)

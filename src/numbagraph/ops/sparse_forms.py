@@ -1,7 +1,7 @@
 """What is done with sparse arrays of a format, in terms of ops: of their elements, and of the positions of these.
 
 Positions are what `scipy.sparse` has: of a COO array the rows and the columns; of a compressed one the indices and the
-beginnings. An array of shape (0, rows, columns) has its lengths; of one that is compressed by columns they are reversed.
+beginnings. An array of shape (0, rows, columns) has its lengths, which are reversed if it is compressed by columns.
 Nothing is read at a position that is out of bounds.
 """
 

@@ -176,6 +176,11 @@ def as_array(leaf: object, name: str) -> np.ndarray:
         raise TypeError(not_traced(name, leaf))
     if not isinstance(leaf, (np.ndarray, np.generic)):
         refuse_labelled_and_lazy(leaf, f"argument {name}")
+    if type(leaf).__module__.startswith("scipy.sparse.") and hasattr(leaf, "tocsr"):
+        raise TypeError(
+            f"argument {name} is a {type(leaf).__name__}; arrays of the formats csr, csc and coo are supported: pass "
+            f"scipy.sparse.csr_array(A)"
+        )
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):

@@ -304,6 +304,10 @@ def replacement(function: Any) -> Function | None:
         density = load("numbagraph.frontend.distributions:method_of")(function)
         if density is not None:
             return density
+    if "scipy.sparse" in (str(getattr(each, "__module__", ""))[:12] for each in (function, type(holder))):
+        sparse = load("numbagraph.frontend.sparse_functions:replacement")(function)
+        if sparse is not None:
+            return sparse
     if any(function is each for each in _MAKERS):
         return of_namespace(function)
     if getattr(function, "__name__", "") == "prange" and str(getattr(function, "__module__", "")).startswith("numba."):

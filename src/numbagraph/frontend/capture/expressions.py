@@ -27,6 +27,8 @@ _OPERATORS = {
 }
 
 
+_SPARSE = ("add", "sub", "mul", "truediv", "matmul")
+
 NO_CONVERSION = -1
 """Of a value in an f-string."""
 
@@ -204,6 +206,12 @@ class Expressions(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
         return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Operators that SciPy's sparse arrays have do not ask a traced array on their right."""
+        self.generic_visit(node)
+        name = _OPERATORS[type(node.op)].removeprefix("i")
+        return self.at(node, call_of("binary", constant(name), node.left, node.right)) if name in _SPARSE else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test, yes, no = self.visit(node.test), self.later(node.body), self.later(node.orelse)

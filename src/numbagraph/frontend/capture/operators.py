@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections.abc
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.array_operators import is_sparse, lifted
 from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.comparison import equal, not_equal
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change
@@ -39,6 +41,7 @@ from numbagraph.frontend.capture.possibly import (
 )
 from numbagraph.frontend.capture.printing import printing
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "augment_attribute",
     "augment_item",
     "augmented",
+    "binary",
     "call",
     "call_with_generator",
     "contains",
@@ -151,6 +155,12 @@ def is_sequence(value: Any, length: int) -> bool:
         and not isinstance(value, (str, bytes, bytearray))
         and (len(value) == length)
     )
+
+
+def binary(name: str, left: Any, right: Any) -> Any:
+    """An operator, which a sparse array from outside would not leave to a traced array on its right."""
+    is_outside = is_sparse(left) and isinstance(right, (Tracer, OnlyTraced))
+    return getattr(operator, name)(lifted(left) if is_outside else left, right)
 
 
 # ---- calls ----
