@@ -94,13 +94,11 @@ def test_dtypes(dtype):
     a = (A * 9).astype(dtype)
     if a.dtype.kind == "c":
         a.data = a.data + 1j * rng.normal(size=a.nnz).astype(a.real.dtype)
-    product, sums = (
-        graph_jit(lambda a, x: (a @ x, x[:4] @ a[:0].T if False else a.T @ a.toarray())),
-        graph_jit(lambda a: (a.sum(axis=0), a.sum(axis=1), a.sum(), a.mean(axis=0))),
-    )
+    product = graph_jit(lambda a, x: a @ x)
+    sums = graph_jit(lambda a: (a.sum(axis=0), a.sum(axis=1), a.sum(), a.mean(axis=0)))
     for other in (np.int8, np.float32, np.float64, np.complex64):
         x = (rng.integers(-3, 4, 5)).astype(other)
-        assert_same(product(a, x)[0], a @ x, rtol=1e-6)
+        assert_same(product(a, x), a @ x, rtol=1e-6)
     for found, expected in zip(sums(a), (a.sum(axis=0), a.sum(axis=1), a.sum(), a.mean(axis=0)), strict=True):
         assert_same(found, expected, rtol=1e-6)
 
@@ -284,7 +282,7 @@ def test_elements_are_written():
 
     assert_same(graph_jit(doubled)(a), 2 * A @ X)
     assert_same(a, 2 * A)
-    with pytest.raises(TypeError, match="assignment to .data"):
+    with pytest.raises(TypeError, match=r"assignment to \.data"):
         graph_jit(lambda a: setattr(a, "data", a.data + 1))(a)
 
 

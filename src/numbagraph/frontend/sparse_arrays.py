@@ -13,7 +13,7 @@ import optree
 
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
-from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of
+from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of, register_node
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
@@ -470,7 +470,8 @@ def apart(array: Any) -> tuple[Any, ...]:
 
 
 def together(pattern: Any, children: Any) -> Any:
-    return SparseArray(*children, pattern)
+    (data,) = children
+    return SparseArray(data, pattern)
 
 
-optree.register_pytree_node(SparseArray, apart, together, namespace=NAMESPACE)  # pyright: ignore[reportArgumentType]
+register_node(SparseArray, apart, together)

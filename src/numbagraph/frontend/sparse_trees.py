@@ -31,7 +31,12 @@ def register(scipy_sparse: ModuleType) -> None:
         cls = getattr(scipy_sparse, f"{form}_array")
         entries = ("data", *names, "shape")
         take_apart = functools.partial(apart, form, entries)
-        optree.register_pytree_node(cls, take_apart, together, namespace=NAMESPACE)
+        register_node(cls, take_apart, together)
+
+
+def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
+    """Make trees of the objects of a class."""
+    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
 
 
 def apart(form: str, entries: tuple[str, ...], array: Any) -> tuple[Any, ...]:
@@ -82,6 +87,4 @@ class Parts:
         self.parts = parts
 
 
-optree.register_pytree_node(
-    Parts, lambda parts: (parts.parts, parts.form, ("data", *NAMES[parts.form], "shape")), together, namespace=NAMESPACE
-)
+register_node(Parts, lambda parts: (parts.parts, parts.form, ("data", *NAMES[parts.form], "shape")), together)

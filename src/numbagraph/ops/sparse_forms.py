@@ -7,6 +7,8 @@ Nothing is read at a position that is out of bounds.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from numbagraph.blockwise.lengths import both
@@ -146,7 +148,8 @@ def diagonal(data: Value, form: Form, k: int) -> Value:
 
 def transposition(form: Form) -> tuple[Value, Form]:
     """The numbers of the elements in the order of the other compressed format, and where they are there."""
-    order, indices, starts = sparse.transposition(*form.pattern)
+    found: Any = sparse.transposition(*form.pattern)
+    order, indices, starts = found
     lengths = transpose(form.lengths, (0, 2, 1))
     return order, Form(FLIPPED[form.name], indices, starts, lengths)
 
@@ -171,7 +174,8 @@ def by_rows(form: Form) -> tuple[Value, Value]:
     row = filled(number_as(0, form.lengths.dtype), (0, 1, form.shape[0]))
     count = shapes.as_value(form.first.shape[0])
     ends = registry["stack"]([convert(each, form.first.dtype) for each in (number_as(0, count.dtype), count)])
-    order, _, starts = sparse.transposition(form.first, ends, row)
+    found: Any = sparse.transposition(form.first, ends, row)
+    order, _, starts = found
     return order, starts
 
 
