@@ -21,8 +21,6 @@ from numbagraph.ir.types import INT64
 
 ROWS_AT_ONCE = 256
 """Of which columns are checked before they are read, so that they are in a cache then."""
-LANES = 2
-"""Sums of one row, which do not wait for each other."""
 
 
 class Memory(Struct):
@@ -177,23 +175,6 @@ def sum_over(
     return element.emitter.repeat([begin.register, first], goes_on, step)[1]
 
 
-def sum_in_lanes(
-    element: Element, zero: ir.Value, begin: Index, end: Index, term: Callable[[ir.Value, Index], ir.Value], count: int
-) -> list[ir.Value]:
-    """The same from zero, as several sums of numbers that are ``count`` apart: none waits for another one."""
-    code = element.code
-
-    def step(e: ir.Value, *totals: ir.Value) -> list[ir.Value]:
-        first = code.index(e)
-        return [(first + count).register, *(term(total, first + lane) for lane, total in enumerate(totals))]
-
-    def goes_on(e: ir.Value, *_: ir.Value) -> ir.Value:
-        return (code.index(e) + (count - 1)).compare("<", end)
-
-    e, first, *others = element.emitter.repeat([begin.register, *[zero] * count], goes_on, step)
-    return [sum_over(element, first, code.index(e), end, term), *others]
-
-
 def columns_of(element: Element) -> Index:
     return element.size(("k",) if "k" in element.lengths else ())
 
@@ -221,9 +202,7 @@ def product(element: Element) -> ir.Value:
             number = emitter.load(emitter.builder.gep(x.pointer, [pattern.column(e).register], inbounds=True), x.dtype)
             return plus_product(emitter, total, data.load(e), number, x.dtype)
 
-        total, *others = sum_in_lanes(element, y.zero(), begin, end, term, LANES)
-        for each in others:
-            total = scalar.add(emitter, Operand(total, y.dtype), Operand(each, y.dtype))
+        total = sum_over(element, y.zero(), begin, end, term)
         emitter.store(total, emitter.builder.gep(y.pointer, [i.register], inbounds=True), y.dtype)
 
     def row(i: Index, begin: Index, end: Index) -> None:
