@@ -33,7 +33,6 @@ EXPRESSIONS = {
     "A @ D": lambda a, b, x, d: a @ d.T,
     "y @ A": lambda a, b, x, d: d[:, 0] @ a,
     "D @ A": lambda a, b, x, d: d.T @ a,
-    "np.matmul": lambda a, b, x, d: np.matmul(a, x),
     "A.T @ y": lambda a, b, x, d: a.T @ d[:, 0],
     "A * 2": lambda a, b, x, d: a * 2,
     "2 * A": lambda a, b, x, d: 2 * a,
