@@ -67,6 +67,7 @@ __all__ = [
     "numpy",
     "on_linalg_error",
     "ops",
+    "profile",
     "pure_callback",
     "release_memory",
     "scan",
@@ -85,6 +86,12 @@ __all__ = [
 _LATER = ("doctor", "jax_bridge", "pymc_bridge", "testing")
 """Modules that are imported when they are used, since some import other libraries."""
 
+_FUNCTIONS_LATER = {"profile": "numbagraph.frontend.profiling"}
+"""Functions that few programs call, with their modules, which are imported when these are asked for."""
+
+if TYPE_CHECKING:
+    from numbagraph.frontend.profiling import profile
+
 
 def __dir__() -> list[str]:
     return sorted(__all__)
@@ -95,6 +102,8 @@ if not TYPE_CHECKING:  # to a checker it would say that there is every name
     def __getattr__(name: str) -> Any:
         if name in _LATER:
             return importlib.import_module(f"{__name__}.{name}")
+        if name in _FUNCTIONS_LATER:
+            return getattr(importlib.import_module(_FUNCTIONS_LATER[name]), name)
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
         advice = f": did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

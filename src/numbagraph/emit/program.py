@@ -13,7 +13,7 @@ from numbagraph.emit.nest import declare_nest
 from numbagraph.emit.ranges import RangeFunction, emit_range
 from numbagraph.emit.regions import emit_region, shared_buffer
 from numbagraph.emit.reverse import run_reverse
-from numbagraph.emit.rows import call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
+from numbagraph.emit.rows import Run, call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
@@ -136,7 +136,7 @@ class ProgramEmitter:
         run = ir.Function(self.module, run_type, f"{name}.program")
         line = StraightLine(run, region.signature, leaves)
         line.lasting, line.work_left = lasting, run.args[4]
-        inner = ProgramEmitter(line, region.program, run.args[3])
+        inner = self.inside(line, region, run.args[3])
         run.linkage = "internal"
         inner.emit()
         memory = ir.Function(self.module, ir.FunctionType(I64, [table, I64.as_pointer()]), f"{name}.memory")
@@ -149,6 +149,10 @@ class ProgramEmitter:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)
         line.code.builder.ret(size)
         return RegionFunctions(region, run, memory, lasting)
+
+    def inside(self, line: StraightLine, region: Region, arena: ir.Value) -> ProgramEmitter:
+        """What emits the program of a region."""
+        return ProgramEmitter(line, region.program, arena)
 
     def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry
@@ -288,9 +292,12 @@ class ProgramEmitter:
         slots = {each.output: pointer for each, pointer in zip(partials, pointers, strict=True)}
         rest = iter(nests)
         runs = [
-            call_run(self.line, each, access, rows.in_tile)
-            if isinstance(each, Call)
-            else nest_run(self.line, next(rest), slots, rows.in_tile)
+            self.run_in_tile(
+                each,
+                call_run(self.line, each, access, rows.in_tile)
+                if isinstance(each, Call)
+                else nest_run(self.line, next(rest), slots, rows.in_tile),
+            )
             for each, access in zip(rows.steps, rows.accesses, strict=True)
         ]
         failed = run_tiles(emitter, runs, ir.Constant(I64, 0), self.line.scalar(rows.length), self.tile_of(rows))
@@ -298,6 +305,10 @@ class ProgramEmitter:
             self.line.check(emitter, failed)
         for partial, record in zip(partials, records, strict=True):
             self.keep(partial.output, partial.result(emitter, partial.load(emitter, record)))
+
+    def run_in_tile(self, step: Step, run: Run) -> Run:
+        """What runs a member of a tiled loop on some rows."""
+        return run
 
     def keep(self, output: Reduction, result: ir.Value) -> None:
         """Keep the result of a reduction over all loops."""
@@ -344,14 +355,19 @@ class ProgramEmitter:
 
 
 def emit_program(
-    module: ir.Module, program: Program, signature: NativeSignature, leaves: Sequence[Input], name: str
+    module: ir.Module,
+    program: Program,
+    signature: NativeSignature,
+    leaves: Sequence[Input],
+    name: str,
+    emitter: Callable[[StraightLine, Program], ProgramEmitter] = ProgramEmitter,
 ) -> tuple[ir.Function, ir.Function]:
     """Emit the pair (``shapes``, ``program``) of functions into ``module``, named after ``name``."""
     table = POINTER.as_pointer()
     shapes = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), I64.as_pointer()]), f"{name}.shapes")
     emit_shapes(StraightLine(shapes, signature, leaves), program)
     function = ir.Function(module, ir.FunctionType(I32, [table, I64.as_pointer(), table]), f"{name}.program")
-    ProgramEmitter(StraightLine(function, signature, leaves), program).emit()
+    emitter(StraightLine(function, signature, leaves), program).emit()
     return shapes, function
 
 

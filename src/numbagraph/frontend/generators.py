@@ -68,6 +68,13 @@ class Held:
                 f"\n  at {user_source()}"
             )
 
+    def read(self) -> dict[int, np.ndarray]:
+        """The states as they are, which the arrays that stand for them then hold."""
+        found = {number: states.words_of(each) for number, each in self.bit_generators.items()}
+        for number, words in found.items():
+            self.arrays[number][:] = words
+        return found
+
     @contextmanager
     def drawing(self) -> Iterator[None]:
         """Read the states, and write them after what is inside has succeeded. Nobody else draws in between."""
@@ -75,9 +82,7 @@ class Held:
         with ExitStack() as locks:
             for each in sorted(sources.values(), key=id):
                 locks.enter_context(each.lock)
-            before = {number: states.words_of(each) for number, each in sources.items()}
-            for number, words in before.items():
-                self.arrays[number][:] = words
+            before = self.read()
             yield
             for number, each in sources.items():
                 if not np.array_equal(states.words_of(each), before[number]):

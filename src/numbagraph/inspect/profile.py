@@ -1,0 +1,190 @@
+"""What `numbagraph.profile` found: times, bytes and bandwidths, as a table, as HTML, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numbagraph.inspect.html import escape, table
+from numbagraph.inspect.report import format_bytes, short
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Node
+from numbagraph.loops.ir import Branch, Call, Kernel, Loop, ReverseLoop, Step, TiledLoop
+
+HEAD = ("step", "line", "runs", "time", "share", "bytes", "bandwidth", "of the limit")
+COLUMN = " | "
+INDENT = "  "
+KINDS = {Kernel: "nest", Call: "call", TiledLoop: "tiled", Loop: "loop", ReverseLoop: "loop", Branch: "branch"}
+
+
+class ProfiledStep(Struct):
+    """One step of a compiled function: a loop nest, a call, a loop or a branch.
+
+    Parameters
+    ----------
+    kind : {"nest", "call", "tiled", "loop", "branch"}
+        What it is; ``"tiled"`` are nests and calls that run together for a few rows at a time.
+    name : str
+        As `explain` names it.
+    source : str
+        The user's line, or nothing where none is known.
+    depth : int
+        How many of the steps before it contain it.
+    runs : int
+        How often it ran in one call of the function; a part of a tiled step, how many tiles there were.
+    seconds : float
+        All of these runs together, with the steps that it contains.
+    bytes : int
+        What it read and wrote in all of these runs, each array once a run; 0 for what has steps of its own.
+    iterations : int
+        How often the bodies of its loops ran, all runs together; 0 for what is no nest.
+    limit : float
+        Bytes a second that a plain copy of as many bytes moves on this machine; 0 where nothing was moved.
+    """
+
+    kind: str
+    name: str
+    source: str
+    depth: int
+    runs: int
+    seconds: float
+    bytes: int
+    iterations: int
+    limit: float
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes a second; None where there is nothing to divide."""
+        return self.bytes / self.seconds if self.bytes and self.seconds else None
+
+    @property
+    def of_limit(self) -> float | None:
+        """The bandwidth relative to that of a copy."""
+        return self.bandwidth / self.limit if self.bandwidth is not None and self.limit else None
+
+
+class Profile:
+    """What `numbagraph.profile` found.
+
+    ``print`` shows a table, notebooks show it as HTML, and `as_dict` gives plain data.
+
+    Parameters
+    ----------
+    function : str
+        The function's name and line.
+    steps : sequence of ProfiledStep
+        In the order in which they run; each after those that contain it.
+    seconds : float
+        One call of the measured program, from Python: the median.
+    calls : int
+        How many calls were measured.
+    reading : float
+        The seconds that it takes to read the clock, which are left out of the times of steps.
+    limits : mapping
+        The bandwidth of a copy on this machine, in bytes a second, by how many bytes are moved.
+    result
+        What the function returned.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        steps: Sequence[ProfiledStep],
+        seconds: float,
+        calls: int,
+        reading: float,
+        limits: Mapping[int, float],
+        result: Any,
+    ) -> None:
+        self.function = function
+        self.steps = tuple(steps)
+        self.seconds = seconds
+        self.calls = calls
+        self.reading = reading
+        self.limits = dict(limits)
+        self.result = result
+
+    @property
+    def outside(self) -> float:
+        """The seconds of a call that no step took: dispatch, memory for results, single numbers, the clock."""
+        return max(0.0, self.seconds - sum(each.seconds for each in self.steps if not each.depth))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the result, as what JSON knows.
+
+        Returns
+        -------
+        dict
+            ``function``, ``seconds``, ``outside``, ``calls``, ``reading``, ``limits`` (a list of pairs) and ``steps``,
+            a dictionary each.
+        """
+        steps = [
+            {name: getattr(each, name) for name in ProfiledStep.__fields__}
+            | {"bandwidth": each.bandwidth, "of_limit": each.of_limit}
+            for each in self.steps
+        ]
+        known = {name: getattr(self, name) for name in ("function", "seconds", "outside", "calls", "reading")}
+        return {**known, "limits": [list(each) for each in self.limits.items()], "steps": steps}
+
+    @property
+    def title(self) -> str:
+        text = (
+            f"{self.function}: {format_time(self.seconds)} a call, {format_time(self.outside)} of it outside of steps"
+        )
+        return f"{text} (median of {self.calls} calls)" if self.calls > 1 else f"{text} (one call)"
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return [self._row(each) for each in self.steps]
+
+    def _row(self, step: ProfiledStep) -> tuple[str, ...]:
+        share = f"{step.seconds / self.seconds:.0%}" if self.seconds else ""
+        limit = "" if step.of_limit is None else f"{step.of_limit:.0%}"
+        rate = "" if step.bandwidth is None else f"{step.bandwidth / 1e9:.1f} GB/s"
+        moved = format_bytes(step.bytes) if step.bytes else ""
+        name = f"{INDENT * step.depth}{step.kind} {step.name}"
+        return name, step.source, f"{step.runs:,}", format_time(step.seconds), share, moved, rate, limit
+
+    def __repr__(self) -> str:
+        rows = [HEAD, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            COLUMN.join(
+                each.ljust(width) if number < 2 else each.rjust(width)
+                for number, (each, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.title, lines[0], "-" * len(lines[0]), *lines[1:]])
+
+    def _repr_html_(self) -> str:
+        rows = [(row[0].replace(INDENT, "\N{NO-BREAK SPACE}" * 4), *row[1:]) for row in self.rows]
+        return f"<div><code>{escape(self.title)}</code>{table(HEAD, rows)}</div>"
+
+
+def format_time(seconds: float) -> str:
+    """A time with three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 999.5 * size else f"{seconds / size:.0f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def described_step(step: Step) -> tuple[str, str, str]:
+    """The kind of a step, its name, and the user's line."""
+    kind = KINDS[type(step)]
+    if isinstance(step, TiledLoop):
+        return kind, f"{len(step.kernels)} nests, {len(step.steps) - len(step.kernels)} calls", ""
+    return kind, getattr(step, "name", ""), source_of(step)
+
+
+def source_of(step: Step) -> str:
+    if isinstance(step, (Loop, Branch)):
+        found = [step.source]
+    elif isinstance(step, ReverseLoop):
+        found = [step.back.source]
+    elif isinstance(step, Kernel):
+        found = [each.source for each in step.outputs]
+    else:
+        found = [each.value.source for each in step.writes() if isinstance(each.value, Node)]
+    return next((short(each) for each in found if each is not None), "")

@@ -1,0 +1,60 @@
+"""Programs that measure themselves: how they are compiled and run, and what their records say."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+import llvmlite.ir as ir
+import numpy as np
+
+from numbagraph.emit.timed import FIELDS, Watched, emit_timed
+from numbagraph.ir.structs import cached_property
+from numbagraph.runtime.specialise import Specialisation
+
+
+class TimedProgram(Specialisation, frozen=False):
+    """A specialisation whose steps are measured. It is compiled anew, and kept nowhere."""
+
+    watched: list[Watched] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, special: Specialisation) -> TimedProgram:
+        return cls(special.graph, special.signature, special.captured, special.name, None, special.parallel)
+
+    def emit(self, module: ir.Module) -> ir.Module:
+        self.watched = emit_timed(module, self.tiled, self.signature, self.graph.inputs, self.name)
+        return module
+
+    @cached_property
+    def reading(self) -> int:
+        """The nanoseconds that it takes to read the clock."""
+        return ctypes.CFUNCTYPE(ctypes.c_int64)(self.library.address(f"{self.name}.reading"))()
+
+    @cached_property
+    def _records(self) -> list[Any]:
+        type_ = ctypes.c_int64 * len(FIELDS)
+        return [type_.from_address(self.library.address(each.symbol)) for each in self.watched]
+
+    def records(self) -> np.ndarray:
+        """What was counted since the last call of this: for each of ``watched`` a row with the columns ``FIELDS``."""
+        found = np.array([list(each) for each in self._records], np.int64).reshape(-1, len(FIELDS))
+        for each in self._records:
+            ctypes.memset(ctypes.addressof(each), 0, ctypes.sizeof(each))
+        return found
+
+    def without_clock(self, records: np.ndarray) -> np.ndarray:
+        """The same records, without the time that the readings of the clock took themselves."""
+        found = records.copy()
+        for number, (elapsed, runs, *_) in enumerate(records):
+            readings = runs + 2 * sum(records[inner, 1] for inner in self.inside(number))
+            found[number, 0] = max(0, elapsed - self.reading * readings)
+        return found
+
+    def inside(self, number: int) -> Sequence[int]:
+        """The steps that a step contains."""
+        depth, after = self.watched[number].depth, range(number + 1, len(self.watched))
+        end = next((each for each in after if self.watched[each].depth <= depth), len(self.watched))
+        return range(number + 1, end)
