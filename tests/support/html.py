@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-VOID = {"br", "hr", "img"}
+VOID = {"br", "hr", "img", "meta"}
 
 
 class Reader(HTMLParser):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numbagraph.inspect.text  # noqa: F401  gives graphs their text
 from numbagraph.forking import importing
@@ -15,6 +15,9 @@ from numbagraph.ir.abi import Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.runtime.specialise import Specialisation
 
+if TYPE_CHECKING:
+    from numbagraph.inspect.html import Explanation
+
 
 def too_large(special: Specialisation, leaves: list[Any], described: str) -> str:
     """Which array of a call there was no memory for."""
@@ -22,6 +25,14 @@ def too_large(special: Specialisation, leaves: list[Any], described: str) -> str
         from numbagraph.inspect import memory  # noqa: PLC0415  few programs need it
 
     return memory.too_large(special, leaves, described)
+
+
+def page_of(title: str, shown: list[tuple[Any, Any, Any]]) -> str:
+    """A page about programs: the passes, the program and the known lengths of each."""
+    with importing:
+        from numbagraph.inspect.viewer import Part, page  # noqa: PLC0415  few programs need it
+
+    return page(title, [Part(stages, program, known, {}) for stages, program, known in shown])
 
 
 class Inspected:
@@ -194,7 +205,7 @@ class Inspected:
         return result
 
     @for_users
-    def explain(self, *args: Any, **kwargs: Any) -> str:
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What the compiler does with the function for some arguments: rules, loop nests, memory.
 
         Parameters
@@ -204,8 +215,9 @@ class Inspected:
 
         Returns
         -------
-        str
-            The text, for people to read: its form may change.
+        Explanation
+            The text, a str for people to read: its form may change. Its method ``to_html(path)`` writes a page for
+            browsers, with the graph after each pass, loop nests and source lines.
 
         Examples
         --------
@@ -224,15 +236,17 @@ class Inspected:
         """
         with importing:
             from numbagraph.inspect.html import Explanation  # noqa: PLC0415  few programs need it
-            from numbagraph.inspect.report import Report  # noqa: PLC0415
+            from numbagraph.inspect.report import Report, lengths_of  # noqa: PLC0415
 
         title = f"{self._described}, backend {self.backend}{', parallel' if self.parallel else ''}"
-        texts, programs = [], self._programs(args, kwargs)
+        texts, shown, programs = [], [], self._programs(args, kwargs)
         for number, (special, leaves) in enumerate(programs, start=1):
             part = f", program {number} of {len(programs)}" if len(programs) > 1 else ""
-            report = Report.of_call(special.graph, special.tiled, special.signature.leaves, leaves)
+            program, known = special.tiled, lengths_of(special.graph.inputs, leaves)
+            report = Report(special.graph, program, special.signature.leaves, known)
             texts.append(report.text(f"{title}{part}", special.stages.rewrites))
-        return Explanation("\n\n".join(texts))
+            shown.append((special.stages, program, known))
+        return Explanation("\n\n".join(texts), lambda: page_of(title, shown))
 
     @for_users
     def llvm(self, *args: Any, optimised: bool = True, **kwargs: Any) -> str:

@@ -16,7 +16,12 @@ from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.traced import Traced
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.transformed import Transformed
-from numbagraph.inspect.profile import Profile, ProfiledStep, described_step
+from numbagraph.inspect.profile import Profile, ProfiledStep
+from numbagraph.inspect.report import lengths_of
+from numbagraph.inspect.steps import KINDS, line_of, name_of
+from numbagraph.inspect.viewer import Part, page
+from numbagraph.ir.values import Value
+from numbagraph.loops.ir import Step
 from numbagraph.runtime.arguments import Abstract
 from numbagraph.runtime.entry import make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
@@ -104,10 +109,18 @@ def profile(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profi
     measured.repeat()
     limits = copy_rates(compiled.parallel)
     result = traced.outputs.rebuild([found] if traced.outputs.single else found)
-    steps = [each for timed in measured.programs for each in steps_of(timed, measured.records(timed), limits)]
-    seconds = float(np.median(measured.elapsed)) * 1e-9
-    reading = max(each.reading for each in measured.programs) * 1e-9
-    return Profile(compiled._described, steps, seconds, len(measured.elapsed), reading, limits, result)
+    times = {each: steps_of(each, measured.records(each), limits) for each in measured.programs}
+    parts = [Part(each.stages, each.emitted, measured.lengths(each), times[each]) for each in measured.programs]
+    return Profile(
+        compiled._described,
+        [step for each in times.values() for step in each.values()],
+        seconds=float(np.median(measured.elapsed)) * 1e-9,
+        calls=len(measured.elapsed),
+        reading=max(each.reading for each in measured.programs) * 1e-9,
+        limits=limits,
+        result=result,
+        page=lambda title: page(title, parts),
+    )
 
 
 def as_compiled(function: Callable[..., Any]) -> GraphFunction[..., Any]:
@@ -157,6 +170,13 @@ class Measured:
         """The median of each number, over the calls."""
         return np.median(self._counted[timed], axis=0)
 
+    def lengths(self, timed: TimedProgram) -> Mapping[Value, int]:
+        """The lengths that are known before the call."""
+        inputs, first = timed.graph.inputs, len(self.given)
+        captured = len(timed.captured)
+        known = lengths_of(inputs[:first], self.given)
+        return known | lengths_of(inputs[len(inputs) - captured :], timed.captured)
+
     def quickest(self) -> float:
         """The seconds that all steps took in the quickest call."""
         totals = [sum(int(each[:, 0].sum()) for each in call) for call in zip(*self._counted.values(), strict=True)]
@@ -171,15 +191,16 @@ def without_writes(traced: Traced) -> Specialisation:
     return Specialisation(traced.graph, signature, traced.captured, special.name, None, special.parallel)
 
 
-def steps_of(timed: TimedProgram, records: np.ndarray, limits: Mapping[int, float]) -> list[ProfiledStep]:
+def steps_of(timed: TimedProgram, records: np.ndarray, limits: Mapping[int, float]) -> dict[Step, ProfiledStep]:
     """The steps that ran, with what was counted of them."""
-    found = []
+    found = {}
     for watched, (nanoseconds, runs, moved, iterations) in zip(timed.watched, records, strict=True):
         if runs:
             limit = limit_of(moved / runs, limits) if moved else 0.0
-            kind, name, source = described_step(watched.step)
+            step = watched.step
+            described = KINDS[type(step)], name_of(step), line_of(step)
             counts = int(runs), float(nanoseconds) * 1e-9, int(moved), int(iterations)
-            found.append(ProfiledStep(kind, name, source, watched.depth, *counts, limit))
+            found[step] = ProfiledStep(*described, watched.depth, *counts, limit)
     return found
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
 
 STYLE = "text-align: left; white-space: pre; font-family: monospace; line-height: 1.35"
 MARKED = {
@@ -19,15 +22,52 @@ MARKED = {
 
 
 class Explanation(str):
-    """The text of `explain`, which interpreters and notebooks show as lines."""
+    """The text of `explain`, which interpreters and notebooks show as lines, and `to_html` as a page."""
 
-    __slots__ = ()
+    __slots__ = ("_page",)
+
+    def __new__(cls, text: str, page: Callable[[], str]) -> Self:
+        found = super().__new__(cls, text)
+        found._page = page
+        return found
 
     def __repr__(self) -> str:
         return str(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
     def _repr_html_(self) -> str:
         return block(map(coloured, self.splitlines()))
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """A page for browsers: the graph after each pass, loop nests and calls, and the source lines beside them.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it: one file, which loads nothing from elsewhere.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Examples
+        --------
+        >>> import numpy as np, numbagraph
+        >>> page = numbagraph.graph_jit(lambda x: np.sum(x**2)).explain(np.ones(3)).to_html()
+        >>> page.splitlines()[0]
+        '<!doctype html>'
+        """
+        return written(self._page(), path)
+
+
+def written(page: str, path: str | PathLike[str] | None) -> str:
+    """A page, which is in the file by then if there is to be one."""
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page
 
 
 def coloured(line: str) -> str:

@@ -147,10 +147,14 @@ class Printer:
     def inner_functions(self, node: Node) -> Iterator[str]:
         for item in (each for _, attribute in node.attributes for each in regions_of(attribute)):
             if item not in self.texts:
-                printer = Printer(item, self.names)
+                printer = self.inner(item)
                 printer.texts.update((value, text) for value, text in self.texts.items() if isinstance(value, Dim))
                 self.texts[item] = printer.name
                 yield from printer.lines()
+
+    def inner(self, graph: Graph) -> Printer:
+        """What prints the graph of a region."""
+        return Printer(graph, self.names)
 
     def leaf(self, value: Value) -> str:
         if isinstance(value, Constant):

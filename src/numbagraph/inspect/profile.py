@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
-from numbagraph.inspect.html import escape, table
-from numbagraph.inspect.report import format_bytes, short
+from numbagraph.inspect.html import escape, table, written
+from numbagraph.inspect.report import format_bytes
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Node
-from numbagraph.loops.ir import Branch, Call, Kernel, Loop, ReverseLoop, Step, TiledLoop
 
 HEAD = ("step", "line", "runs", "time", "share", "bytes", "bandwidth", "of the limit")
 COLUMN = " | "
 INDENT = "  "
-KINDS = {Kernel: "nest", Call: "call", TiledLoop: "tiled", Loop: "loop", ReverseLoop: "loop", Branch: "branch"}
 
 
 class ProfiledStep(Struct):
@@ -84,6 +82,8 @@ class Profile:
         The bandwidth of a copy on this machine, in bytes a second, by how many bytes are moved.
     result
         What the function returned.
+    page : callable
+        Makes the page of `to_html`, which has a title.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class Profile:
         reading: float,
         limits: Mapping[int, float],
         result: Any,
+        page: Callable[[str], str],
     ) -> None:
         self.function = function
         self.steps = tuple(steps)
@@ -103,6 +104,7 @@ class Profile:
         self.reading = reading
         self.limits = dict(limits)
         self.result = result
+        self._page = page
 
     @property
     def outside(self) -> float:
@@ -125,6 +127,21 @@ class Profile:
         ]
         known = {name: getattr(self, name) for name in ("function", "seconds", "outside", "calls", "reading")}
         return {**known, "limits": [list(each) for each in self.limits.items()], "steps": steps}
+
+    def to_html(self, path: str | PathLike[str] | None = None) -> str:
+        """A page for browsers, like that of ``explain(...).to_html()``, with times.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it: one file, which loads nothing from elsewhere.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        return written(self._page(self.title), path)
 
     @property
     def title(self) -> str:
@@ -168,23 +185,3 @@ def format_time(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}" if seconds < 999.5 * size else f"{seconds / size:.0f} {unit}"
     return f"{seconds * 1e9:.0f} ns"
-
-
-def described_step(step: Step) -> tuple[str, str, str]:
-    """The kind of a step, its name, and the user's line."""
-    kind = KINDS[type(step)]
-    if isinstance(step, TiledLoop):
-        return kind, f"{len(step.kernels)} nests, {len(step.steps) - len(step.kernels)} calls", ""
-    return kind, getattr(step, "name", ""), source_of(step)
-
-
-def source_of(step: Step) -> str:
-    if isinstance(step, (Loop, Branch)):
-        found = [step.source]
-    elif isinstance(step, ReverseLoop):
-        found = [step.back.source]
-    elif isinstance(step, Kernel):
-        found = [each.source for each in step.outputs]
-    else:
-        found = [each.value.source for each in step.writes() if isinstance(each.value, Node)]
-    return next((short(each) for each in found if each is not None), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def evaluate_length(scalar: Scalar, known: Mapping[Value, int]) -> int | None:
         if isinstance(each, Literal):
             numbers[each] = int(each.value)
         elif isinstance(each, Register):
-            number = _evaluate_value(each.value, known)
+            number = evaluate_value(each.value, known)
             if number is None:
                 return None
             numbers[each] = number
@@ -67,7 +67,8 @@ def evaluate_length(scalar: Scalar, known: Mapping[Value, int]) -> int | None:
     return numbers[scalar]
 
 
-def _evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
+def evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
+    """The same of a value of the graph."""
     numbers: dict[Value, Any] = dict(known)
     for each in toposort([value], known=numbers):
         if isinstance(each, Node):
@@ -82,6 +83,18 @@ def _evaluate_value(value: Value, known: Mapping[Value, int]) -> int | None:
         if numbers[each] is None:
             return None
     return int(numbers[value])
+
+
+def known_in(
+    region: Region, operands: Sequence[tuple[Any, int]], known: Mapping[Value, int]
+) -> Iterator[tuple[Value, int]]:
+    """The lengths of a region's inputs, whose operands come with the number of dimensions that run along steps."""
+    for value, (operand, first) in zip(region.graph.inputs, operands, strict=True):
+        extents = operand.extents[first:] if isinstance(operand, Buffer) else ()
+        for own, extent in zip(value.shape, extents, strict=True):
+            length = evaluate_length(extent, known)
+            if isinstance(own, Dim) and length is not None:
+                yield own, length
 
 
 class Report:
@@ -155,20 +168,11 @@ class Report:
             if step.checked is not None:
                 self.lines.append("    indices are checked once before the loop; where one will fail, in each step")
         for region, operands in regions_of(step):
-            known = dict(self._known_in(region, operands))
+            known = dict(known_in(region, operands, self.known))
             inner = Report(region.graph, region.program, region.signature.leaves, known)
             inner._steps()
             title = inner.lines[0].replace("program", region.graph.name)
             self.lines += [f"    {line}" for line in (title, *inner.lines[1:])]
-
-    def _known_in(self, region: Region, operands: Sequence[tuple[Any, int]]) -> Iterator[tuple[Value, int]]:
-        """The lengths of a region's inputs, whose operands come with the number of dimensions that run along steps."""
-        for value, (operand, first) in zip(region.graph.inputs, operands, strict=True):
-            extents = operand.extents[first:] if isinstance(operand, Buffer) else ()
-            for own, extent in zip(value.shape, extents, strict=True):
-                length = evaluate_length(extent, self.known)
-                if isinstance(own, Dim) and length is not None:
-                    yield own, length
 
     def _call(self, call: Call) -> None:
         operands, results = (", ".join(each.name for each in part) for part in (call.inputs, call.outputs))
@@ -209,22 +213,8 @@ class Report:
 
     def _moved(self, kernel: Kernel) -> str:
         """The bytes of the arrays that the nest reads and writes, each once."""
-        total = 0
-        for buffer in kernel.buffers():
-            size = self._bytes(buffer)
-            if size is None:
-                return "an amount that is known only at run time"
-            total += size
-        return format_bytes(total)
-
-    def _bytes(self, buffer: Buffer) -> int | None:
-        size = buffer.dtype.itemsize
-        for extent in buffer.extents:
-            length = evaluate_length(extent, self.known)
-            if length is None:
-                return None
-            size *= length
-        return size
+        total = bytes_of(kernel.buffers(), self.known)
+        return "an amount that is known only at run time" if total is None else format_bytes(total)
 
     def _length(self, extent: Scalar) -> str:
         number = evaluate_length(extent, self.known)
@@ -235,12 +225,26 @@ class Report:
         self.lines.append(f"memory: {sum(map(len, block.slots))} temporaries in {len(block.slots)} slots")
         in_tiles = {buffer for step in block.steps if isinstance(step, TiledLoop) for buffer in step.in_tile}
         for slot in block.slots:
-            size = self._bytes(slot[0])
+            size = bytes_of(slot[:1], self.known)
             names = ", then ".join(buffer.name for buffer in slot)
             rest = ", of which there are only as many rows as run together" if slot[0] in in_tiles else ""
             self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def bytes_of(buffers: Iterable[Buffer], known: Mapping[Value, int]) -> int | None:
+    """The bytes of some arrays together; None where a length is known only at run time."""
+    total = 0
+    for buffer in buffers:
+        size = buffer.dtype.itemsize
+        for extent in buffer.extents:
+            length = evaluate_length(extent, known)
+            if length is None:
+                return None
+            size *= length
+        total += size
+    return total
 
 
 def content(block: Block) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from numbagraph.emit.timed import FIELDS, Watched, emit_timed
 from numbagraph.ir.structs import cached_property
+from numbagraph.loops.ir import Program
 from numbagraph.runtime.specialise import Specialisation
 
 
@@ -24,8 +25,13 @@ class TimedProgram(Specialisation, frozen=False):
     def of(cls, special: Specialisation) -> TimedProgram:
         return cls(special.graph, special.signature, special.captured, special.name, None, special.parallel)
 
+    @cached_property
+    def emitted(self) -> Program:
+        """The program that ``watched`` are steps of."""
+        return self.tiled
+
     def emit(self, module: ir.Module) -> ir.Module:
-        self.watched = emit_timed(module, self.tiled, self.signature, self.graph.inputs, self.name)
+        self.watched = emit_timed(module, self.emitted, self.signature, self.graph.inputs, self.name)
         return module
 
     @cached_property
