@@ -8,6 +8,8 @@ from typing import Any
 
 from numbagraph.frontend.nans import watching
 from numbagraph.frontend.traced import Traced
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.op import float_errors
 from numbagraph.runtime.entry import make_callable
 from numbagraph.transforms.interpret import evaluate
 
@@ -40,5 +42,11 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
 
         call = compile_jax(traced.graph)
     else:
-        call = functools.partial(evaluate, traced.graph)
+        call = functools.partial(run_eagerly, traced.graph)
     return lambda *inputs: call([*inputs, *traced.captured])
+
+
+def run_eagerly(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """Run a graph op by op, each a call of NumPy, in which `numpy.errstate` counts."""
+    with float_errors.as_chosen():
+        return evaluate(graph, inputs)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -166,7 +168,26 @@ def lazy(path: str) -> Callable[..., Any]:
 registry = Registry()
 
 
+class FloatErrors(threading.local):
+    """What becomes of floating-point errors in NumPy's references, on this thread: nothing, as in compiled code."""
+
+    state: Mapping[str, Any] = {"all": "ignore"}
+
+    @contextmanager
+    def as_chosen(self) -> Iterator[None]:
+        """Let `numpy.errstate` count, but for warnings, which are NumPy's default."""
+        before = self.state
+        self.state = {name: "ignore" if way == "warn" else way for name, way in np.geterr().items()}
+        try:
+            yield
+        finally:
+            self.state = before
+
+
+float_errors = FloatErrors()
+
+
 def quiet(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a NumPy reference without floating-point warnings: compiled code gives none."""
-    with np.errstate(all="ignore"):
+    with np.errstate(**float_errors.state):
         return function(*args, **kwargs)

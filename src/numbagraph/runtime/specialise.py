@@ -28,6 +28,7 @@ from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
+from numbagraph.runtime.progress import progress
 from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.version import __version__
 
@@ -186,9 +187,10 @@ class Specialisation(Struct, frozen=False):
     def object_code(self) -> bytes:
         """The code, compiled here, behind the names of the external symbols that it needs."""
         self.compiled = True
-        module = self.emit(ir.Module(self.name))
-        names = [name for name in module.globals if name.startswith(EXTERNAL)]
-        return with_names(names, compile_module(str(module)))
+        with progress(self.name):
+            module = self.emit(ir.Module(self.name))
+            names = [name for name in module.globals if name.startswith(EXTERNAL)]
+            return with_names(names, compile_module(str(module)))
 
     @cached_property
     def library(self) -> Library:
