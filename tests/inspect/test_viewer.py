@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
 import pickle
 import re
 import shutil
 import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -99,6 +102,21 @@ def test_text_that_looks_like_html():
     page = graph_jit(lambda x: ({"<script>": x}["<script>"]) + 1).explain(X).to_html()
     assert page.count("<script>") == 1
     assert "&lt;lambda&gt;" in page
+
+
+def test_cells_of_a_notebook(monkeypatch):
+    file, source = "/tmp/ipykernel_1/234.py", "def f(x):\n    return np.cumsum(x) + 1\n"
+    shell = types.SimpleNamespace(compile=types.SimpleNamespace(format_code_name={file: ("Cell", "In[7]")}.get))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(linecache.cache, file, (len(source), None, source.splitlines(keepends=True), file))
+    space = {"np": np}
+    exec(compile(source, file, "exec"), space)
+    function = graph_jit(space["f"])
+    assert "# Cell In[7], line 2" in str(function.graph(X))
+    page = function.explain(X).to_html()
+    assert "<h3>Cell In[7]</h3>" in page
+    assert page.count('data-line="Cell In[7], line 2"') > 2
+    assert "ipykernel" not in page
 
 
 def test_it_is_written_to_a_file(tmp_path, page):

@@ -220,9 +220,9 @@ def bare(text: str) -> str:
 
 
 def origin(value: Value) -> str:
-    """The user's line: file name and number."""
+    """The user's line: file name and number, or the cell of a notebook."""
     source = value.source if isinstance(value, Node) else None
-    return f"{Path(source.file).name}:{source.line}" if source is not None else ""
+    return Path(str(source)).name if source is not None else ""
 
 
 def commented(text: str, comment: str) -> str:

@@ -29,7 +29,7 @@ from numbagraph.inspect.viewer_page import POLICY, SCRIPT, STYLE
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import regions_of
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Node, Source, Value, toposort
+from numbagraph.ir.values import Node, Source, Value, cell_of, toposort
 from numbagraph.loops.ir import Program, Step
 from numbagraph.rewrite.stages import Stage, Stages
 
@@ -196,7 +196,7 @@ def step_row(entry: Listed, times: Mapping[Step, ProfiledStep], top: float) -> s
     if times:
         cells += ["", "", "", ""] if found is None else measured_cells(found)
     texts = "".join(f"<td>{escape(each)}</td>" for each in cells)
-    lines = [str(short(each)) for each in sources_of(step)]
+    lines = [short(each) for each in sources_of(step)]
     share = f' style="--share: {found.seconds / top:.3f}"' if found is not None and top else ""
     place = f' data-line="{escape(lines[0])}"' if lines else ""
     what = "<br>".join(map(escape, [*details_of(step), *lines]))
@@ -227,13 +227,13 @@ def source_lines(sources: Sequence[Source]) -> Iterator[str]:
     for each in sources:
         files.setdefault(each.file, set()).add(each.line)
     for file, numbers in files.items():
-        yield f"<h3>{escape(str(short(file)))}</h3><ol class='source'>"
+        yield f"<h3>{escape(cell_of(file) or Path(file).name)}</h3><ol class='source'>"
         lines = linecache.getlines(file)
         wanted = {near for each in numbers for near in range(each - AROUND, each + AROUND + 1)}
         last = None
         for number in sorted(each for each in wanted if 1 <= each <= len(lines)):
             gap = ' class="gap"' if last is not None and number > last + 1 else ""
-            place = f' data-line="{escape(f"{Path(file).name}:{number}")}"' if number in numbers else ""
+            place = f' data-line="{escape(short(Source(file, number)))}"' if number in numbers else ""
             yield f'<li value="{number}"{gap}{place}><code>{escape(lines[number - 1].rstrip()) or " "}</code></li>'
             last = number
         yield "</ol>" if lines else "<li>its lines are not at hand</li></ol>"
