@@ -192,8 +192,8 @@ def test_unknown_names_and_options():
         sample(regression(), var_names=["nothing"], **options)
     with pytest.raises(TypeError, match="one mapping"):
         sample(regression(), initvals=[{"slope": [0.0, 1.0]}], **options)
-    with pytest.raises(TypeError, match=r"random_seed.*nutpie's options; seed is"):
-        sample(regression(), random_seed=1, **options)
+    with pytest.raises(TypeError, match=r"tree_size.*options of pm.sample and of nutpie"):
+        sample(regression(), tree_size=1, **options)
     assert sample(regression(), **options).posterior["slope"].shape == (1, 5, 2)
 
 

@@ -172,7 +172,7 @@ def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str
 
     def shown(group: Any) -> Any:
         group = group.drop_vars(hidden, errors="ignore")
-        group = group.assign({name: each.astype(dtypes[name]) for name, each in group.data_vars.items()})
+        group = group.assign({name: each.astype(dtypes.get(name, each.dtype)) for name, each in group.items()})
         return group.assign_coords({name: each for name, each in coordinates.items() if name in group.dims})
 
     for group in ("posterior", "warmup_posterior"):

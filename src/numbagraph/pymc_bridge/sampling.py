@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
 
@@ -13,11 +13,16 @@ import numpy as np
 import pymc as pm
 from pymc.exceptions import SamplingError
 from pymc.stats.convergence import SamplerWarning, log_warnings, run_convergence_checks, warn_divergences
+from pymc.stats.log_density import compute_log_likelihood, compute_log_prior
 from threadpoolctl import threadpool_limits
 
 from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.diagnosis import explain_failure
+from numbagraph.pymc_bridge.interrupted import is_whole, uninterrupted
 from numbagraph.pymc_bridge.model import compile_model, known_names
+from numbagraph.pymc_bridge.sampling_options import kept_besides, moves_at_random, seed_of, understood
+
+Seed = int | Sequence[int] | np.ndarray | np.random.Generator | np.random.RandomState | None
 
 
 def sample(
@@ -28,17 +33,24 @@ def sample(
     chains: int = 4,
     cores: int | None = None,
     blas_cores: int | Literal["auto"] | None = "auto",
-    seed: int | np.random.Generator | None = None,
-    progressbar: bool = True,
+    random_seed: Seed = None,
+    seed: Seed = None,
+    progressbar: bool | str = True,
+    quiet: bool = False,
     target_accept: float = 0.8,
+    init: str = "auto",
     var_names: Iterable[str] | None = None,
     initvals: Mapping[Any, Any] | None = None,
     discard_tuned_samples: bool = True,
     compute_convergence_checks: bool = True,
+    idata_kwargs: Mapping[str, Any] | None = None,
     freeze: bool = True,
     **options: Any,
 ) -> Any:
     """Draw samples from the posterior of a model.
+
+    Ctrl-C ends the chains, and the draws so far are returned: as many of each chain, of those chains for which there
+    are most in all.
 
     Parameters
     ----------
@@ -51,12 +63,18 @@ def sample(
     blas_cores
         Threads for large matrices while chains run, of all chains together: by default as many as ``cores``. Each
         chain has one at least. With None they are as many as the BLAS likes.
-    seed : int or numpy.random.Generator, optional
+    random_seed : int, sequence of int, numpy.random.Generator or numpy.random.RandomState, optional
         Equal seeds give equal samples.
+    seed : int or others, optional
+        nutpie's name of ``random_seed``.
     progressbar
         Whether to show how far the chains are.
+    quiet
+        Whether to say nothing: no progress, and no warnings of convergence.
     target_accept
         Between 0 and 1: larger values give smaller steps.
+    init : {"auto", "jitter+adapt_diag", "adapt_diag"}
+        With the last one, chains begin where PyMC would, and not at points that are moved at random.
     var_names : iterable of str, optional
         The variables to keep; all by default.
     initvals : mapping, optional
@@ -65,10 +83,15 @@ def sample(
         Whether to forget what was drawn for the adaptation.
     compute_convergence_checks
         Whether to warn, as `pymc.sample` does, of divergences, of R-hat, and of small effective sample sizes.
+    idata_kwargs : mapping, optional
+        What the result has beside draws: ``log_likelihood`` and ``log_prior`` (True, or names of variables),
+        ``include_transformed`` (True).
     freeze
         Whether data and dimensions become constants before the model is compiled.
     **options
-        Anything else that `nutpie.sample` takes, but ``blocking`` and ``return_raw_trace``.
+        ``nuts``, a mapping of options of the sampler, or these themselves (``max_treedepth``), and anything else that
+        `nutpie.sample` takes, but ``blocking`` and ``return_raw_trace``. Of what `pymc.sample` takes, ``step``,
+        ``trace`` and ``callback`` are refused, and what is about its processes has no effect.
 
     Returns
     -------
@@ -82,6 +105,8 @@ def sample(
     ValueError
         Where a free variable is discrete, for a name that is not among the variables, or where draws, chains or cores
         are no such number.
+    TypeError
+        For an option that there is not, with what to use instead.
     pymc.exceptions.SamplingError
         Where there are no free variables, or where the log-density is not finite where chains begin. If it cannot be
         evaluated there, the error is that of `CompiledLogp`, such as an IndexError that names a variable.
@@ -91,17 +116,21 @@ def sample(
     >>> import pymc as pm
     >>> with pm.Model() as model:
     ...     x = pm.Normal("x")
-    >>> trace = sample(model, draws=50, tune=50, chains=2, seed=1, progressbar=False)
+    >>> trace = sample(model, draws=50, tune=50, chains=2, random_seed=1, progressbar=False)
     >>> trace.posterior["x"].shape
     (2, 50)
     """
-    model = pm.modelcontext(model)
+    if isinstance(model, Integral):
+        raise TypeError(f"the model comes first here; write draws={model}")
+    model, given = pm.modelcontext(model), understood(options)
+    besides, one_seed = kept_besides(idata_kwargs), seed_of(random_seed, seed)
     require_counts(draws=(draws, 1), tune=(tune, 0), chains=(chains, 1), cores=(cores, None if cores is None else 1))
-    require_free(options)
     if not model.free_RVs:
         raise SamplingError("the model has no free variables, so there is nothing to sample")
     kept = None if var_names is None else known_names({each.name for each in model.unobserved_RVs}, var_names)
-    compiled = compile_model(model, freeze=freeze, var_names=kept, initial_points=initvals)
+    compiled = compile_model(
+        model, freeze=freeze, var_names=kept, initial_points=initvals, jitter=moves_at_random(init)
+    )
     for each in (compiled.compiled_logp_func, compiled.compiled_expand_func):
         each.address  # noqa: B018  compiled when it is asked for, which is no time of sampling
     begin = time.time()
@@ -113,18 +142,30 @@ def sample(
             tune=max(tune, 1),  # nutpie's adaptation needs a sample
             chains=chains,
             cores=cores if cores is None else min(int(cores), chains),
-            seed=seed_of(seed),
-            progress_bar=progressbar,
+            seed=one_seed,
+            progress_bar=bool(progressbar) and not quiet,
             target_accept=target_accept,
             save_warmup=not discard_tuned_samples,
-            **options,
+            **unconstrained(bool(besides.get("include_transformed"))),
+            **given,
         )
+    if not is_whole(result):
+        uninterrupted(result, draws)
     attributes = {"sampling_time": time.time() - begin, "tuning_steps": tune}
-    hidden = [name for name in compiled.shapes if name not in names_kept(model, kept)]
-    trace = finished(result, model, hidden, attributes)
-    if compute_convergence_checks:
+    shown = compiled.shapes if "include_transformed" in besides else names_kept(model, kept)
+    trace = finished(result, model, [name for name in compiled.shapes if name not in shown], attributes)
+    add_densities(trace, model, besides)
+    if compute_convergence_checks and not quiet:
         log_warnings(warnings_of(trace, model))
     return trace
+
+
+def add_densities(trace: Any, model: pm.Model, wanted: Mapping[str, Any]) -> None:
+    """Add the log-densities of observations and of free variables to a trace, computed in our mode."""
+    options = {"model": model, "progressbar": False, "compile_kwargs": {"mode": "NUMBAGRAPH"}}
+    for name, compute in (("log_likelihood", compute_log_likelihood), ("log_prior", compute_log_prior)):
+        if name in wanted:
+            compute(trace, var_names=None if wanted[name] is True else list(wanted[name]), **options)
 
 
 def warnings_of(trace: Any, model: pm.Model) -> list[SamplerWarning]:
@@ -145,9 +186,17 @@ def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
     except AttributeError as error:
         if set(options) <= set(inspect.signature(nutpie.sample).parameters):
             raise
-        raise TypeError(f"{error}. sample has nutpie's options; seed is what pm.sample calls random_seed") from error
+        raise TypeError(f"{error}: sample has the options of pm.sample and of nutpie's sampler") from error
     explain_failure(compiled, model)
     raise failure
+
+
+def unconstrained(are_kept: bool) -> dict[str, Any]:
+    """The option of those versions of nutpie that have transformed variables in a group of their own."""
+    import nutpie  # noqa: PLC0415
+
+    name = "store_unconstrained"
+    return {name: True} if are_kept and name in inspect.signature(nutpie.sample).parameters else {}
 
 
 def blas_threads(blas_cores: int | str | None, cores: int | None, chains: int) -> int | None:
@@ -166,25 +215,6 @@ def require_counts(**counts: tuple[Any, int | None]) -> None:
     for name, (found, least) in counts.items():
         if least is not None and (not isinstance(found, Integral) or found < least):
             raise ValueError(f"{name} is a whole number of at least {least}, not {found!r}")
-
-
-OWN = {
-    "save_warmup": "give discard_tuned_samples",
-    "progress_bar": "give progressbar",
-    "blocking": "nutpie.sample of compile_model takes it",
-    "return_raw_trace": "nutpie.sample of compile_model takes it",
-}
-"""Options of nutpie's sampler that have another name here, or whose results are no finished samples."""
-
-
-def require_free(options: Mapping[str, Any]) -> None:
-    for name in options:
-        if name in OWN:
-            raise TypeError(f"sample has no {name}: {OWN[name]}")
-
-
-def seed_of(seed: int | np.random.Generator | None) -> int | None:
-    return int(seed.integers(2**30)) if isinstance(seed, np.random.Generator) else seed
 
 
 def names_kept(model: pm.Model, var_names: list[str] | None) -> list[str]:
