@@ -388,3 +388,28 @@ def test_complex_results_are_refused():
         pm.Deterministic("angle", pt.complex(pm.Normal("x", shape=2), 2.0))
     with pytest.raises(UnsupportedOp, match=r"'angle'.*is complex"):
         compile_model(model)
+
+
+def test_ctypes_functions_with_data():
+    """What samplers take; the function keeps what it needs, and the data are those of now."""
+    with pm.Model() as model:
+        shift = pm.Data("shift", np.array([1.0, 2.0]))
+        pm.Normal("x", shift, 1.0)
+    function, data = compile_logp(model, freeze=False).ctypes
+    point, gradient, value = np.array([3.0, 5.0]), np.empty(2), np.empty(())
+    addresses = [each.ctypes.data for each in (point, gradient, value)]
+    gc.collect()
+    assert function(2, *addresses, data) == 0
+    expected = reference(model, point)
+    np.testing.assert_allclose(value, expected[0])
+    np.testing.assert_allclose(gradient, [-2.0, -3.0])
+    assert function(1, *addresses, data) == -1
+    with model:
+        pm.set_data({"shift": np.array([0.0, 0.0])})
+    compiled = compile_logp(model, freeze=False)
+    function, data = compiled.ctypes
+    with model:
+        pm.set_data({"shift": np.array([1.0, 1.0])})
+    assert compiled.ctypes[1].value == data.value
+    assert function(2, *addresses, data) == 0
+    np.testing.assert_allclose(gradient, [-2.0, -4.0])

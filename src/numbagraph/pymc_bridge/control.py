@@ -110,5 +110,6 @@ def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
 def random_variable(importer: Importer, node: Apply, *inputs: Any) -> Any:
     raise UnsupportedOp(
         f"{describe(node.outputs[-1])} is drawn at random ({node.op}), so what depends on it is no function of the "
-        "model's variables"
+        "model's variables",
+        advice=f"Draw it before, as a constant, or make it a variable of the model. {IN_THE_MODE}",
     )

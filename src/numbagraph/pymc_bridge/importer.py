@@ -49,6 +49,14 @@ LATER = {"pytensor.sparse": "numbagraph.pymc_bridge.sparse", "pytensor.xtensor":
 """Where translations are that few models need, by the package of PyTensor that has the ops."""
 
 
+BY_PYTENSOR = (
+    'PyTensor runs it, and native code the rest, in pm.sample and pm.fit with compile_kwargs={"mode": "NUMBAGRAPH"}. '
+    "Instead of it, to_pytensor takes a NumPy function into the model, with derivatives, and numbagraph.pure_callback "
+    "takes any Python function into that"
+)
+"""What to use where an op has no translation."""
+
+
 class UnsupportedOp(NotImplementedError):
     """An op of PyTensor that has no translation."""
 
@@ -300,7 +308,9 @@ class Importer:
                 return called
             where = f"{type(node.op).__module__}.{type(node.op).__name__}"
             computed = describe(node.outputs[0])
-            raise UnsupportedOp(f"PyTensor's op {node.op} ({where}) has no translation. It computes {computed}")
+            raise UnsupportedOp(
+                f"PyTensor's op {node.op} ({where}) has no translation. It computes {computed}", advice=BY_PYTENSOR
+            )
         storage: list[list[Any]] = [[None] for _ in node.outputs]
         node.op.perform(node, data, storage)
         return [self.known(each, "computed") for (each,) in storage]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -125,6 +126,9 @@ def frozen(model: pm.Model) -> pm.Model:
 LIBRARIES = ("abc", "builtins", "pymc.", "pytensor.")
 """Where the classes of ops are that no user wrote; classes made by a call are in `abc`."""
 
+
+DENSITY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, *[ctypes.c_void_p] * 4)
+"""What samplers call: the size of a point, the point, the gradient, the value, and data."""
 
 FRAMES = 20
 """Of a stack that PyTensor keeps: its usual 8 no longer reach from an index to the line that has it."""
@@ -271,6 +275,35 @@ class CompiledLogp:
         object lives.
         """
         return self.function.address
+
+    @property
+    def ctypes(self) -> tuple[Any, ctypes.c_void_p]:
+        """A `ctypes` function at `address`, and the data that it takes last, which hold what shared variables hold now.
+
+        This is how samplers take densities that others have compiled. The function keeps this object alive; it gives
+        up the GIL while it runs, and is called as `address` says.
+
+        Returns
+        -------
+        tuple
+            ``(function, data)``.
+
+        Examples
+        --------
+        >>> import ctypes, numpy as np, pymc as pm
+        >>> with pm.Model() as model:
+        ...     x = pm.Normal("x", 0, 1)
+        >>> function, data = compile_logp(model).ctypes
+        >>> point, gradient, value = np.array([2.0]), np.empty(1), np.empty(1)
+        >>> as_pointers = [each.ctypes.data for each in (point, gradient, value)]
+        >>> function(1, *as_pointers, data), gradient[0]
+        (0, np.float64(-2.0))
+        """
+        with self._lock:
+            self._follow_shared()
+        function: Any = DENSITY(self.address)
+        function.owner = self
+        return function, ctypes.c_void_p(self.function.record.address)
 
     def __call__(self, x: Any) -> Any:
         if not self._shared:

@@ -78,7 +78,10 @@ def compile_model(
     point = parts.point
     if not point.is_continuous:
         names = ", ".join(each.name for each in point.variables if np.dtype(each.type.dtype).kind != "f")
-        raise ValueError(f"{names}: discrete free variables have no gradient; pm.sample has step methods for them")
+        raise ValueError(
+            f"{names}: discrete free variables have no gradient; pm.sample has step methods for them, which are native "
+            'code with compile_kwargs={"mode": "NUMBAGRAPH"}'
+        )
     density = parts.density(gradient=True)
     variables = variables_behind(parts, var_names)
     expanded = expanded_graph(parts, variables)
