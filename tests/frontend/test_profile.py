@@ -9,10 +9,22 @@ import pytest
 
 import numbagraph
 from numbagraph import graph_jit, profile
+from numbagraph.frontend import profiling
 from tests.support.html import Reader
 
 X = np.linspace(0.1, 2.0, 500)
 A = np.random.default_rng(1).normal(size=(500, 20))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_calls():
+    """Little is measured: what is tested does not depend on it."""
+    profiling.copy_rates.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiling, "BUDGET", 0.01)
+        patch.setattr(profiling, "COPIED", (2**15, 2**17))
+        yield
+    profiling.copy_rates.cache_clear()
 
 
 def two_nests(x):

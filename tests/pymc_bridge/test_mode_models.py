@@ -129,7 +129,7 @@ def test_loops_in_models():
 
 
 def test_several_processes():
-    options = {"backend": "numbagraph"} if PYMC_6 else {"compile_kwargs": {"mode": NAME}}
+    options = {"backend": "numbagraph", "nuts_sampler": "pymc"} if PYMC_6 else {"compile_kwargs": {"mode": NAME}}
 
     def sample(cores):
         with hierarchical():
