@@ -35,6 +35,7 @@ LAYERS = (
     "linalg",
     "fft",
     "numpy",
+    "random",
     "errors",
     "doctor",
     "__main__",

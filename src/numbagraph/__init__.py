@@ -69,6 +69,7 @@ __all__ = [
     "ops",
     "profile",
     "pure_callback",
+    "random",
     "release_memory",
     "scan",
     "shared",
@@ -83,7 +84,7 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("doctor", "jax_bridge", "pymc_bridge", "testing")
+_LATER = ("doctor", "jax_bridge", "pymc_bridge", "random", "testing")
 """Modules that are imported when they are used, since some import other libraries."""
 
 _FUNCTIONS_LATER = {"profile": "numbagraph.frontend.profiling"}
@@ -97,7 +98,9 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-if not TYPE_CHECKING:  # to a checker it would say that there is every name
+if TYPE_CHECKING:
+    from numbagraph import random
+else:  # to a checker it would say that there is every name
 
     def __getattr__(name: str) -> Any:
         if name in _LATER:

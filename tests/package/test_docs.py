@@ -81,6 +81,11 @@ def test_the_table_of_ops_is_up_to_date() -> None:
         numbagraph.frontend.callbacks,
         numbagraph.frontend.checks,
         numbagraph.frontend.prints,
+        numbagraph.random.keys,
+        numbagraph.random.continuous,
+        numbagraph.random.gammas,
+        numbagraph.random.counts,
+        numbagraph.random.choices,
         numbagraph.runtime.threads,
     ],
 )

@@ -20,6 +20,8 @@ NOTHING = ("None", None, "Iterator[None]", "AbstractContextManager[None]")
 """What is returned where nothing is said of it: the last two are context managers."""
 INTERNAL = {"embed"}
 """Methods that other modules call."""
+FUNCTIONS = [numbagraph.random]
+"""Modules of functions that are written here."""
 NAMESPACES = [numbagraph.fft, numbagraph.linalg, numbagraph.numpy, numbagraph.special]
 CLASSES = [
     numbagraph.GUFunc,
@@ -37,6 +39,9 @@ def public() -> Iterator[Any]:
         is_error = isinstance(found, type) and issubclass(found, Exception)
         if not isinstance(found, (str, ModuleType)) and not is_error:
             yield pytest.param(found, id=name)
+    for module in FUNCTIONS:
+        for name in dir(module):
+            yield pytest.param(getattr(module, name), id=f"{module.__name__}.{name}")
     for owner in CLASSES:
         for name, found in vars(owner).items():
             if not name.startswith("_") and inspect.isfunction(found) and not found.__name__.startswith("_"):

@@ -47,6 +47,7 @@ DEFERRED = {
         "modstruve struve wright_bessel y0 y1 yn yv yve"
     ),
     "calculus": ("cross cumulative_prod cumulative_sum ediff1d gradient interp trapezoid unwrap vector_cross"),
+    "ciphers": "threefry2x32 unit_interval",
     "closeness": "allclose array_equal array_equiv isclose iscomplex isneginf isposinf isreal real_if_close",
     "combinatorial": "factorial multigammaln perm",
     "covariance": "corrcoef correlate cov",
@@ -97,6 +98,7 @@ DEFERRED = {
         "draws.triangular draws.poisson draws.negative_binomial draws.geometric draws.logseries draws.zipf "
         "draws.binomial draws.hypergeometric draws.order"
     ),
+    "sampled": "sampled_log_gamma",
     "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),
     "sparse": (
         "sparse_distinct sparse_looked_up sparse_product sparse_product_columns sparse_rows sparse_sampled_product "
