@@ -20,7 +20,7 @@ from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, UINT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.indexing import index
-from numbagraph.ops.random import DISTRIBUTIONS, DRAWS, INTEGERS, ORDER
+from numbagraph.ops.random import DISTRIBUTIONS, DRAWS, INTEGERS
 from numbagraph.ops.shape import broadcast_value, reshape_value
 from numbagraph.runtime.arguments import flatten
 
@@ -97,18 +97,22 @@ class TracedGenerator(OnlyTraced):
         self._require_place()
         drawn.__name__ = f"Generator.{name}"
         numbers, after = apply(drawn, self._state, *given)
-        self._state._rebind(lambda _, new: new, after)
+        self._renew(after)
         return numbers
 
-    def _order(self, count: Any) -> Tracer:
-        """The positions of as many elements that are shuffled."""
+    def _renew(self, after: Tracer) -> None:
+        """What follows is drawn from another state."""
+        self._state._rebind(lambda _, new: new, after)
 
-        def drawn(state: Value, count: Any) -> tuple[Value, Value]:
-            carrier = filled(number_as(0, BOOL), as_shape(count))
-            both: Any = ORDER(state, carrier, source=self._kind, on_error="raise")
+    def _orders(self, rows: Any, count: Any) -> Tracer:
+        """For each row the positions of as many elements that are shuffled."""
+
+        def drawn(state: Value, rows: Any, count: Any) -> tuple[Value, Value]:
+            carriers = [filled(number_as(0, BOOL), as_shape(each)) for each in (rows, count)]
+            both: Any = registry["draws.orders"](state, *carriers, source=self._kind, on_error="raise")
             return both
 
-        return self._apply("permutation", drawn, count)
+        return self._apply("permutation", drawn, rows, count)
 
     def _require_place(self) -> None:
         state, scope = self._state, active.scope
@@ -120,8 +124,8 @@ class TracedGenerator(OnlyTraced):
         if state._scope is not scope and (scope is None or scope.journal is None) and not state_ended(state):
             raise TraceError(
                 "numbers are drawn from a numpy.random.Generator in a function that is a loop's body, a branch, or a "
-                "condition, where the next step would draw the same: write the loop or the branch in Python, or draw "
-                f"before it\n  at {user_source()}"
+                "condition, where the next step would draw the same: write the loop or the branch in Python, draw "
+                f"before it, or draw from a key of each step (numbagraph.random.fold_in)\n  at {user_source()}"
             )
 
     # ---- NumPy's methods; derivatives follow where numbers are shifted and scaled ----
@@ -175,15 +179,9 @@ class TracedGenerator(OnlyTraced):
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """A permuted copy of an array, or of ``arange(x)``."""
         array = array_of(x)
-        return self._order(x) if not array.ndim else np.take(array, self._order(array.shape[axis]), axis)
-
-    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
-        if axis is not None or out is not None:
-            raise TraceError(
-                f"permuted with axis= or out= is not compiled: permute rows in a loop\n  at {user_source()}"
-            )
-        array = array_of(x)
-        return np.reshape(np.ravel(array)[self._order(array.size)], array.shape)
+        if not array.ndim:
+            return self._orders(1, x)[0]
+        return apply(registry["take"], array, self._orders(1, array.shape[axis])[0], axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if not isinstance(x, Tracer):
@@ -193,52 +191,10 @@ class TracedGenerator(OnlyTraced):
             )
         x[...] = self.permutation(x, axis)
 
-    def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
-    ) -> Any:
-        del shuffle
-        if not replace:
-            raise TraceError(
-                f"choice with replace=False is not compiled: take the first ones of permutation, whose numbers are "
-                f"other ones, or choose outside\n  at {user_source()}"
-            )
-        array = array_of(a)
-        count = array.shape[axis] if array.ndim else a
-        require_positive(count)
-        if p is None:
-            positions = self.integers(0, count, size, dtype=np.int64 if array.ndim else int)
-        else:
-            positions = np.searchsorted(cumulative(p, count), self.random(size), side="right")
-            if not array.ndim and not positions.ndim:
-                positions = apply(as_python, positions)
-        return np.take(array, positions, axis) if array.ndim else positions
-
 
 def as_scalar(number: Value) -> Value:
     """A number as NumPy's scalar, and not an array of no dimensions."""
     return index(reshape_value(number, (1,)), 0)
-
-
-def require_positive(count: Any) -> None:
-    require(count > 0, ValueError, "a must be a positive integer unless no samples are taken")
-
-
-def cumulative(p: Any, count: Any) -> Any:
-    """The cumulative distribution of probabilities, as NumPy computes it."""
-    chances = array_of(p).astype(np.float64)
-    if chances.ndim != 1:
-        raise ValueError("p must be 1-dimensional")
-    require(chances.shape[0] == count, ValueError, "a and p must have same size")
-    require(np.logical_not(np.isnan(chances)), ValueError, "Probabilities contain NaN")
-    require(chances >= 0, ValueError, "Probabilities are not non-negative")
-    off = np.abs(np.sum(chances) - 1.0)
-    require(
-        off <= np.sqrt(np.finfo(np.float64).eps),
-        ValueError,
-        "Probabilities do not sum to 1. See Notes section of docstring for more information.",
-    )
-    total = np.cumsum(chances)
-    return total / total[-1]
 
 
 def integer_range(low: Any, high: Any, dtype: np.dtype, endpoint: bool) -> tuple[Any, Any]:

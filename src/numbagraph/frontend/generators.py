@@ -55,7 +55,7 @@ class Held:
 
     def traced(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves as the traced function takes them."""
-        make = load("numbagraph.frontend.draws:TracedGenerator")
+        make = load("numbagraph.frontend.drawn_rows:WholeGenerator")
         made = {number: make(kind, leaves[number]) for number, kind in self.kinds.items()}
         return [made[self.places[number]] if number in self.places else leaf for number, leaf in enumerate(leaves)]
 

@@ -388,7 +388,8 @@ def unassigned(what: str) -> Iterator[None]:
     if any(each.value is not old for each, old in states):
         raise TraceError(
             f"numbers are drawn from a numpy.random.Generator under {what}, which calls a function once for all "
-            f"elements: draw one for each outside (rng.normal(size=...)), and pass them as an argument"
+            f"elements: draw one for each outside (rng.normal(size=...)), and pass them as an argument, or draw "
+            f"from a key for each element (numbagraph.random)"
             f"\n  at {user_source()}"
         )
     for variable, each in bindings.items():

@@ -130,31 +130,18 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
     return refused
 
 
-def order(element: Element) -> None:
-    """``(s), (n) -> (n), (s)``: the positions of an array that is shuffled, from behind (Fisher and Yates)."""
-    builder, n = element.builder, element["n"]
-    state = element.results[1]
-    element.copy(state, element.operands[0], element["s"], UINT64)
-    record = record_of(builder, element.attributes["source"], state)
-    positions = builder.bitcast(element.results[0], I64.as_pointer())
-
-    def at(k: Index) -> ir.Value:
-        return builder.gep(positions, [k.register])
-
-    def swap(k: Index) -> None:
-        last = k + 1
-        other = element.code.index(call(element.emitter, "random_interval", I64, [record, last.register]))
-        mine, its = builder.load(at(last)), builder.load(at(other))
-        builder.store(its, at(last))
-        builder.store(mine, at(other))
-
-    element.code.loop(0, n, lambda k: builder.store(k.register, at(k)))
-    element.code.backwards(n - 1, swap)
-
-
 def call(emitter: Emitter, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
     function = emitter.function(NUMPY_RANDOM + name, result, [each.type for each in arguments], pure=False)
     return emitter.builder.call(function, arguments)
+
+
+def zeros(builder: ir.IRBuilder, size: int) -> ir.Value:
+    """The address of zeros, which a function of C keeps what it has computed in."""
+    words = ir.ArrayType(I64, (size + 7) // 8)
+    with builder.goto_entry_block():
+        place = builder.alloca(words)
+        builder.store(ir.Constant(words, None), place)
+    return builder.bitcast(place, POINTER)
 
 
 class Parameters:
@@ -166,15 +153,7 @@ class Parameters:
         builder = self.builder = element.builder
         pairs = zip(addresses, distribution.parameters, strict=True)
         self.places = [builder.bitcast(address, llvm_type(each.dtype).as_pointer()) for address, each in pairs]
-        self.scratch = [self.zeros(distribution.scratch)] if distribution.scratch else []
-
-    def zeros(self, size: int) -> ir.Value:
-        """The address of zeros, which a function of C keeps what it has computed in."""
-        words = ir.ArrayType(I64, (size + 7) // 8)
-        with self.builder.goto_entry_block():
-            place = self.builder.alloca(words)
-            self.builder.store(ir.Constant(words, None), place)
-        return self.builder.bitcast(place, POINTER)
+        self.scratch = [zeros(builder, distribution.scratch)] if distribution.scratch else []
 
     def at(self, k: Index) -> list[ir.Value]:
         """Those of one draw."""

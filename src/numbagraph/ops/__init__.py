@@ -96,7 +96,11 @@ DEFERRED = {
         "draws.chisquare draws.noncentral_chisquare draws.f draws.noncentral_f draws.pareto draws.weibull draws.power "
         "draws.laplace draws.gumbel draws.logistic draws.lognormal draws.rayleigh draws.wald draws.vonmises "
         "draws.triangular draws.poisson draws.negative_binomial draws.geometric draws.logseries draws.zipf "
-        "draws.binomial draws.hypergeometric draws.order"
+        "draws.binomial draws.hypergeometric"
+    ),
+    "random_rows": (
+        "draws.orders draws.multinomial draws.multivariate_hypergeometric_count "
+        "draws.multivariate_hypergeometric_marginals"
     ),
     "sampled": "sampled_log_gamma",
     "sets": ("intersect1d isin setdiff1d setxor1d union1d unique_all unique_counts unique_inverse unique_values"),

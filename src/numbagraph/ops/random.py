@@ -25,7 +25,6 @@ from numbagraph.intrinsics.distributions import (
     at_most,
     between,
     count,
-    order,
 )
 from numbagraph.intrinsics.emitter import I64
 from numbagraph.ir import shapes
@@ -35,9 +34,12 @@ from numbagraph.ops.bit_generators import generator_of, words_of
 
 NO_BATCH = Unsupported(
     "a numpy.random.Generator gives its numbers one after the other, which a batch has no place for: draw all of them "
-    "before vmap, and pass them as an argument"
+    "before vmap, and pass them as an argument, or draw from a key for each element (numbagraph.random)"
 )
-NO_JAX = Unsupported("JAX has no numpy.random.Generator: draw with NumPy, and pass the numbers as an argument")
+NO_JAX = Unsupported(
+    "JAX has no numpy.random.Generator: draw with NumPy, and pass the numbers as an argument, or from a key "
+    "(numbagraph.random)"
+)
 
 
 LONGEST = 2**60
@@ -234,34 +236,3 @@ def no_derivative(g: Any, y: Value, *operands: Value, **_: Any) -> tuple[None, .
 
 
 DRAWS = {name: declare(name, distribution) for name, distribution in DISTRIBUTIONS.items()}
-
-
-def ordered_positions(state: np.ndarray, sizes: np.ndarray, *, source: str, on_error: str) -> tuple[np.ndarray, ...]:
-    del on_error
-    generator = generator_of(source, state)
-    return generator.permutation(sizes.shape[0]), words_of(generator.bit_generator)
-
-
-def order_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    words = words_of(np.random.PCG64(int(rng.integers(1000))))
-    options = Keywords(source="PCG64", on_error="raise")
-    return [(words, np.zeros(length, bool), options) for length in (1, 9)] if dtype == UINT64 else []
-
-
-ORDER = core_op(
-    None,
-    "(s),(n)->(n),(s)",
-    name="draws.order",
-    evaluate=ordered_positions,
-    library=order,
-    threaded=False,
-    frontend=drawn,
-    vjp=no_derivative,
-    jnp=NO_JAX,
-    batched=NO_BATCH,
-    dtypes=lambda dtype: (INT64, UINT64),
-    samples=order_samples,
-    longest=LONGEST,
-    ulp=0,
-)
-"""The positions of an array that is shuffled."""
