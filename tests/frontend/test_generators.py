@@ -278,6 +278,18 @@ def test_state_of_many_words_in_a_loop():
     same_draws(walk, 700, kind="MT19937")
 
 
+@pytest.mark.parametrize("method", ["standard_normal", "standard_exponential"])
+def test_a_state_that_is_made_anew_within_a_draw(method):
+    """`MT19937` has 624 numbers, of which a draw takes two: after an odd number, one is on each side."""
+    compiled = graph_jit(lambda rng, n: (rng.random(dtype=np.float32), getattr(rng, method)(n)))
+    expected, found = generator("MT19937"), generator("MT19937")
+    for n in (0, 1, 300, 310, 311, 312, 313, 1000, 7, 5000):
+        wanted = expected.random(dtype=np.float32), getattr(expected, method)(n)
+        for one, other in zip(wanted, compiled(found, n), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert state(expected) == state(found)
+
+
 def test_conditions_that_write_arrays():
     def function(x):
         count = 0

@@ -154,6 +154,11 @@ def twister(state: State) -> ir.Value:
         state.store(last, ir.Constant(I64, 0))
     position = state.load(last)
     state.store(last, builder.add(position, ir.Constant(I64, 1)))
+    return tempered(state, position)
+
+
+def tempered(state: State, position: ir.Value) -> ir.Value:
+    """The 32 bits at a position of the Mersenne twister."""
     number = state.mixed(state.load(position, I32), 11)
     number = state.mixed(state.mixed(number, -7, 0x9D2C5680), -15, 0xEFC60000)
     return state.mixed(number, 18)

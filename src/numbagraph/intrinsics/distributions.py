@@ -96,8 +96,9 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
     refused = values.refused()
     place = builder.bitcast(target, memory_type(distribution.dtype).as_pointer())
     with builder.if_then(builder.not_(refused)):
-        kind, inlined = element.attributes["source"], ziggurats.INLINED.get(distribution.function)
-        if inlined is not None and kind in ziggurats.UNDONE:
+        kind = element.attributes["source"]
+        inlined = ziggurats.inlined(distribution.function, kind)
+        if inlined is not None:
 
             def draw_one(function: str) -> ir.Value:
                 return call(element.emitter, function, F64, [record])

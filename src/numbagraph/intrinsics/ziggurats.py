@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.bit_generators import STEPS, WORDS, State
+from numbagraph.intrinsics.bit_generators import STEPS, UPPER, WORDS, State, tempered, twist
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER
 from numbagraph.intrinsics.matrices import Index
 
 UNDONE = {"PCG64": range(2), "PCG64DXSM": range(2), "SFC64": range(4), "Philox": range(10, 11)}
-"""The words that undo a step when they are put back. (A step of `Philox` that makes four numbers leaves them there.)
-The numbers of `MT19937` are made of two steps, the second of which may make all words anew: it is left to NumPy."""
+"""The words that undo a step when they are put back. (A step of `Philox` that makes four numbers leaves them there.)"""
 
 
 @cache
@@ -97,8 +96,51 @@ INLINED = {
 }
 
 
+def inlined(function: str, kind: str) -> Inlined | None:
+    """How numbers of a function of NumPy's are drawn in a loop, if they are. `MT19937` makes its uniform numbers of
+    other bits."""
+    return None if kind == "MT19937" and function == "random_standard_uniform_fill" else INLINED.get(function)
+
+
 def fill(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]) -> None:
-    """Store numbers, with the state in registers. ``draw_one`` calls a function of C on the state in memory."""
+    """Store numbers. ``draw_one`` calls a function of C on the state in memory."""
+    make = twisted if kind == "MT19937" else in_registers
+    make(element, chosen, kind, place, draw_one)
+
+
+def twisted(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]) -> None:
+    """The same with a state that stays in memory: a number takes two words of 32 bits. Where a number would take the
+    last one, and the first one of those that are made anew, there is no way back: NumPy's function draws it."""
+    builder, state, last = element.builder, State(element.builder, element.results[1]), WORDS[kind] - 1
+    with builder.goto_entry_block():
+        slot = builder.alloca(F64)
+
+    def step(k: Index) -> None:
+        with builder.if_then(builder.icmp_unsigned(">=", state.load(last), ir.Constant(I64, UPPER)), likely=False):
+            twist(state)
+            state.store(last, ir.Constant(I64, 0))
+        position = state.load(last)
+        following = builder.add(position, ir.Constant(I64, 1))
+        is_whole = builder.icmp_unsigned("<", following, ir.Constant(I64, UPPER))
+        second = builder.select(is_whole, following, position)
+        upper, lower = (builder.zext(tempered(state, each), I64) for each in (position, second))
+        number, inside = chosen.usual(state, builder.or_(state.shifted(upper, -32), lower))
+        is_usual = builder.and_(is_whole, inside)
+        builder.store(number, slot)
+        with builder.if_else(is_usual, likely=True) as (usual, unusual):
+            with usual:
+                state.store(last, builder.add(following, ir.Constant(I64, 1)))
+            with unusual:
+                builder.store(draw_one(chosen.function), slot)
+        builder.store(builder.load(slot), builder.gep(place, [k.register]))
+
+    element.code.loop(0, element["n"], step)
+
+
+def in_registers(
+    element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
+) -> None:
+    """The same with the state in registers."""
     builder, words, memory = element.builder, WORDS[kind], element.results[1]
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(I64, words))
