@@ -246,6 +246,14 @@ def test_parameters_that_are_none_are_refused(draw, text):
             function()
 
 
+@pytest.mark.parametrize("bad", [-1.0, -0.9, np.nan, np.inf])
+def test_parameters_that_are_none_end_loops_when_the_program_runs(bad):
+    """Compiled code may draw before it looks at parameters."""
+    for draw in (random.gamma, random.poisson, lambda key, p: random.binomial(key, 100, p)):
+        with pytest.raises(ValueError, match=r"positive|between"):
+            graph_jit(draw)(KEY, bad)
+
+
 def test_integers_are_asked_for():
     with pytest.raises(TypeError, match="bounds are integers"):
         random.randint(KEY, 3, 0.0, 5.0)

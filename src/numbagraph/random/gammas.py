@@ -29,10 +29,10 @@ def log_gammas(key: Any, a: Any, shape: Shape, dtype: np.dtype) -> Any:
     def propose(key: Any) -> tuple[Any, Any]:
         first, second = split(key)
         x = standard(first, shape, dtype)
-        is_inside = 1 + c * x > 0
-        logarithm = 3 * np.log1p(c * np.where(is_inside, x, 0))
+        is_outside = 1 + c * x <= 0
+        logarithm = 3 * np.log1p(c * np.where(is_outside, 0, x))
         limit = x * x / 2 + d * (1 - np.exp(logarithm) + logarithm)
-        return logarithm, ~is_inside | (np.log(open_unit(second, shape, dtype)) > limit)
+        return logarithm, is_outside | (np.log(open_unit(second, shape, dtype)) > limit)
 
     found = first_accepted(key, shape, dtype, propose) + np.log(d)
     power = np.log(open_unit(other, shape, dtype)) / np.where(is_raised, a, 1)
