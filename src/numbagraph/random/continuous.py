@@ -141,7 +141,7 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
     Notes
     -----
     The quantile of a uniform number between the probabilities of the bounds, on the side where these are small. Where
-    both are above 38 in size, whose probabilities are none in float64, the numbers are those of the bound next to 0.
+    both are above 38 in size, whose probabilities are none in float64, the numbers are the bound further from 0.
 
     Examples
     --------
