@@ -90,10 +90,6 @@ class Registry:
         """Those of modules that have been imported."""
         return list(self._ops.values())
 
-    def names(self) -> list[str]:
-        """Those of all ops, for which no module is imported."""
-        return [*self._ops, *self._deferred]
-
     def __iter__(self) -> Iterator[Op]:
         for name in list(self._deferred):
             self._declare(name)
