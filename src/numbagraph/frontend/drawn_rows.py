@@ -86,7 +86,7 @@ class WholeGenerator(TracedGenerator):
             last = np.moveaxis(array, place, -1)
             count = last.shape[-1]
             rows = shape_product(last.shape[:-1])
-            positions = self._orders(rows, count).reshape(last.shape)
+            positions: Any = self._orders(rows, count).reshape(last.shape)
             found = np.moveaxis(np.take_along_axis(last, positions, -1), -1, place)
         if out is None:
             return found
@@ -103,7 +103,7 @@ class WholeGenerator(TracedGenerator):
         if values.ndim != 1:
             raise ValueError("alpha must be one-dimensional")
         require(np.logical_not(values < 0), ValueError, "alpha < 0")
-        outer = () if size is None else size if isinstance(size, (tuple, list)) else (size,)
+        outer = () if size is None else tuple(size) if isinstance(size, (tuple, list)) else (size,)
         if isinstance(values.shape[0], int) and values.shape[0] < 2:
             return self._by_gammas(values, outer)
         is_small = np.max(values, initial=0.0) < SMALL
@@ -202,7 +202,7 @@ class WholeGenerator(TracedGenerator):
         require(matrix.shape[0] == matrix.shape[1], ValueError, "cov must be 2 dimensional and square")
         require(centre.shape[0] == matrix.shape[0], ValueError, "mean and cov must have same length")
         matrix = matrix.astype(np.float64)
-        outer = () if size is None else size if isinstance(size, (tuple, list)) else (size,)
+        outer = () if size is None else tuple(size) if isinstance(size, (tuple, list)) else (size,)
         numbers = self.standard_normal((*outer, centre.shape[0]))
         factor, is_valid = factor_of(matrix, method, tol)
         if check_valid != "ignore":
