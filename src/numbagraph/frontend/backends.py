@@ -38,7 +38,7 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
         # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
         return make_callable([traced.specialisation.make_plan(guarded=False)], name)
     if backend == "jax":
-        from numbagraph.jax_bridge import compile_jax
+        from numbagraph.jax_bridge.translate import compile_jax
 
         call = compile_jax(traced.graph)
     else:

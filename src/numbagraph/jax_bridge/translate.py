@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,9 @@ from jax.dtypes import canonicalize_dtype
 from numbagraph.blockwise import lowering
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.values import Node, Value, toposort
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import Node, Op, Value, toposort
+from numbagraph.jax_bridge import rules
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.transforms.interpret import (
     Calls,
@@ -123,8 +125,7 @@ class Translation:
 
     def note_conditions(self, conditions: Iterable[Value]) -> None:
         """Take note of conditions that do not hold."""
-        found = interpret(conditions, dict(self.lengths), lambda value: leaf_data(value, self.lengths), self.apply)
-        for each in found:
+        for each in self.run([*conditions], {}):
             self.note(jnp.logical_not(each))
 
     def apply(self, node: Node, operands: list[Any]) -> Any:
@@ -135,11 +136,23 @@ class Translation:
             lower = node.op.lower
             if isinstance(lower, lowering.Together):
                 result = self.calls.of_call(node, operands, partial(self.control, lower))
+            elif node.op in self.OWN:
+                result = self.OWN[node.op](node, operands, self.run)
             else:
-                result = node.op.jnp(*operands, **node.attrs)
+                result = node.op.jnp(*operands, **{name: as_jax_has_it(item) for name, item in node.attrs.items()})
         except (TypeError, ValueError, NotImplementedError) as error:
             raise located(error, node, operands) from error
         return in_dtype(result, node.dtype)
+
+    OWN: ClassVar[Mapping[Op, Callable[..., Any]]] = {
+        registry["with_rule"]: rules.with_rule,
+        registry["differentiated_as"]: lambda node, operands, run: rules.differentiated_as(*operands),
+    }
+    """Ops that are there for their derivatives alone."""
+
+    def run(self, values: Sequence[Value], known: dict[Value, Any]) -> list[Any]:
+        """The arrays of more values, from those that are known."""
+        return interpret(values, {**self.lengths, **known}, lambda value: leaf_data(value, self.lengths), self.apply)
 
     def control(self, lower: lowering.Together, *operands: Any, **attrs: Any) -> Sequence[Any]:
         """Results of a loop, a branch, or a call of Python."""
@@ -172,6 +185,11 @@ def translated(item: Any) -> Any:
         return results, jnp.bool_(False if translation.failed is None else translation.failed)
 
     return run
+
+
+def as_jax_has_it(item: Any) -> Any:
+    """An attribute: of a dtype, what JAX's configuration makes of it, which would warn."""
+    return np.dtype(canonicalize_dtype(item)) if isinstance(item, np.dtype) else item
 
 
 def in_dtype(result: Any, dtype: np.dtype) -> Any:

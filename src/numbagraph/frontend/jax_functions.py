@@ -1,0 +1,57 @@
+"""Functions that go to JAX and come from there: `to_jax` and `from_jax`. JAX is imported when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def to_jax(f: Callable[P, R]) -> Callable[P, R]:
+    """A function as one of JAX's: for `jax.jit`, `jax.grad`, `jax.vmap`, `jax.export` and all else that traces.
+
+    It is traced once for each combination of dtypes, ranks and lengths of 1, and becomes calls of `jax.numpy` and
+    `jax.lax`: on a CPU, a GPU or a TPU, as JAX decides.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays, numbers and trees of them, written in NumPy; or what `graph_jit`, `grad`, `vmap` and
+        their like return. The arguments in ``static_argnames`` of a compiled function are those of `jax.jit`, too.
+
+    Returns
+    -------
+    callable
+        Takes what ``f`` takes, with arrays of JAX, and gives arrays of JAX.
+
+    Raises
+    ------
+    TypeError
+        If ``f`` cannot be called. A call raises it for what JAX has no place for: functions that write into their
+        arguments, shared variables, generators of random numbers.
+    NotImplementedError
+        Of a call: where lengths follow from elements (``x[x > 0]``).
+
+    Notes
+    -----
+    Dtypes are what JAX's configuration allows: without ``jax_enable_x64`` arrays of float64, those that ``f`` captures
+    too, are float32, and a sum of int32 is int32, where NumPy gives int64. Derivatives are JAX's own, but for functions
+    with a `custom_vjp`, whose rule holds in reverse mode. JAX's ``while_loop`` has no reverse mode, so for loops whose
+    number of steps is not known take `jax.jvp` or `jax.jacfwd`.
+
+    As with JAX's functions, no error is raised under `jax.jit` for an index that is out of bounds, a singular matrix or
+    a `check` that does not hold; a call on arrays that are there raises the error of NumPy. Numbers that lengths or
+    the starts of slices follow from must be known: name them in ``static_argnums`` of `jax.jit`.
+
+    Examples
+    --------
+    >>> import jax, numpy as np, numbagraph
+    >>> f = numbagraph.to_jax(lambda x: np.sum(np.sin(x) ** 2))
+    >>> jax.jit(jax.grad(f))(jax.numpy.zeros(3)).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    from numbagraph.jax_bridge.exported import exported
+
+    return exported(f)
