@@ -659,3 +659,16 @@ def test_an_update_at_equal_positions_reads_what_was_there_before(positions: lis
     x = np.array([0.3, -0.5, 2.0])
     assert_close(ng.graph_jit(once)(x, places), once(x, places), 1e-14)
     assert_close(ng.graph_jit(often)(x, places), plain_often(x, places), 1e-14)
+
+
+def test_branches_that_another_trace_has_closed():
+    def total(x):
+        return np.sum(x)
+
+    def slope(other):
+        return ng.grad(lambda x: ng.switch(np.argmax(x), (total, other), x))
+
+    x = np.array([1.0, 2.0, 3.0])
+    first, second = slope(lambda x: x @ x), slope(np.prod)
+    np.testing.assert_array_equal(first(x), 2 * x)
+    np.testing.assert_array_equal(second(x), [6.0, 3.0, 2.0])

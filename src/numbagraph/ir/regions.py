@@ -284,13 +284,15 @@ def with_lengths(inputs: Sequence[Input], chosen: Iterable[int]) -> list[int]:
 def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Graph, ...], list[int]]:
     """Regions with the same inputs, without those that none of them reads, and the numbers of the others. The first
     ``needed`` ones stay."""
-    inputs = regions[0].inputs
-    roots = [each for region in regions for each in (*region.outputs, *guard_values(region.guards))]
-    found = set(toposort(roots))
-    used = {number for number, each in enumerate(inputs) if number < needed or each in found}
-    kept = with_lengths(inputs, used)
-    own = tuple(inputs[number] for number in kept)
-    return tuple(interned(replace(region, inputs=own)) for region in regions), kept
+    kept: set[int] = set()
+    for region in regions:  # an equal one of another trace may stand for it, which has inputs of its own
+        found = set(toposort([*region.outputs, *guard_values(region.guards)]))
+        used = (number for number, each in enumerate(region.inputs) if number < needed or each in found)
+        kept.update(with_lengths(region.inputs, used))
+    numbers = sorted(kept)
+    return tuple(
+        interned(replace(region, inputs=tuple(region.inputs[each] for each in numbers))) for region in regions
+    ), numbers
 
 
 def regions_of(value: Value) -> list[Graph]:
