@@ -18,7 +18,7 @@ from numbagraph.frontend.differentiation import (
     vjp,
 )
 from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
-from numbagraph.frontend.jax_functions import to_jax
+from numbagraph.frontend.jax_functions import from_jax, to_jax
 from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.frontend.nans import debug_nans
@@ -56,6 +56,7 @@ __all__ = [
     "errors",
     "fft",
     "fori_loop",
+    "from_jax",
     "grad",
     "graph_jit",
     "gufunc",

@@ -10,6 +10,7 @@ import optree
 
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.generators import Held
+from numbagraph.frontend.known_lengths import lengths_of, with_lengths
 from numbagraph.frontend.outside import are_harmless, nothing_written
 from numbagraph.frontend.sparse_trees import known_to_trees
 from numbagraph.ir.abi import Leaf
@@ -21,7 +22,8 @@ from numbagraph.runtime.arguments import describe, flatten, is_generator, is_sou
 
 Key = tuple[Any, ...]
 GENERATORS = "generators of random numbers"
-"""What stands for them among static arguments; the name of none is like it."""
+LENGTHS = "lengths of arrays"
+"""What stand for them among static arguments; the name of none is like these."""
 V = TypeVar("V")
 
 
@@ -38,6 +40,13 @@ class Arguments(Struct, frozen=False):
     """What results must not have (`numbagraph.frontend.nans`)."""
     generators: Held | None = None
     """The generators of random numbers among the leaves, whose states stand for them."""
+    lengths: tuple[tuple[int, ...], ...] | None = None
+    """The shape of each leaf, if versions are made for one alone."""
+
+    def know_lengths(self) -> None:
+        """From now on versions are made for these lengths alone."""
+        self.lengths = lengths_of(self.leaves)
+        self.static = (*self.static, (LENGTHS, self.lengths))
 
     @property
     def key(self) -> Key:
@@ -79,6 +88,8 @@ class Arguments(Struct, frozen=False):
         into what outlives the call; what its arguments do is looked at here."""
 
         def call(leaves: list[Any]) -> Any:
+            if self.lengths is not None:
+                with_lengths(leaves, self.lengths)
             if self.generators is not None:
                 leaves = self.generators.traced(leaves)
             dynamic = optree.tree_unflatten(self.spec, leaves)
@@ -93,9 +104,22 @@ class Arguments(Struct, frozen=False):
 
 
 def bind(
-    bound: inspect.BoundArguments, static_argnames: Collection[str], described: str, watched: str = ""
+    bound: inspect.BoundArguments,
+    static_argnames: Collection[str],
+    described: str,
+    watched: str = "",
+    knows_lengths: bool = False,
 ) -> Arguments:
     """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
+    arguments = bind_flat(bound, static_argnames, described, watched)
+    if knows_lengths:
+        arguments.know_lengths()
+    return arguments
+
+
+def bind_flat(
+    bound: inspect.BoundArguments, static_argnames: Collection[str], described: str, watched: str
+) -> Arguments:
     static: list[Hashable] = []
     dynamic: dict[str, Any] = {}
     # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.frontend.locating import TraceError, Unconvertible, user_source
 
 T = TypeVar("T")
@@ -46,10 +47,23 @@ class Conversion:
     def __init__(self, allowed: bool, function: Any = None) -> None:
         self.allowed = allowed
         self.needed = False
+        self.knows_lengths = False
+        """Whether each version is made for lengths that are known."""
         self.asks_types = asks_types(function)
 
-    def attempt(self, make: Callable[[bool], T]) -> T:
-        """What ``make`` gives, with functions as they are or, where that is refused, converted."""
+    def attempt(self, make: Callable[[bool], T], arguments: Any) -> T:
+        """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
+        ``arguments``, where these are needed."""
+        try:
+            return self._attempt(make)
+        except LengthsNeeded:
+            if arguments.lengths is not None:
+                raise
+            arguments.know_lengths()
+            self.knows_lengths = True
+            return self._attempt(make)
+
+    def _attempt(self, make: Callable[[bool], T]) -> T:
         if not self.allowed:
             return make(False)
         if self.needed:
@@ -62,6 +76,8 @@ class Conversion:
         refusals = active.refusals
         try:
             found = make(False)
+        except LengthsNeeded:
+            raise
         except Exception as error:
             compiled_by_numba = type(error).__module__.startswith("numba.")
             if active.refusals == refusals and not compiled_by_numba:

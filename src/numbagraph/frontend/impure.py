@@ -133,6 +133,34 @@ def forbidden(watch: Watch | None) -> Iterator[None]:
         raise watch.error
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What is called inside is another library's, which traces it in its own way, and may ask the time."""
+    if sys.version_info >= (3, 12):
+        with _monitored(Unwatching((), None)):
+            yield
+        return
+    previous = sys.gettrace()
+    if getattr(previous, "__module__", None) != __name__:
+        yield
+        return
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(previous)
+
+
+class Unwatching(Watch):
+    """Sees nothing."""
+
+    def is_users(self, code: types.CodeType) -> bool:  # noqa: ARG002
+        return False
+
+    def see(self, function: Any, first: Any) -> None:
+        pass
+
+
 class Monitor:
     """`sys.monitoring` sees calls of any kind. It is set for the code alone that is watched, as long as it is.
 

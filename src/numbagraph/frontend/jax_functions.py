@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from numbagraph.frontend.transformed import Transformed
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -55,3 +57,49 @@ def to_jax(f: Callable[P, R]) -> Callable[P, R]:
     from numbagraph.jax_bridge.exported import exported
 
     return exported(f)
+
+
+def from_jax(f: Callable[P, R]) -> Transformed[P, R]:
+    """A function of JAX as one of numbagraph's: native code, without XLA.
+
+    JAX traces it (`jax.make_jaxpr`), and each operation of the jaxpr becomes one of numbagraph's. It may be called on
+    arrays, and inside of functions that `graph_jit`, `grad`, `vmap` and their like take. A function that calls it is
+    compiled for each shape of its arguments, as JAX compiles.
+
+    Parameters
+    ----------
+    f : callable
+        A function of arrays and of JAX's trees of them, written with `jax.numpy`, `jax.lax` and what is made of them:
+        elementwise functions, products, reductions, indexing, sorting, linear algebra, loops, branches, random numbers
+        by keys (of `jax.random.PRNGKey`).
+
+    Returns
+    -------
+    callable
+        Takes what ``f`` takes, with arrays of NumPy, and gives arrays of NumPy.
+
+    Raises
+    ------
+    TypeError
+        If ``f`` cannot be called.
+    NotImplementedError
+        Of a call: where ``f`` uses a primitive of JAX that has no translation, by its name.
+    TraceError
+        Of a call: where lengths are not known before the program runs (``x[x > 0]``, callers in native code).
+
+    Notes
+    -----
+    ``f`` is traced with JAX's 64-bit types, whatever its configuration: so float64 stays float64, and `jax.numpy.zeros`
+    gives float64. JAX's custom derivatives hold, in reverse mode and in forward mode. Where JAX clamps an index, or
+    leaves an update out, so does this; where its linear algebra gives NaN, too.
+
+    Examples
+    --------
+    >>> import jax, numpy as np, numbagraph
+    >>> f = numbagraph.from_jax(lambda x: jax.nn.logsumexp(x))
+    >>> f(np.zeros(2)), numbagraph.grad(f)(np.zeros(2))
+    (np.float64(0.6931471805599453), array([0.5, 0.5]))
+    """
+    from numbagraph.jax_bridge.imported import imported
+
+    return imported(f)

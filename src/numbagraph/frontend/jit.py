@@ -298,7 +298,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         bound, watched = self.signature.bind(*args, **kwargs), how_watched(self.debug_nans)
-        return bind(bound, self.static_argnames, self._described, watched)
+        return bind(bound, self.static_argnames, self._described, watched, self.convert.knows_lengths)
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -368,7 +368,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
                 with forbidden(walk.watch()):
                     return use(arguments.caller(self.function, walk.may_write), converts)
 
-            return self.convert.attempt(attempt)
+            return self.convert.attempt(attempt, arguments)
 
         return make_while_unchanged(lambda: self._reach(arguments), make)
 

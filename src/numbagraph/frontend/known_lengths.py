@@ -1,0 +1,55 @@
+"""Versions for one shape of each argument alone, for what cannot be traced with lengths that stay open.
+
+Lengths are symbolic, and one version serves for all of them. A function that calls what needs numbers (a function of
+JAX, whose shapes are part of its program) raises `LengthsNeeded` while it is traced; it is traced once more with the
+lengths of the arguments that it was called with, and from then on has a version for each shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.active import refused
+from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir import shapes
+from numbagraph.ir.values import Value
+from numbagraph.runtime.arguments import Abstract, Placeholder
+
+
+class LengthsNeeded(TraceError):
+    """A length must be known while the function is traced."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
+
+
+def known_shape(value: Value, what: str) -> tuple[int, ...]:
+    """The shape of a value, in numbers."""
+    shape = tuple(map(shapes.resolve, value.shape))
+    numbers = tuple(extent for extent in shape if isinstance(extent, int))
+    if len(numbers) < len(shape):
+        raise LengthsNeeded(
+            f"{what} needs lengths that are known before it runs, and one of {value.type} follows from elements, or "
+            "from the arguments of a caller in native code: reduce what a mask selects, and call it from Python"
+        )
+    return numbers
+
+
+def lengths_of(leaves: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+    """The shapes of arguments."""
+    if any(isinstance(leaf, Placeholder) for leaf in leaves):
+        raise LengthsNeeded("a function that is called with arrays of any length cannot be compiled for one of them")
+    return tuple(leaf.shape if isinstance(leaf, Abstract) else np.shape(leaf) for leaf in leaves)
+
+
+def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> None:
+    """Require that traced arguments have known lengths, before anything is done with them."""
+    for leaf, known in zip(leaves, lengths, strict=True):
+        if isinstance(leaf, Tracer):
+            for extent, length in zip(leaf.value.shape, known, strict=True):
+                shapes.require_same(extent, length, f"an argument must have shape {known}")

@@ -1,0 +1,68 @@
+"""What translations of JAX's primitives have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+
+from numbagraph.blockwise.promotion import as_value as value_of
+from numbagraph.frontend.impure import unwatched
+from numbagraph.frontend.tracing import Tracer, to_value
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.jax_bridge.translate import x64
+
+MOST_FOLDED = 1024
+"""Elements. Constants up to this size are computed with NumPy while a function is traced, larger ones when it runs."""
+
+
+class Run(Struct):
+    """How translations run the jaxprs that equations hold."""
+
+    closed: Callable[..., list[Any]]
+    """``closed(jaxpr, arguments)``"""
+    open: Callable[..., list[Any]]
+    """``open(jaxpr, constants, arguments)``"""
+
+
+def jaxpr_of(function: Callable[..., Any], *types: Any) -> ClosedJaxpr:
+    """The jaxpr of a function of JAX, with 64-bit types."""
+    with unwatched(), x64():
+        return jax.make_jaxpr(function)(*types)
+
+
+def traced(operand: Any) -> Tracer:
+    """An operand as a traced array."""
+    return operand if isinstance(operand, Tracer) else Tracer(value_of(to_value(operand)))
+
+
+def is_constant(*operands: Any) -> bool:
+    """Whether NumPy knows all of them by now."""
+    return not any(isinstance(each, Tracer) for each in operands)
+
+
+def large(count: int) -> bool:
+    return count > MOST_FOLDED
+
+
+def shape_of(variable: Any) -> tuple[int, ...]:
+    """The shape that JAX says a variable has."""
+    return tuple(map(int, variable.aval.shape))
+
+
+def dtype_of(variable: Any) -> np.dtype:
+    return canonical_dtype(variable.aval.dtype)
+
+
+def fitted(result: Any, aval: Any) -> Any:
+    """A result, an argument or a constant in the dtype that JAX says; keys of random numbers are their words."""
+    if not isinstance(aval.dtype, np.dtype):
+        return result if isinstance(result, (Tracer, np.ndarray)) else np.asarray(jax.random.key_data(result))
+    dtype = canonical_dtype(aval.dtype)
+    if isinstance(result, Tracer):
+        return result if result.dtype == dtype and not result.value.type.weak else result.astype(dtype)
+    return np.asarray(result, dtype)[()]

@@ -1,0 +1,178 @@
+"""JAX's loops, branches and calls, and its rules of derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr
+
+from numbagraph.frontend.branches import switch
+from numbagraph.frontend.loops import scan, while_loop
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.values import Value
+from numbagraph.jax_bridge.common import Run, fitted, is_constant, jaxpr_of, traced
+from numbagraph.ops.custom_rule import with_rule
+
+
+def called(*names: str) -> Callable[..., Any]:
+    """A call of a jaxpr that the equation holds under one of these names."""
+
+    def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
+        jaxpr = next(equation.params[name] for name in names if name in equation.params)
+        return run.closed(jaxpr, operands) if isinstance(jaxpr, ClosedJaxpr) else run.open(jaxpr, (), operands)
+
+    return call
+
+
+def typed(results: Sequence[Any], variables: Sequence[Any]) -> tuple[Tracer, ...]:
+    """Results of a region, as traced arrays of the dtypes that JAX says."""
+    pairs = zip(results, variables, strict=True)
+    return tuple(traced(fitted(each, getattr(variable, "aval", variable))) for each, variable in pairs)
+
+
+def scanned(run: Run, equation: Any, *operands: Any) -> list[Any]:
+    jaxpr, length, reverse = (equation.params[name] for name in ("jaxpr", "length", "reverse"))
+    constants, carries = equation.params["num_consts"], equation.params["num_carry"]
+    fixed, initial = operands[:constants], operands[constants : constants + carries]
+    sequences = tuple(map(traced, operands[constants + carries :]))
+
+    def step(carry: Sequence[Any], x: Sequence[Any]) -> tuple[Any, Any]:
+        found = typed(run.closed(jaxpr, [*fixed, *carry, *x]), jaxpr.out_avals)
+        return found[:carries], found[carries:]
+
+    first = typed(initial, jaxpr.in_avals[constants : constants + carries])
+    last, stacked = scan(step, first, sequences, length=int(length), reverse=bool(reverse))
+    return [*last, *stacked]
+
+
+def while_loops(run: Run, equation: Any, *operands: Any) -> list[Any]:
+    condition, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
+    of_condition = equation.params["cond_nconsts"]
+    before = of_condition + equation.params["body_nconsts"]
+    fixed, own, initial = operands[:of_condition], operands[of_condition:before], operands[before:]
+
+    def goes_on(carry: Sequence[Any]) -> Any:
+        return traced(run.closed(condition, [*fixed, *carry])[0])
+
+    def step(carry: Sequence[Any]) -> Any:
+        return typed(run.closed(body, [*own, *carry]), body.out_avals)
+
+    return list(while_loop(goes_on, step, typed(initial, body.out_avals)))
+
+
+def branches(run: Run, equation: Any, index: Any, *operands: Any) -> list[Any]:
+    jaxprs = equation.params["branches"]
+
+    def branch(jaxpr: ClosedJaxpr) -> Callable[..., Any]:
+        return lambda *given: typed(run.closed(jaxpr, given), jaxpr.out_avals)
+
+    if is_constant(index):
+        chosen = jaxprs[min(max(int(index), 0), len(jaxprs) - 1)]
+        return run.closed(chosen, operands)
+    return list(switch(index, [branch(each) for each in jaxprs], *operands))
+
+
+def platform_index(_run: Run, equation: Any) -> int:
+    """Which of several programs is for the CPU; None stands for all others."""
+    platforms = equation.params["platforms"]
+    named = [number for number, each in enumerate(platforms) if each is not None and "cpu" in each]
+    return named[0] if named else platforms.index(None)
+
+
+def ruled(evaluated: Callable[..., list[Any]]) -> Callable[..., Any]:
+    """A call whose derivatives are not those of what it computes: they are what JAX makes of it."""
+
+    def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
+        results = evaluated(run, equation, *operands)
+        if not any(isinstance(each, Tracer) for each in operands):
+            return results
+        tracers = typed(results, equation.outvars)
+        own = [number for number, each in enumerate(operands) if isinstance(each, Tracer)]
+
+        def backward(given: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:
+            arguments = list(operands)
+            for number, each in zip(own, given, strict=True):
+                arguments[number] = Tracer(each)
+            found = pulled_back(run, equation, arguments, [Tracer(each) for each in cotangents])
+            return [None if found[number] is None else traced(found[number]).value for number in own]
+
+        values = with_rule([each.value for each in tracers], [operands[number].value for number in own], backward)
+        return [Tracer(each) for each in values]
+
+    return call
+
+
+def pulled_back(run: Run, equation: Any, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """The cotangents of an equation's operands, None where there is none, by JAX's derivative of the equation."""
+    function = function_of(equation)
+    avals = [each.aval for each in equation.invars]
+    smooth = [number for number, each in enumerate(avals) if jax.numpy.issubdtype(each.dtype, jax.numpy.inexact)]
+    results = [
+        number
+        for number, each in enumerate(equation.outvars)
+        if jax.numpy.issubdtype(each.aval.dtype, jax.numpy.inexact)
+    ]
+
+    def pull_back(given: Sequence[Any], backwards: Sequence[Any]) -> Any:
+        def of_smooth(*some: Any) -> Any:
+            every = list(given)
+            for number, each in zip(smooth, some, strict=True):
+                every[number] = each
+            found = function(*every)
+            return [found[number] for number in results]
+
+        return jax.vjp(of_smooth, *(given[number] for number in smooth))[1](list(backwards))
+
+    types = [each.aval for each in equation.outvars]
+    jaxpr = jaxpr_of(
+        pull_back,
+        [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in avals],
+        [jax.ShapeDtypeStruct(types[number].shape, types[number].dtype) for number in results],
+    )
+    found = iter(run.closed(jaxpr, [*operands, *(cotangents[number] for number in results)]))
+    return [next(found) if number in smooth else None for number in range(len(operands))]
+
+
+def function_of(equation: Any) -> Callable[..., Any]:
+    """An equation as a function of JAX."""
+    bind = getattr(equation.primitive, "get_bind_params", None)
+    if bind is None:
+        return lambda *arguments: as_list(equation.primitive.bind(*arguments, **equation.params))
+    found = bind(equation.params)
+    functions, params = found if isinstance(found, tuple) else ((), found)
+    return lambda *arguments: as_list(equation.primitive.bind(*functions, *arguments, **params))
+
+
+def as_list(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def solved(run: Run, equation: Any, *operands: Any) -> list[Any]:
+    """A linear system, by the function that the program says solves it."""
+    lengths, jaxprs = equation.params["const_lengths"], equation.params["jaxprs"]
+    before = lengths.matvec + lengths.vecmat
+    constants = operands[before : before + lengths.solve]
+    right = operands[sum(lengths) :]
+    return run.closed(jaxprs.solve, [*constants, *right])
+
+
+call = called("call_jaxpr", "jaxpr", "fun_jaxpr")
+TABLE: dict[str, Callable[..., Any]] = {
+    "checkpoint": call,
+    "closed_call": call,
+    "cond": branches,
+    "core_call": call,
+    "custom_jvp_call": ruled(call),
+    "custom_linear_solve": ruled(solved),
+    "custom_vjp_call": ruled(call),
+    "custom_vjp_call_jaxpr": ruled(call),
+    "jit": call,
+    "pjit": call,
+    "platform_index": platform_index,
+    "remat": call,
+    "remat2": call,
+    "scan": scanned,
+    "while": while_loops,
+}

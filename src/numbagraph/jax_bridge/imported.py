@@ -1,0 +1,128 @@
+"""Functions of JAX as functions of numbagraph: the jaxpr, an operation at a time, on traced arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.tree_util import tree_flatten, tree_unflatten
+
+from numbagraph.frontend.known_lengths import known_shape
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.frontend.transformed import Transformed
+from numbagraph.ir.types import canonical_dtype
+from numbagraph.ir.values import at_source
+from numbagraph.jax_bridge import control, elementwise, matrices, random_bits, structure
+from numbagraph.jax_bridge.common import Run, fitted, jaxpr_of
+from numbagraph.ops.linalg.errors import on_linalg_error
+
+TABLE: dict[str, Callable[..., Any]] = {
+    **elementwise.TABLE,
+    **structure.TABLE,
+    **matrices.TABLE,
+    **control.TABLE,
+    **random_bits.TABLE,
+}
+"""``TABLE[name](run, equation, *operands)``: the result of an equation of the primitive of that name, or a list."""
+
+
+def imported(function: Callable[..., Any]) -> Transformed[..., Any]:
+    """The function behind `numbagraph.from_jax`."""
+    if not callable(function):
+        raise TypeError(f"from_jax takes functions of JAX, not {function!r}")
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        leaves, spec = tree_flatten((args, kwargs))
+        with at_source(user_source()), on_linalg_error("nan"), np.errstate(all="ignore"):
+            jaxpr, results = traced_by_jax(function, spec, leaves)
+            found = evaluate(jaxpr, leaves)
+        return tree_unflatten(results, found)
+
+    return Transformed(transformed, function, imported)
+
+
+def traced_by_jax(function: Callable[..., Any], spec: Any, leaves: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:
+    """The jaxpr of a function of the leaves of its arguments, with 64-bit types; and the tree of its results."""
+    results = None
+
+    def of_leaves(*given: Any) -> Any:
+        nonlocal results
+        args, kwargs = tree_unflatten(spec, given)
+        found, results = tree_flatten(function(*args, **kwargs))
+        return found
+
+    return jaxpr_of(of_leaves, *map(abstract, leaves)), results
+
+
+def abstract(leaf: Any) -> Any:
+    """What JAX knows of an argument."""
+    value = to_value(leaf)
+    if not isinstance(leaf, Tracer):
+        return value
+    shape = known_shape(value, "a function of JAX")
+    return jax.ShapeDtypeStruct(shape, value.dtype, weak_type=value.type.weak)
+
+
+def evaluate(jaxpr: ClosedJaxpr, arguments: Sequence[Any]) -> list[Any]:
+    """The results of a jaxpr on traced arrays."""
+    return evaluate_open(jaxpr.jaxpr, jaxpr.consts, arguments)
+
+
+def evaluate_open(jaxpr: Jaxpr, constants: Iterable[Any], arguments: Sequence[Any]) -> list[Any]:
+    pairs = zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *arguments], strict=True)
+    known: dict[Any, Any] = {variable: fitted(each, variable.aval) for variable, each in pairs}
+
+    def read(atom: Any) -> Any:
+        return fitted(atom.val, atom.aval) if isinstance(atom, Literal) else known[atom]
+
+    for equation in jaxpr.eqns:
+        found = apply(equation, [read(each) for each in equation.invars])
+        known.update(zip(equation.outvars, found, strict=True))
+    return [read(each) for each in jaxpr.outvars]
+
+
+RUN = Run(evaluate, evaluate_open)
+
+
+def apply(equation: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
+    """The results of one equation, in the dtypes and shapes that JAX says."""
+    name = equation.primitive.name
+    translate = TABLE.get(name)
+    if translate is None:
+        raise NotImplementedError(
+            f"from_jax has no translation of JAX's primitive {name!r}, which the function calls: write this part with "
+            f"NumPy, or call it through numbagraph.pure_callback\n  at {place_of(equation)}"
+        )
+    for each in equation.outvars:
+        require_dtype(each.aval, name)
+    found = translate(RUN, equation, *operands)
+    results = found if isinstance(found, list) else [found]
+    return [fitted(each, variable.aval) for each, variable in zip(results, equation.outvars, strict=True)]
+
+
+@functools.lru_cache(256)
+def _is_known(dtype: Any) -> bool:
+    try:
+        canonical_dtype(dtype)
+    except TypeError:
+        return False
+    return True
+
+
+def require_dtype(aval: Any, name: str) -> None:
+    dtype = getattr(aval, "dtype", None)
+    if dtype is None or (not jax.numpy.issubdtype(dtype, jax.dtypes.extended) and not _is_known(dtype)):
+        raise NotImplementedError(f"from_jax: JAX's primitive {name!r} gives {aval}, which numbagraph has no type for")
+
+
+def place_of(equation: JaxprEqn) -> str:
+    """Where the user's function calls a primitive, as far as JAX says."""
+    frames = equation.source_info.traceback
+    for each in () if frames is None else frames.frames:
+        if "site-packages" not in each.file_name and "numbagraph" not in each.file_name:
+            return f"{each.file_name}:{each.line_num}"
+    return "a line that JAX does not tell"

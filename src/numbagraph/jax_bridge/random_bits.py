@@ -1,0 +1,106 @@
+"""JAX's keys of random numbers, as the words that they consist of: the same numbers as JAX's.
+
+Threefry with 20 rounds on two words: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.op import registry
+from numbagraph.jax_bridge.common import Run, jaxpr_of
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = np.uint32(0x1BD11BDA)
+
+
+def rotated(x: Any, count: int) -> Any:
+    return (x << np.uint32(count)) | (x >> np.uint32(32 - count))
+
+
+def threefry(_run: Run, _equation: Any, *operands: Any) -> list[Any]:
+    """The cipher of two words by a key of two words."""
+    first, second, a, b = operands
+    keys = (first, second, first ^ second ^ PARITY)
+    a, b = a + keys[0], b + keys[1]
+    for group in range(5):
+        for count in ROTATIONS[group % 2]:
+            a = a + b
+            b = a ^ rotated(b, count)
+        a = a + keys[(group + 1) % 3]
+        b = b + keys[(group + 2) % 3] + np.uint32(group + 1)
+    return [a, b]
+
+
+def counts(_run: Run, equation: Any) -> list[Any]:
+    """0, 1, ... in numbers of two words, the upper ones and the lower ones."""
+    shape = tuple(map(int, equation.params["shape"]))
+    lower: Any = Tracer(registry["arange"](math.prod(shape))).reshape(shape)
+    return [(lower >> 32).astype(np.uint32), lower.astype(np.uint32)]
+
+
+def implementation(aval: Any) -> Any:
+    """What draws by keys of a type."""
+    return aval.dtype._impl
+
+
+def by_jax(run: Run, function: Callable[..., Any], *operands: Any) -> Any:
+    """What a function of JAX on words gives, without keys of its own."""
+    jaxpr = jaxpr_of(function, *(jax.ShapeDtypeStruct(known(each), each.dtype) for each in operands))
+    (found,) = run.closed(jaxpr, operands)
+    return found
+
+
+def known(operand: Any) -> tuple[int, ...]:
+    return tuple(map(int, operand.shape))
+
+
+def over_keys(function: Callable[..., Any], batch: int) -> Callable[..., Any]:
+    for _ in range(batch):
+        function = jax.vmap(function)
+    return function
+
+
+def seed(run: Run, equation: Any, number: Any) -> Any:
+    return by_jax(run, over_keys(equation.params["impl"].seed, np.ndim(number)), number)
+
+
+def wrap(_run: Run, _equation: Any, words: Any) -> Any:
+    return words
+
+
+def draw_bits(run: Run, equation: Any, words: Any) -> Any:
+    aval = equation.invars[0].aval
+    width, shape = equation.params["bit_width"], tuple(equation.params["shape"])
+    return by_jax(
+        run, over_keys(lambda key: implementation(aval).random_bits(key, width, shape), len(aval.shape)), words
+    )
+
+
+def split(run: Run, equation: Any, words: Any) -> Any:
+    aval = equation.invars[0].aval
+    shape = tuple(equation.params["shape"])
+    return by_jax(run, over_keys(lambda key: implementation(aval).split(key, shape), len(aval.shape)), words)
+
+
+def fold_in(run: Run, equation: Any, words: Any, number: Any) -> Any:
+    aval = equation.invars[0].aval
+    return by_jax(run, over_keys(implementation(aval).fold_in, len(aval.shape)), words, number)
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "iota_2x32_shape": counts,
+    "random_bits": draw_bits,
+    "random_fold_in": fold_in,
+    "random_seed": seed,
+    "random_split": split,
+    "random_unwrap": wrap,
+    "random_wrap": wrap,
+    "threefry2x32": threefry,
+}

@@ -1,0 +1,285 @@
+"""`numbagraph.from_jax`: functions of JAX as native code, beside what JAX gives."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import numbagraph
+from numbagraph.errors import TraceError
+
+jax = pytest.importorskip("jax")
+from jax import lax  # noqa: E402
+from jax import numpy as jnp  # noqa: E402
+
+RNG = np.random.default_rng(5)
+X, M = RNG.normal(size=5), RNG.normal(size=(4, 3))
+I = np.array([2, 0, 7, -9, 2])  # noqa: E741
+
+
+@pytest.fixture(autouse=True)
+def wide():
+    with jax.enable_x64(True):
+        yield
+
+
+def check(function, *args, rtol=1e-10):
+    expected = jax.jit(function)(*args)
+    found = numbagraph.from_jax(function)(*args)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=1e-12)
+
+
+def check_gradient(function, *args):
+    check(function, *args)
+    expected = jax.jit(jax.grad(function))(*args)
+    np.testing.assert_allclose(numbagraph.grad(numbagraph.from_jax(function))(*args), expected, rtol=1e-9, atol=1e-12)
+
+
+def newton(x):
+    return lax.while_loop(lambda c: jnp.abs(c * c - x) > 1e-9, lambda c: 0.5 * (c + x / c), x + 1.0)
+
+
+LOOPS = {
+    "scan": lambda x: lax.scan(lambda c, y: (c * 0.9 + jnp.sin(y), c * y), 1.0, x)[1].sum(),
+    "scan in reverse": lambda x: lax.scan(lambda c, y: (c + y, c * y), jnp.zeros(()), x, reverse=True)[1] @ x,
+    "scan without arrays": lambda x: lax.scan(lambda c, _: (jnp.cos(c), None), x, None, length=3)[0].sum(),
+    "fori_loop": lambda x: lax.fori_loop(0, 4, lambda k, c: c * x[k] + k, 1.0),
+    "map": lambda x: lax.map(lambda y: y**2 + 1, x).sum(),
+    "cond": lambda x: lax.cond(x[0] > 0, lambda y: jnp.sum(y**2), lambda y: jnp.sum(jnp.exp(y)), x),
+    "switch": lambda x: lax.switch(jnp.argmax(x), [jnp.sum, lambda y: y @ y, lambda y: jnp.prod(y)], x),
+    "checkpoint": lambda x: jax.checkpoint(lambda y: jnp.sum(jnp.sin(y) ** 2))(x),
+    "associative_scan": lambda x: lax.associative_scan(lambda a, b: a * b, x).sum(),
+    "dynamic slices": lambda x: (
+        lax.dynamic_slice(x, (jnp.argmax(x),), (2,)) @ lax.dynamic_update_slice(x, x[:2], (2,))[:2]
+    ),
+    "clip mode": lambda x: jnp.take(x, I, mode="clip") @ x,
+    "fill mode": lambda x: jnp.sum(jnp.take(x, I, mode="fill", fill_value=2.0) ** 2),
+    "at set": lambda x: x.at[I].set(x * 3.0) @ x,
+    "at add": lambda x: x.at[I].add(x * 3.0) @ x,
+    "at multiply": lambda x: x.at[jnp.array([1, 3])].multiply(3.0) @ x,
+    "at subtract": lambda x: x.at[1:3].subtract(x[0]) @ x,
+    "at max": lambda x: jnp.sum(x.at[jnp.array([1, 3])].max(0.0)),
+    "segments": lambda x: jnp.sum(jax.ops.segment_sum(x, jnp.array([0, 1, 0, 2, 1]), 3) ** 2),
+    "relu and its like": lambda x: jnp.sum(jax.nn.relu(x) + jax.nn.silu(x) * jax.nn.gelu(x) + jax.nn.softplus(x)),
+    "running extrema": lambda x: jnp.sum(lax.cummax(x) * lax.cummin(x, reverse=True) + lax.cumlogsumexp(x)),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_programs_and_their_gradients(name):
+    check_gradient(LOOPS[name], X)
+
+
+def test_while_loops_have_gradients_that_jax_has_not():
+    check(newton, 3.0)
+    np.testing.assert_allclose(numbagraph.grad(numbagraph.from_jax(newton))(3.0), 0.5 / np.sqrt(3.0), rtol=1e-9)
+
+
+def test_batches():
+    def single(row, k):
+        return lax.dynamic_slice(row, (k,), (2,)).sum() + row.at[k].set(0.0)[0] + row[k]
+
+    numbers = np.array([0, 2, 1, 7])
+    expected = jax.vmap(single)(M, numbers)
+    np.testing.assert_allclose(numbagraph.vmap(numbagraph.from_jax(single))(M, numbers), expected)
+    np.testing.assert_allclose(numbagraph.from_jax(jax.vmap(single))(M, numbers), expected)
+
+
+def test_batches_of_matrices():
+    a = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)
+    b = RNG.normal(size=(2, 3))
+    check(jax.vmap(jnp.linalg.solve), a, b)
+    check(lambda a: jnp.linalg.inv(a) + jnp.linalg.qr(a)[1] * 0, a)
+    check(lambda a, b: jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(a @ a.swapaxes(1, 2))[0], True), b[0]), a, b)
+    check(lambda a: jax.scipy.linalg.solve_triangular(a[0], a[1], trans="T", lower=True, unit_diagonal=True), a)
+    check(lambda a: jax.scipy.linalg.expm(a[0]), a)
+    check(lambda a: jnp.linalg.pinv(a[0, :2]), a)
+
+
+def test_what_has_no_solution_is_nan():
+    found = numbagraph.from_jax(jnp.linalg.cholesky)(-np.eye(2))
+    assert np.isnan(found[0, 0])
+
+
+def integers(x, y):
+    return lax.div(x, y), lax.rem(x, y), x // y, x % y, x << 2, lax.shift_right_logical(x, jnp.int32(3)), x**3, ~x ^ y
+
+
+def test_integers_wrap_and_divide_as_xla_has_it():
+    x = np.array([7, -7, 7, -7, 5, -(2**31)], np.int32)
+    y = np.array([2, 2, -2, -2, 0, -1], np.int32)
+    check(integers, x, y)
+    check(lambda x: (x.sum(), jnp.prod(x), jnp.cumsum(x), x.max(), jnp.bitwise_count(x)), x)
+    check(lambda x: lax.div(x, x - x), np.array([3, 4], np.uint8))
+
+
+def test_conversions():
+    wild = np.array([1.9, -1.9, 1e30, -1e30, np.nan, np.inf, 3e9])
+    for dtype in (jnp.int32, jnp.int64, jnp.uint8, jnp.bool_, jnp.float32, jnp.complex64):
+        check(lambda x, dtype=dtype: x.astype(dtype), wild)
+
+
+def test_bits():
+    patterns = np.array(
+        [0, 1, 0x7FFFFF, 0x800000, 0x3F800000, 0x7F7FFFFF, 0x7F800000, 0xFFC00000, 0xBF800001], np.uint32
+    )
+    check(lambda x: lax.bitcast_convert_type(x, jnp.float32), patterns)
+    check(lambda x: lax.bitcast_convert_type(x, jnp.float64), RNG.normal(size=5).view(np.uint64))
+    check(lambda x: lax.bitcast_convert_type(x, jnp.int32), patterns)
+
+
+def test_special_points():
+    wild = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, 2.5])
+    check(lambda x: (jnp.sort(x), jnp.argsort(x), jnp.argmax(x), jnp.round(x), jnp.sign(x), lax.top_k(x, 3)), wild)
+    check(
+        lambda x: (jnp.maximum(x, 1.0), jnp.clip(x, -1, 1), jnp.isnan(x), jnp.nanmax(x), jnp.searchsorted(x[3:], x)),
+        wild,
+    )
+    check(lambda x: (lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO), lax.reduce_precision(x, 11, 52)), wild)
+
+
+def test_lengths_of_zero_and_one():
+    def program(x):
+        return x.sum(), jnp.cumsum(x), x[::-1], jnp.sort(x), lax.scan(lambda c, y: (c + y, c), 0.0, x), jnp.pad(x, 1)
+
+    for length in (0, 1, 2):
+        check(program, np.ones(length))
+
+
+def test_paddings():
+    for config in ([(1, 2, 0), (0, 0, 0)], [(-1, 2, 1), (1, -1, 2)], [(-2, -1, 0), (0, 1, 0)]):
+        check(lambda x, config=config: lax.pad(x, 0.5, config), M)
+
+
+def test_gathers_and_scatters_of_windows():
+    numbers = lax.GatherDimensionNumbers(offset_dims=(1, 2), collapsed_slice_dims=(), start_index_map=(1, 0))
+    starts = np.array([[0, 1], [2, 3], [9, 9]])
+    for mode in ("clip", "fill"):
+        check(lambda x, mode=mode: lax.gather(x, starts, numbers, (2, 2), mode=mode), M)
+    places = lax.ScatterDimensionNumbers((1, 2), (), (1, 0))
+    updates = np.arange(12.0).reshape(3, 2, 2)
+    for mode in ("clip", "fill"):
+        check(lambda x, mode=mode: lax.scatter_add(x, starts, updates, places, mode=mode), M)
+
+
+def test_random_numbers_are_those_of_jax():
+    def draws(seed):
+        key = jax.random.PRNGKey(seed)
+        first, second = jax.random.split(key)
+        folded = jax.random.fold_in(second, 3)
+        return (
+            jax.random.normal(first, (2, 3)), jax.random.uniform(second, (5,), jnp.float32),
+            jax.random.randint(folded, (4,), 0, 10), jax.random.bernoulli(first, 0.3, (7,)),
+            jax.random.permutation(second, 5), jax.vmap(jax.random.exponential)(jnp.stack([first, second])),
+        )  # fmt: skip
+
+    check(draws, 7)
+
+
+def test_rules_of_jax_hold():
+    @jax.custom_vjp
+    def clipped(x):
+        return jnp.clip(x, 0, 1)
+
+    clipped.defvjp(lambda x: (clipped(x), x), lambda x, g: (7 * g * x,))
+
+    @jax.custom_jvp
+    def doubled(x, y):
+        return x * y
+
+    doubled.defjvp(lambda p, t: (doubled(*p), 5 * t[0] * p[1] + t[1]))
+    check_gradient(lambda x: jnp.sum(clipped(x) * doubled(x, x[::-1])), X)
+    both = numbagraph.vmap(numbagraph.grad(numbagraph.from_jax(lambda x: jnp.sum(doubled(x, 2 * x)))))(M)
+    np.testing.assert_allclose(both, jax.vmap(jax.grad(lambda x: jnp.sum(doubled(x, 2 * x))))(M))
+    tangent = numbagraph.jvp(numbagraph.from_jax(lambda x: doubled(x, x)), (X,), (X,))[1]
+    np.testing.assert_allclose(tangent, jax.jvp(lambda x: doubled(x, x), (X,), (X,))[1])
+
+
+def test_second_derivatives():
+    def energy(x):
+        return jnp.sum(jax.nn.softplus(x) ** 2) + jnp.linalg.slogdet(jnp.outer(x, x) + jnp.eye(5))[1]
+
+    expected = jax.hessian(energy)(X)
+    np.testing.assert_allclose(numbagraph.hessian(numbagraph.from_jax(energy))(X), expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(numbagraph.from_jax(jax.hessian(energy))(X), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_inside_of_compiled_functions_lengths_may_change():
+    inner = numbagraph.from_jax(lambda x, y: jnp.outer(x, y).sum() if len(x) > 2 else x.sum())
+
+    @numbagraph.graph_jit
+    def outer(x, y):
+        return inner(x[1:], y) * len(y)
+
+    for n, m in ((5, 4), (6, 4), (2, 3), (5, 4), (4, 4), (1, 2)):
+        x, y = np.ones(n), np.ones(m)
+        assert outer(x, y) == ((n - 1) * m if n - 1 > 2 else n - 1) * m
+    loop = numbagraph.graph_jit(lambda x: sum(inner(row, row) for row in x))
+    assert loop(np.ones((3, 4))) == 48.0
+
+
+def test_trees_options_and_dtypes():
+    def model(p, scale=2.0):
+        return {"out": p["w"] * scale, "shape": p["w"].shape[0], "pair": (p["b"], None)}
+
+    f = numbagraph.from_jax(model)
+    found = f({"w": np.ones(3, np.float32), "b": np.arange(2)}, scale=3.0)
+    assert found["out"].dtype == np.float32
+    assert (found["out"] == 3).all()
+    assert found["shape"] == 3
+    assert found["pair"][0].dtype == np.int64
+    assert found["pair"][1] is None
+
+
+def test_both_ways():
+    f = lambda x: np.sum(np.sin(x) ** 2)  # noqa: E731
+    assert numbagraph.from_jax(numbagraph.to_jax(f))(X) == pytest.approx(f(X), rel=1e-14)
+    g = numbagraph.to_jax(numbagraph.from_jax(lambda x: jnp.sum(jnp.sin(x) ** 2)))
+    np.testing.assert_allclose(jax.jit(jax.grad(g))(X), np.sin(2 * X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_backends(backend):
+    inner = numbagraph.from_jax(lambda x: jnp.cumsum(jnp.where(x > 0, x, x**2)))
+    f = numbagraph.graph_jit(lambda x: inner(x) + 1, backend=backend)
+    np.testing.assert_allclose(f(X), np.cumsum(np.where(X > 0, X, X**2)) + 1)
+
+
+def test_what_is_refused():
+    cases = [
+        (lambda x: lax.reduce_window(x, 0.0, lax.add, (2,), (1,), "VALID"), NotImplementedError, "'reduce_window_sum'"),
+        (lambda x: jnp.convolve(x, x), NotImplementedError, "primitive 'conv_general_dilated'"),
+        (lambda x: x.astype(jnp.bfloat16), NotImplementedError, "bfloat16.*numbagraph has no type for"),
+        (lambda x: jax.pure_callback(np.sin, x, x), NotImplementedError, "primitive 'pure_callback'"),
+    ]
+    for function, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            numbagraph.from_jax(function)(X)
+    with pytest.raises(TypeError, match="from_jax takes functions of JAX, not 3"):
+        numbagraph.from_jax(3)
+    total = numbagraph.from_jax(jnp.sum)
+    with pytest.raises(TraceError, match="lengths that are known"):
+        numbagraph.graph_jit(lambda x: total(x[x > 0]))(X)
+    with pytest.raises(TraceError, match="any length"):
+        numbagraph.graph_jit(lambda x: total(x)).address(X)
+
+
+def test_the_configuration_of_jax_does_not_count():
+    with jax.enable_x64(False), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = numbagraph.from_jax(lambda x: (x * jnp.ones(5), jnp.arange(3), x.sum(dtype=jnp.float32)))(X)
+        assert [each.dtype for each in found] == [np.float64, np.int64, np.float32]
+        assert jnp.arange(2.0).dtype == np.float32
+
+
+def test_pickles_and_threads():
+    import pickle
+    from concurrent.futures import ThreadPoolExecutor
+
+    f = pickle.loads(pickle.dumps(numbagraph.from_jax(newton)))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(f, [4.0, 9.0, 16.0, 25.0] * 5)) == pytest.approx([2.0, 3.0, 4.0, 5.0] * 5)
