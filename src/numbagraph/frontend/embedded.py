@@ -90,3 +90,45 @@ class Embedded:
                 key = (*arguments.key, (made.reach, *layouts))
                 self._embedded[key] = made.found
             return self._embedded[key].c_address
+
+    @for_users
+    def scipy_callable(self, signature: str, user_data: Any = None) -> Any:
+        """The function as SciPy calls it from C, without Python: for `scipy.integrate.quad` and `scipy.ndimage`.
+
+        Parameters
+        ----------
+        signature : str
+            How SciPy calls it. ``"double(double)"`` and ``"double(double, void*)"``: a function of one number;
+            ``"double(int, double*)"`` and ``"double(int, double*, void*)"``: of as many numbers as it has arguments, as
+            `quad` with ``args`` and `nquad` give them, or, if it has one argument, of an array of them;
+            ``"int(double*, npy_intp, double*, void*)"``: of an array, to a number (`generic_filter`);
+            ``"int(double*, npy_intp, double*, npy_intp, void*)"``: to an array (`generic_filter1d`).
+        user_data : optional
+            What `scipy.LowLevelCallable` takes by this name. The function does not see it.
+
+        Returns
+        -------
+        scipy.LowLevelCallable
+            Which keeps this function alive.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such form, or the function has other arguments or results.
+
+        Notes
+        -----
+        Where the function would raise an error, it gives NaN, and to `scipy.ndimage` an error without a name.
+
+        Examples
+        --------
+        >>> import numpy as np, numbagraph
+        >>> from scipy import integrate
+        >>> bell = numbagraph.graph_jit(lambda x, scale: np.exp(-scale * x**2))
+        >>> area, _ = integrate.quad(bell.scipy_callable("double(int, double*)"), -np.inf, np.inf, args=(1.0,))
+        >>> print(round(area, 6))
+        1.772454
+        """
+        from numbagraph.frontend.scipy_callables import scipy_callable  # noqa: PLC0415  few programs need it
+
+        return scipy_callable(self, signature, user_data)
