@@ -14,6 +14,7 @@ import optree
 
 from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.types import canonical_dtype
+from numbagraph.runtime.foreign import numpy_array
 
 NAMESPACE = "numbagraph"
 _BY_INSERTION = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
@@ -183,12 +184,8 @@ def as_array(leaf: object, name: str) -> np.ndarray:
         )
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
-    if not isinstance(leaf, (np.ndarray, np.generic)) and not hasattr(leaf, "__array__"):
-        if hasattr(leaf, "__dlpack__"):
-            raise TypeError(
-                f"argument {name} is of type {type(leaf).__name__}, an array of another library: pass np.from_dlpack "
-                f'of it if its memory is that of the CPU; on a GPU, backend="jax" takes arrays of JAX'
-            )
+    is_numpy = isinstance(leaf, (np.ndarray, np.generic))
+    if not is_numpy and not hasattr(leaf, "__array__") and not hasattr(leaf, "__dlpack__"):
         advice = "name it in static_argnames if the function should be compiled for its value"
         if name == "self":
             advice = "let graph_jit be the outermost decorator of a method; its argument after self is argnums=1"
@@ -196,7 +193,7 @@ def as_array(leaf: object, name: str) -> np.ndarray:
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
             f"{advice}"
         )
-    array = np.asarray(leaf)
+    array = np.asarray(leaf) if is_numpy else numpy_array(leaf, name)
     try:
         canonical_dtype(array.dtype)
     except TypeError as error:
