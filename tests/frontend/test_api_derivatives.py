@@ -334,3 +334,13 @@ def test_gradients_through_captured_and_donated_arrays():
     data = np.arange(3.0)
     f = graph_jit(grad(lambda x: np.sum(x**2 * data)), donate_argnames="x")
     np.testing.assert_allclose(f(X.copy()), 2 * X * data)
+
+
+def test_a_rule_holds_where_its_argument_is_a_negative():
+    @numbagraph.custom_vjp
+    def magnitude(x):
+        return np.abs(-x)
+
+    magnitude.defvjp(lambda x: (magnitude(x), None), lambda _, g: (7 * g,))
+    slope = numbagraph.grad(lambda x: np.sum(magnitude(-x)))
+    np.testing.assert_array_equal(slope(np.array([1.0, -2.0])), [-7.0, -7.0])

@@ -65,6 +65,9 @@ LOOPS = {
     "at max": lambda x: jnp.sum(x.at[jnp.array([1, 3])].max(0.0)),
     "segments": lambda x: jnp.sum(jax.ops.segment_sum(x, jnp.array([0, 1, 0, 2, 1]), 3) ** 2),
     "relu and its like": lambda x: jnp.sum(jax.nn.relu(x) + jax.nn.silu(x) * jax.nn.gelu(x) + jax.nn.softplus(x)),
+    "rules at a negative": lambda x: jnp.sum(
+        jax.nn.log_sigmoid(x) + jnp.logaddexp(-x, 0.0) + jnp.logaddexp(x, 0.1 * x)
+    ),
     "running extrema": lambda x: jnp.sum(lax.cummax(x) * lax.cummin(x, reverse=True) + lax.cumlogsumexp(x)),
 }
 
@@ -233,6 +236,16 @@ def test_trees_options_and_dtypes():
     assert found["shape"] == 3
     assert found["pair"][0].dtype == np.int64
     assert found["pair"][1] is None
+
+
+def test_a_shape_that_is_known_is_found_natively():
+    f = numbagraph.from_jax(lambda x, y: x.sum() * x.shape[0] + y.shape[0])
+    for _ in range(2):
+        for n, m, dtype in ((2, 1, "f8"), (3, 4, "f8"), (0, 2, "f4"), (1, 1, "f8"), (3, 2, "f4")):
+            found = f(np.ones(n, dtype), np.zeros(m))
+            assert found == n * n + m
+            assert found.dtype == dtype
+    assert f.cache_info().versions == 5
 
 
 def test_both_ways():

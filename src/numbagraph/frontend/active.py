@@ -11,7 +11,7 @@ from numbagraph.frontend.captured import Captured
 from numbagraph.frontend.locating import TraceError, kept, misplaced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Constant, Value
 from numbagraph.ops import effects
 
 
@@ -139,6 +139,15 @@ def tried() -> Iterator[None]:
 
 def current_trace() -> Trace | None:
     return active.trace
+
+
+def apart(value: Value) -> Value:
+    """An argument of a function that has a rule for its derivative, as a value that nothing is simplified with:
+    ``-(-x)`` is ``x``, which is no argument."""
+    trace = current_trace()
+    if trace is None or value.dtype.kind not in "fc" or isinstance(value, Constant):
+        return value
+    return trace.alias(value)
 
 
 @contextmanager

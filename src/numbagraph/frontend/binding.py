@@ -187,6 +187,12 @@ def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
         return inspect.signature(lambda *args, **kwargs: None)
 
 
+def without_lengths(key: Key) -> Key:
+    """A key without lengths, which versions that are made for them require themselves."""
+    names, spec, static = key
+    return names, spec, tuple(each for each in static if each[:1] != (LENGTHS,))
+
+
 def symbol(name: str) -> str:
     """The name of a function as part of the names of its native ones."""
     return "".join(each if each.isalnum() else "_" for each in name)

@@ -15,7 +15,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.forking import importing
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import apart, current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
@@ -470,7 +470,8 @@ class custom_vjp(Generic[P, R]):
         return self._traced(inspect.signature(self.function).bind(*args, **kwargs).args if kwargs else args)
 
     def _traced(self, args: tuple[Any, ...]) -> Any:
-        values, spec = values_of(args)
+        given, spec = values_of(args)
+        values = list(map(apart, given))
         outputs, output_spec = values_of(as_traced(self.function)(*arguments_of(spec, values)))
 
         def backward(arguments: Sequence[Value], cotangents: Sequence[Value]) -> list[Value | None]:

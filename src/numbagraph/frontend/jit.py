@@ -21,6 +21,7 @@ from numbagraph.frontend.binding import (
     signature_of_callable,
     symbol,
     takes,
+    without_lengths,
 )
 from numbagraph.frontend.bound_methods import BoundMethods
 from numbagraph.frontend.conversion import Conversion, as_traced
@@ -377,8 +378,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         if (found := self._surroundings.find(arguments.static)) is not None:
             return found
         with self._lock:
-            found = self._surroundings.find(arguments.static)
-            if found is not None:
+            if (found := self._surroundings.find(arguments.static)) is not None:
                 return found
             found, gone = self._surroundings.add(arguments.static, arguments.static_arguments(self.static_argnames))
             if gone is not None:
@@ -443,7 +443,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
 
     def _flat(self, key: Key) -> Sequence[Version]:
         """Versions for one structure of arguments that a positional call may try: these are the leaves."""
-        names, spec, static = key
+        names, spec, static = without_lengths(key)
         versions = self._versions[key]
         if is_flat_call(self.signature, names, spec, ()):
             if not static:

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr
 
+from numbagraph.frontend.active import apart
 from numbagraph.frontend.branches import switch
 from numbagraph.frontend.loops import scan, while_loop
 from numbagraph.frontend.tracing import Tracer
@@ -85,6 +86,7 @@ def ruled(evaluated: Callable[..., list[Any]]) -> Callable[..., Any]:
     """A call whose derivatives are not those of what it computes: they are what JAX makes of it."""
 
     def call(run: Run, equation: Any, *operands: Any) -> list[Any]:
+        operands = tuple(Tracer(apart(each.value)) if isinstance(each, Tracer) else each for each in operands)
         results = evaluated(run, equation, *operands)
         if not any(isinstance(each, Tracer) for each in operands):
             return results
