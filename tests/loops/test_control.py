@@ -160,3 +160,21 @@ def test_small_temporaries_are_on_the_stack():
     found = temporaries(Program(Block([], many), Entry([], []), []))
     assert sum(size for _, size in found.on_stack) == MOST_ON_STACK
     assert len(found.in_arena) == len(many) // 2
+
+
+def columns_from_their_left(a, n):
+    for j in range(1, n):
+        a[1:-1, j] = 0.5 * a[1:-1, j - 1]
+
+
+def rows_from_above(a, n):
+    for i in range(1, n):
+        a[i, 1:-1] = a[i - 1, :-2] + a[i, 2:]
+
+
+@pytest.mark.parametrize("function", [columns_from_their_left, rows_from_above])
+def test_parts_at_running_positions_are_updated_in_place(function):
+    """Each assignment costs what it writes, and not the array."""
+    text = same_as_python(function, np.linspace(0, 1, 30).reshape(5, 6), 5)
+    assert "1 of them updated in place" in text
+    assert "i1 <" not in text

@@ -28,6 +28,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Input, Node, Value, toposort
+from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.copies import without_copies
@@ -131,7 +132,7 @@ def scheduled(
     failing = {barriers[value] for value in barriers if isinstance(value, Node) and value.op.kind == "control"}
     needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
-    steps, donations = without_copies(ordered, given)
+    steps, donations = without_copies(with_buffered_parts(ordered), given)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]

@@ -250,7 +250,7 @@ def put_at_vjp(
 ) -> tuple[Value | None, ...]:
     """Of updates at one position only the last one counts."""
     kept = put_at.bind(g, zeros_as(updates, g.dtype), *positions, axis=axis, checked=checked)
-    if not any(each.ndim for each in positions):
+    if all_different(positions):
         return (kept, gather.bind(g, *positions, axis=axis, checked=checked), *[None] * len(positions))
     numbers = reshape_value(iota(shapes.product(updates.shape)), updates.shape)
     blank = filled(number_as(0, INT64), base.shape)
@@ -258,6 +258,22 @@ def put_at_vjp(
     counts = registry["equal"](gather.bind(winners, *positions, axis=axis, checked=checked), numbers)
     taken = registry["where"](counts, gather.bind(g, *positions, axis=axis, checked=checked), 0.0)
     return (kept, taken, *[None] * len(positions))
+
+
+def all_different(positions: Sequence[Value]) -> bool:
+    """Whether no two of the positions are one: each of their dimensions is that of a slice."""
+    rank = max(each.ndim for each in positions)
+    covered: set[int] = set()
+    for each in positions:
+        value, axes = each, range(each.ndim)
+        if isinstance(value, Node) and value.op.name == "expand_dims":
+            axes = [axis for axis in axes if axis - value.ndim not in value.attrs["axes"]]
+            (value,) = value.inputs
+        if isinstance(value, Node) and value.op.name == "slice":
+            value = value.inputs[0]
+        if isinstance(value, Node) and value.op is iota:
+            covered.update(axis + rank - each.ndim for axis in axes)
+    return len(covered) == rank
 
 
 def put_at_batch(

@@ -16,6 +16,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Extent, Node, Value
+from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
 from numbagraph.ops.masks import put_selected, require_mask_length, selected
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
@@ -265,6 +266,8 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
     """Cut out the part of ``value`` that the key's slices and static numbers describe, change it, put it back."""
     items = parse(value, key)
     whole = any(item.kind == "number" and not is_static(item) for item in items)
+    if whole and combine is replace and all(item.kind != "array" for item in items):
+        return replaced_in_place(value, items, convert(as_value(update), value.dtype))
     items = [positioned(item, whole) for item in items]
     layout, ndim = layout_of(items), value.ndim
     cuts = {
@@ -280,6 +283,30 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
     )
     part_changed = expand_at(permute(changed, inverse(order)), numbers)
     return part_changed if part is value else put_slice(value, part_changed, cuts)
+
+
+def replaced_in_place(value: Value, items: Sequence[Item], update: Value) -> Value:
+    """``value`` after an assignment at numbers that are only known at run time, and to slices beside them. All of these
+    become positions of the array itself: the part that the slices describe would be a copy, and each assignment in a
+    loop cost as much as that part instead of what it writes."""
+    ndim, layout = value.ndim, layout_of(items)
+    cuts = {item.axis: taken_by(item, value.shape[item.axis]) for item in items if item.kind == "slice"}
+    shape = [1 if item.kind == "new" else cuts[item.axis].length for item in layout.kept]
+    surplus = update.ndim - len(shape)
+    if surplus > 0 and all(shapes.resolve(extent) == 1 for extent in update.shape[:surplus]):
+        update = squeeze_at(update, range(surplus))
+    update = squeeze_at(broadcast_value(update, shape), layout.new)
+    partial = [axis for axis in range(ndim) if axis not in cuts or not cuts[axis].whole(value.shape[axis])]
+    axes = range(partial[0], partial[-1] + 1)
+    sliced = [axis for axis in axes if axis in cuts]
+    numbers = {item.axis: as_positions(item.content) for item in items if item.kind == "number"}
+    positions = [
+        along(take_slice(iota(value.shape[axis]), {-1: cuts[axis]}), sliced.index(axis), len(sliced))
+        if axis in cuts
+        else numbers[axis]
+        for axis in axes
+    ]
+    return put_at.bind(value, update, *positions, axis=axes[0] - ndim, checked=tuple(axis not in cuts for axis in axes))
 
 
 def positioned(item: Item, whole: bool) -> Item:

@@ -12,6 +12,7 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.capture.containers import Hidden, in_region, refuse_change, require_changeable
 from numbagraph.frontend.capture.control import if_expression
+from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.possibly import required
@@ -31,7 +32,8 @@ def item(holder: Any, key: Any) -> Any:
     holder, key = required(holder), required(key)
     require_known(holder)
     if has_traced(key) and not isinstance(holder, Tracer):
-        return lifted(holder)[key]
+        make = made_by(holder)
+        return lifted(holder)[key] if make is None else make(key)
     found = holder[key]
     return found.operand() if type(found) is Hidden else found
 
