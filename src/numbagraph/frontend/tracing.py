@@ -288,7 +288,7 @@ class Tracer(Unknown):
         if self._parent is None:
             self._renew(self._changed(function, *args))
         elif self._key is not None:
-            self._parent._rebind(ops.indexing.set_index, *self._key, Tracer(self._changed(function, *args)))
+            self._parent._rebind(ops.through.set_view, *self._key, Tracer(self._changed(function, *args)))
         else:
             self._parent._rebind(self._written_through, Tracer(self._changed(function, *args)))
         return self

@@ -1,7 +1,8 @@
 """Parts of arrays that are computed beside the array before they are stored in it.
 
 ``A[j, 1:-1] = A[j - 1, :-2] + A[j, 2:]`` reads the array that it changes. If that were a copy of the whole array, it
-would not matter in which order; where the part has fewer dimensions than the array, or is a few rows of it, memory for the part costs less.
+would not matter in which order; where the part has fewer dimensions than the array, or is a few of its rows, memory for
+the part costs less.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from numbagraph.intrinsics.ir import Buffer, Literal, Load, Register, Scalar, wa
 from numbagraph.ir.values import ArrayType, Extent, Value
 from numbagraph.loops.copies import copied, reads_before
 from numbagraph.loops.ir import Kernel, Step, Store
-
 
 FEW = 16
 """Rows, of which memory costs less than a copy of the array."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from numbagraph.blockwise.lengths import is_known_at_entry
+from numbagraph.blockwise.lengths import Cut, is_known_at_entry
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import substitute
 from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Input, Node, Value
-from numbagraph.ops.gathering import OutOfBounds, put_at
-from numbagraph.ops.shape import expand_dims, full_order, inverse, permute, reshape_value, squeeze
-from numbagraph.ops.slicing import put_slice, set_slice, slice_cuts, taken_apart
+from numbagraph.ops.creation import along, iota
+from numbagraph.ops.gathering import OutOfBounds, gather, put_at
+from numbagraph.ops.indexing import index, set_index
+from numbagraph.ops.shape import expand_at, expand_dims, full_order, inverse, permute, reshape_value, squeeze
+from numbagraph.ops.slicing import put_slice, set_slice, slice_cuts, take_slice, taken_apart
 
 Rule = Callable[[Node, Value, Value], Value]
 """``rule(view, base, update)``: the base once its view is the update. The view is a node whose first input has the
@@ -99,12 +103,74 @@ def with_element(base: Value, value: Value, position: Value, checked: bool) -> V
 
 
 def through_slice(view: Node, base: Value, update: Value) -> Value:
-    return put_slice(base, update, slice_cuts(view.inputs[1:], **view.attrs))
+    cuts = slice_cuts(view.inputs[1:], **view.attrs)
+    if isinstance(update, Node) and is_view_of(update.inputs[0], view, base):
+        if update.op is put_at:
+            return with_placed(base, update, {axis + base.ndim: each for axis, each in cuts.items()}, None)
+        if update.op is set_slice:
+            return with_inner_slices(base, update, cuts)
+    return put_slice(base, update, cuts)
 
 
 def through_pick(view: Node, base: Value, update: Value) -> Value:
     position, attrs = view.inputs[1], view.attrs
+    if isinstance(update, Node) and update.op is put_at and is_view_of(update.inputs[0], view, base):
+        return with_placed(base, update, {}, Picked(attrs["axis"] + base.ndim, position, attrs["checked"]))
     return put_at.bind(base, update, position, axis=attrs["axis"], checked=(attrs["checked"],))
+
+
+class Picked(Struct):
+    """One position of an axis, the rest of which a view does not have."""
+
+    axis: int
+    position: Value
+    checked: bool
+
+
+def with_placed(base: Value, update: Node, cuts: Mapping[int, Cut], picked: Picked | None) -> Value:
+    """Positions of a view (slices of some axes, or one position of an axis), as positions of the array: nothing else is
+    copied."""
+    _, values, *positions = update.inputs
+    first, chosen = update.attrs["axis"] + update.ndim, max(each.ndim for each in positions)
+    own = [axis for axis in range(base.ndim) if picked is None or axis != picked.axis]
+    given = dict(
+        zip(own[first : first + len(positions)], zip(positions, update.attrs["checked"], strict=True), strict=False)
+    )
+    changed = sorted({*given, *cuts, *([] if picked is None else [picked.axis])})
+    axes = range(changed[0], changed[-1] + 1)
+    before = [axis for axis in axes if axis in own and axis < min(given)]
+    after = [axis for axis in axes if axis in own and axis > max(given)]
+    rank = len(before) + chosen + len(after)
+    places: list[Value] = []
+    checked: list[bool] = []
+    for axis in axes:
+        flag, numbers = False, iota(base.shape[axis])
+        numbers = take_slice(numbers, {-1: cuts[axis]}) if axis in cuts else numbers
+        if picked is not None and axis == picked.axis:
+            place, flag = picked.position, picked.checked
+        elif axis not in given:
+            at = before.index(axis) if axis in before else len(before) + chosen + after.index(axis)
+            place = along(numbers, at, rank)
+        else:
+            place, flag = given[axis]
+            if axis in cuts:  # what is out of bounds is so for the view
+                place, flag = gather.bind(numbers, place, axis=-1, checked=(flag,)), False
+            place = expand_at(place, range(place.ndim, place.ndim + len(after))) if place.ndim else place
+        places.append(place)
+        checked.append(flag)
+    return put_at.bind(base, values, *places, axis=axes[0] - base.ndim, checked=tuple(checked))
+
+
+def with_inner_slices(base: Value, update: Node, cuts: Mapping[int, Cut]) -> Value:
+    """Slices of a slice, as slices of the array."""
+    for piece, inner in taken_apart(update)[1]:
+        own = dict(cuts)
+        for axis, each in inner.items():
+            outer = cuts.get(axis, Cut(0, 1, base.shape[axis]))
+            start = shapes.add(outer.start, shapes.multiply(each.start, outer.step))
+            own[axis] = Cut(start, outer.step * each.step, each.length)
+        base = put_slice(base, piece, own)
+    return base
 
 
 def through_real(view: Node, base: Value, update: Value) -> Value:
@@ -150,3 +216,12 @@ def written_through(derive: Callable[[Value], Value], base: Value, update: Value
     for view, own in zip(views, reversed(bases), strict=True):
         update = RULES[view.op.name](view, own, convert(update, view.dtype))
     return update
+
+
+def set_view(value: Value, key: Any, changed: Value) -> Value:
+    """``value`` once ``value[key]``, a view, has become ``changed``."""
+    if isinstance(changed, Node) and changed.op in (put_at, set_slice):
+        found = written_through(lambda base: index(base, key), value, changed)
+        if found is not None:
+            return found
+    return set_index(value, key, changed)
