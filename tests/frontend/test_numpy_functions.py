@@ -220,3 +220,20 @@ def test_modules_of_composed_functions_are_imported_when_one_is_called():
     program = f"import sys, numbagraph; print([each for each in {names} if each in sys.modules])"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_histogram_of_elements_beside_the_edges(dtype):
+    """A division says which bin it is, and may be one off."""
+
+    def counts(x, bins, low, high):
+        return np.histogram(x, bins, (low, high)), np.histogram(x[:-3], bins, weights=x[:-3] + 2)
+
+    compiled = graph_jit(counts)
+    for bins, low, high in ((7, -0.3, 1.1), (30, 1e5, 1e5 + 3), (1, -2.0, 1e-3)):
+        edges = np.linspace(low, high, bins + 1).astype(dtype)
+        beside = [np.nextafter(edges, dtype(-np.inf)), np.nextafter(edges, dtype(np.inf))]
+        x = np.concatenate([edges, *beside, [np.nan, np.inf, -np.inf]]).astype(dtype)
+        for found, expected in zip(compiled(x, bins, low, high), counts(x, bins, low, high), strict=True):
+            np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
+            np.testing.assert_allclose(found[1], expected[1], rtol=1e-6)

@@ -14,9 +14,9 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Constant, Value, constant
-from numbagraph.ops.comparison import equal, greater_equal, isfinite, less_equal, logical_and, logical_or
+from numbagraph.ops.comparison import equal, greater, greater_equal, isfinite, less, less_equal, logical_and, logical_or
 from numbagraph.ops.creation import along, linspace
-from numbagraph.ops.gathering import scatter
+from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.reduction import all, max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import ravel, reshape_value
@@ -135,14 +135,27 @@ def lowest(dtype: np.dtype) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def bin_of(value: Value, edges: Value) -> tuple[Value, Value]:
+def bin_of(value: Value, edges: Value, uniform: bool = False) -> tuple[Value, Value]:
     """The bin of each element, and whether it is in any: those on the last edge belong to the last bin."""
     last = edges[-1]
     inside = logical_and(greater_equal(value, edges[0]), less_equal(value, last))
+    if uniform:
+        return uniform_bin(value, inside, edges), inside
     place = searchsorted(edges, value, "right") - 1
     count = shapes.as_value(edges.shape[0]) - 1
     place = where(equal(value, last), count - 1, place)
     return where(inside, place, 0), inside
+
+
+def uniform_bin(value: Value, inside: Value, edges: Value) -> Value:
+    """The bin of each element where all have one width: by a division, as NumPy does it, which may be one off."""
+    first, last, count = edges[0], edges[-1], shapes.as_value(edges.shape[0]) - 1
+    value = where(inside, convert(value, edges.dtype), first)
+    away = (value - first) / (last - first) * convert(count, edges.dtype)
+    place = registry["minimum"](convert(where(greater(away, 0), away, 0), INT64), count - 1)
+    place = place - convert(less(value, gather_value(edges, [place], -1, checked=False)), INT64)
+    beyond = greater_equal(value, gather_value(edges, [place + 1], -1, checked=False))
+    return place + convert(logical_and(beyond, less(place, count - 1)), INT64)
 
 
 def counted(places: Sequence[Value], inside: Value, edges: Sequence[Value], weights: Value | None) -> Value:
@@ -186,7 +199,8 @@ def histogram(
     value = numbers_of(a)
     edges = edges_of([value], bins, range, "histogram")
     given = None if weights is None else same_length(weights, a, value)
-    counts = counted([bin_of(value, edges)[0]], bin_of(value, edges)[1], [edges], given)
+    place, inside = bin_of(value, edges, not as_value(bins).ndim)
+    counts = counted([place], inside, [edges], given)
     if not density:
         return counts, edges
     return counts / convert(edges[1:] - edges[:-1], FLOAT64) / sum(counts), edges

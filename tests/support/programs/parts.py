@@ -62,3 +62,13 @@ def grids(n, x):
 @case((np.arange(3.0),), (np.arange(4, dtype=np.float32),), (np.arange(2),))
 def joined_by_subscripts(x):
     return np.r_[x, 2.5, 0 : x.shape[0]], np.r_[0:1:3j, x[0]], np.c_[x, x[::-1], np.outer(x, x)], np.c_[x[0], 2]
+
+
+@case((M,), (M.astype(np.float32),))
+def in_new_memory(a):
+    n, m = a.shape
+    found, sums = np.ndarray((n, m), dtype=a.dtype), np.ndarray(n)
+    for i in range(n):
+        found[i] = a[i] * 2
+        sums[i] = found[i, 0]
+    return found, sums

@@ -254,6 +254,13 @@ def strong(array: Tracer) -> Tracer:
     return Tracer(convert(value, value.dtype)) if value.type.weak else array
 
 
+def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> Any:
+    """``np.ndarray(shape, dtype)``, whose elements nobody has set."""
+    if others or options:
+        return np.ndarray(shape, dtype, *others, **options)
+    return of_namespace(np.empty)(shape, dtype)
+
+
 _MAKERS = (
     np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.tri, np.indices,
     np.zeros_like, np.ones_like, np.full_like, np.empty_like,
@@ -283,6 +290,7 @@ _REPLACED: dict[Any, Any] = {
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
     np.ascontiguousarray: as_numpy_array(np.asarray),
+    np.ndarray: new_array,
     **SCALAR_TYPES,
     **MATH,
     **CMATH,
