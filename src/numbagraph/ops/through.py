@@ -131,34 +131,33 @@ def with_placed(base: Value, update: Node, cuts: Mapping[int, Cut], picked: Pick
     """Positions of a view (slices of some axes, or one position of an axis), as positions of the array: nothing else is
     copied."""
     _, values, *positions = update.inputs
-    first, chosen = update.attrs["axis"] + update.ndim, max(each.ndim for each in positions)
+    first = update.attrs["axis"] + update.ndim
     own = [axis for axis in range(base.ndim) if picked is None or axis != picked.axis]
-    given = dict(
-        zip(own[first : first + len(positions)], zip(positions, update.attrs["checked"], strict=True), strict=False)
-    )
-    changed = sorted({*given, *cuts, *([] if picked is None else [picked.axis])})
-    axes = range(changed[0], changed[-1] + 1)
+    flags = dict(zip(own[first : first + len(positions)], update.attrs["checked"], strict=True))
+    given = dict(zip(flags, positions, strict=True))
+    changed: list[int] = [*given, *cuts, *([] if picked is None else [picked.axis])]
+    axes = range(min(changed), max(changed) + 1)
     before = [axis for axis in axes if axis in own and axis < min(given)]
     after = [axis for axis in axes if axis in own and axis > max(given)]
-    rank = len(before) + chosen + len(after)
-    places: list[Value] = []
-    checked: list[bool] = []
-    for axis in axes:
-        flag, numbers = False, iota(base.shape[axis])
-        numbers = take_slice(numbers, {-1: cuts[axis]}) if axis in cuts else numbers
+    chosen = max(each.ndim for each in positions)
+    places = {axis: len(before) + chosen + number for number, axis in enumerate(after)}
+    places.update(zip(before, range(len(before)), strict=True))
+
+    def placed(axis: int) -> tuple[Value, bool]:
         if picked is not None and axis == picked.axis:
-            place, flag = picked.position, picked.checked
-        elif axis not in given:
-            at = before.index(axis) if axis in before else len(before) + chosen + after.index(axis)
-            place = along(numbers, at, rank)
-        else:
-            place, flag = given[axis]
-            if axis in cuts:  # what is out of bounds is so for the view
-                place, flag = gather.bind(numbers, place, axis=-1, checked=(flag,)), False
-            place = expand_at(place, range(place.ndim, place.ndim + len(after))) if place.ndim else place
-        places.append(place)
-        checked.append(flag)
-    return put_at.bind(base, values, *places, axis=axes[0] - base.ndim, checked=tuple(checked))
+            return picked.position, picked.checked
+        numbers = iota(base.shape[axis])
+        numbers = take_slice(numbers, {-1: cuts[axis]}) if axis in cuts else numbers
+        if axis not in given:
+            return along(numbers, places[axis], len(before) + chosen + len(after)), False
+        place, flag = given[axis], flags[axis]
+        if axis in cuts:  # what is out of bounds is so for the view
+            place, flag = gather.bind(numbers, place, axis=-1, checked=(flag,)), False
+        return (expand_at(place, range(place.ndim, place.ndim + len(after))) if place.ndim else place), flag
+
+    found = [placed(axis) for axis in axes]
+    checked = tuple(flag for _, flag in found)
+    return put_at.bind(base, values, *(place for place, _ in found), axis=axes[0] - base.ndim, checked=checked)
 
 
 def with_inner_slices(base: Value, update: Node, cuts: Mapping[int, Cut]) -> Value:

@@ -258,7 +258,7 @@ def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> A
     """``np.ndarray(shape, dtype)``, whose elements nobody has set."""
     if others or options:
         return np.ndarray(shape, dtype, *others, **options)
-    return of_namespace(np.empty)(shape, dtype)
+    return apply(registry["empty"], *with_arrays((shape, dtype), {})[0])
 
 
 _MAKERS = (
