@@ -84,6 +84,8 @@ class Trace:
         """What is known of the loops in the body of the captured loop that is being traced."""
         self.shared: dict[Any, Any] | None = None
         """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
+        self.picked: dict[int, Any] = {}
+        """The lists that were taken from lists at traced places, by identity: they are copies."""
         self.drawn: list[Any] = []
         """The states, as traced arrays, of the generators of random numbers among the arguments."""
         self.order: Value | None = effects.first()

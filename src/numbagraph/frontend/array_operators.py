@@ -25,6 +25,8 @@ def install_operators(kind: Any, apply: Apply) -> None:
         setattr(kind, f"__i{name}__", _in_place(function))
     for name in ("lt", "le", "gt", "ge"):
         setattr(kind, f"__{name}__", _binary(name, apply, checked(name, getattr(operator, name))))
+    for name in ("__mul__", "__rmul__"):
+        setattr(kind, name, _of_numbers(vars(kind)[name]))
     setattr(kind, "__eq__", _binary("eq", apply, registry["equal"], weak=True))  # noqa: B010
     setattr(kind, "__ne__", _binary("ne", apply, registry["not_equal"], weak=True))  # noqa: B010
     for name in ("neg", "pos", "abs", "invert"):
@@ -35,6 +37,22 @@ def install_operators(kind: Any, apply: Apply) -> None:
         setattr(kind, name, vars(kind)[name].setter(_assigned_part(name)))
     setattr(kind, "__divmod__", lambda self, other: (self // other, self % other))  # noqa: B010
     setattr(kind, "__rdivmod__", lambda self, other: (other // self, other % self))  # noqa: B010
+
+
+def counts(array: Any) -> bool:
+    """Whether an array will be an integer, as often as which a list can be repeated."""
+    return not array._is_array and array.dtype.kind in "iub"
+
+
+def _of_numbers(multiply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A product, which a list or a text and an integer do not have: they are repeated."""
+
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, (list, tuple, str, bytes)) and counts(self):
+            raise self._unknown(f"a {type(other).__name__} as often as the integer", "np.full(n, x) is such an array")
+        return multiply(self, other)
+
+    return method
 
 
 def _assigned_part(name: str) -> Callable[[Any, Any], None]:

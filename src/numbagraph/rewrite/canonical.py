@@ -189,7 +189,7 @@ LOGIC = (
     rule(lambda x: x ^ 0, lambda x: x),
     rule(lambda x: x & True, lambda x: x, where=boolean),
     rule(lambda x: x | True, lambda x: True, where=boolean),
-    rule(lambda x: x ^ True, lambda x: ~x, where=boolean),
+    rule(lambda x: x ^ True, lambda x: ~x, where=lambda x: boolean(x) and not x.type.weak),
     rule(lambda x, y: ~equal(x, y), lambda x, y: not_equal(x, y)),
     rule(lambda x, y: ~not_equal(x, y), lambda x, y: equal(x, y)),
     rule(lambda x, y: ~less(x, y), lambda x, y: greater_equal(x, y), where=integral),

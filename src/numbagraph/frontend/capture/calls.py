@@ -13,11 +13,11 @@ from numbagraph.frontend.capture.iterables import (
     Enumerated,
     Range,
     Reversed,
-    Stacked,
     Zipped,
     as_iterable,
     traced_iterable,
 )
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.mathematics import CMATH, MATH
 from numbagraph.frontend.capture.numbers import (
     SCALAR_TYPES,
@@ -34,9 +34,11 @@ from numbagraph.frontend.capture.numbers import (
 from numbagraph.frontend.capture.possibly import Possibly, is_none, is_present
 from numbagraph.frontend.capture.state import fitted, joined, kind
 from numbagraph.frontend.impure import spelled
+from numbagraph.frontend.python_numbers import OVERFLOW
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
+from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import index
 
@@ -65,7 +67,7 @@ def extreme(name: str, comparison: str) -> Function:
         if kwargs:
             raise TraceError(f"{name}() of traced values takes no {', '.join(kwargs)}\n  at {user_source()}")
         if len(args) == 1 and isinstance(args[0], (Tracer, Stacked)):
-            return apply(registry[name], as_array(args[0]))
+            return as_element(apply(registry[name], as_array(args[0])), args[0])
         elements = list(args[0]) if len(args) == 1 else list(args)
         found = elements[0]
         for each in elements[1:]:
@@ -81,6 +83,13 @@ def extreme(name: str, comparison: str) -> Function:
     return call
 
 
+def as_element(found: Any, of: Any) -> Any:
+    """A number of the kind that the elements of a list are."""
+    if not isinstance(of, Stacked) or not of.kept.are_pythons or found.ndim:
+        return found
+    return Tracer(weakened(found.value, np.dtype(np.int64) if found.dtype.kind == "b" else found.dtype))
+
+
 def as_array(thing: Any) -> Any:
     return thing.array if isinstance(thing, Stacked) else thing
 
@@ -89,7 +98,10 @@ def as_array(thing: Any) -> Any:
 def total(iterable: Any, start: Any = 0) -> Any:
     if isinstance(iterable, (Tracer, Stacked)):
         array = as_array(iterable)
-        return np.sum(array, axis=0) + start if array.ndim else sum(array)
+        if isinstance(iterable, Stacked) and iterable.kept.are_pythons and array.dtype.kind == "i":
+            size = registry["absolute"](registry["sum"](registry["cast"](array.value, FLOAT64)))
+            shapes.require(registry["less"](size, 2.0**63), OVERFLOW, OverflowError)
+        return as_element(np.sum(array, axis=0), iterable) + start if array.ndim else sum(array)
     return sum(list(iterable), start)
 
 

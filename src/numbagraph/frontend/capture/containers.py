@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numbagraph.frontend.active import active
+from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -172,7 +172,18 @@ def hide_original(copy: Any) -> None:
         scope = scope.parent
 
 
+def require_own(holder: Any) -> None:
+    """Raise for a list that was taken from another one at a traced place."""
+    trace = current_trace()
+    if trace is not None and id(holder) in trace.picked:
+        raise CaptureError(
+            f"a list changes that was taken from another one at a place that is traced: write a[k][i] = x, or use an "
+            f"array\n  at {user_source()}"
+        )
+
+
 def require_changeable(holder: Any) -> None:
+    require_own(holder)
     if in_region() and type(holder) in (list, dict):
         hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
@@ -191,6 +202,9 @@ _CHANGING = frozenset(
 def refuse_change(method: Any) -> None:
     holder = getattr(method, "__self__", None)
     if not isinstance(holder, (list, dict, set)) or method.__name__ not in _CHANGING:
+        return
+    require_own(holder)
+    if not in_region():
         return
     if type(holder) in (list, dict):
         hide_original(holder)

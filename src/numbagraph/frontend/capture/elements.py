@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.capture.containers import Hidden, in_region, refuse_change, require_changeable
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.array_operators import counts
+from numbagraph.frontend.capture.containers import Hidden, in_region, made, refuse_change, require_changeable
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, as_iterable, require_known, whole_number
+from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.possibly import required
 from numbagraph.frontend.capture.source import CaptureError
@@ -79,11 +82,50 @@ class Trees(OnlyTraced):
         self.spec = spec
 
     def __getitem__(self, place: Any) -> Any:
-        return optree.tree_unflatten(self.spec, [each[place] for each in self.leaves])
+        found = optree.tree_unflatten(self.spec, [each[place] for each in self.leaves])
+        trace = current_trace()
+        if trace is not None and isinstance(found, (list, dict)):
+            trace.picked[id(found)] = found
+        return found
+
+
+class Row(OnlyTraced):
+    """``rows[place]``, to whose elements something is assigned: one of several lists."""
+
+    def __init__(self, rows: Sequence[Any], place: Tracer) -> None:
+        self.rows = rows
+        self.place = place
+
+    def __getitem__(self, key: Any) -> Any:
+        return item([item(each, key) for each in self.rows], self.place)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        for at, here in places(self.rows, self.place):
+            row = self.rows[at]
+            kept = item(row, key)
+            set_item(row, key, if_expression(here, lambda: value, lambda kept=kept: kept))
+
+
+def holder_at(holder: Any, key: Any) -> Any:
+    """``holder[key]``, of which an element is assigned to."""
+    holder, key = required(holder), required(key)
+    if isinstance(key, Tracer) and holds_containers(holder):
+        return Row(holder, key)
+    return item(holder, key)
+
+
+def holds_containers(holder: Any) -> bool:
+    return isinstance(holder, (list, tuple)) and any(isinstance(each, (list, dict)) for each in holder)
 
 
 def set_item(holder: Any, key: Any, value: Any) -> None:
     holder, key = required(holder), required(key)
+    if isinstance(holder, Row):
+        holder[key] = value
+        return
+    if isinstance(holder, Stacked):
+        holder[key] = required(value)
+        return
     require_changeable(holder)
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
@@ -93,12 +135,18 @@ def set_item(holder: Any, key: Any, value: Any) -> None:
 
 def set_at(holder: list[Any], place: Tracer, value: Any) -> None:
     """``holder[place] = value``: each element is what it was, or the value."""
+    for at, here in places(holder, place):
+        holder[at] = if_expression(here, lambda: value, lambda kept=holder[at]: kept)
+
+
+def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]:
+    """The places of a list, and whether each is the one that is meant."""
     count, number = len(holder), whole_number(place)
     inside = registry["logical_and"](registry["greater_equal"](number, -count), registry["less"](number, count))
     shapes.require(inside, "list assignment index out of range", IndexError)
     for at in range(count):
         here = registry["logical_or"](registry["equal"](number, at), registry["equal"](number, at - count))
-        holder[at] = if_expression(Tracer(here), lambda: value, lambda kept=holder[at]: kept)
+        yield at, Tracer(here)
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
@@ -113,9 +161,26 @@ def set_attribute(holder: Any, name: str, value: Any) -> None:
 def augmented(name: str, variable: Any, value: Any) -> Any:
     """``variable += value`` and its like."""
     variable, value = required(variable), required(value)
+    if name == "imul":
+        return times(variable, value) if is_repetition(variable, value) else operator.imul(variable, value)
     if not isinstance(variable, Tracer) and isinstance(variable, list):
         require_changeable(variable)
     return getattr(operator, name)(variable, value)
+
+
+def times(left: Any, right: Any) -> Any:
+    """``left * right``, also of a list and how often it is repeated."""
+    left, right = required(left), required(right)
+    if is_repetition(left, right):
+        return made(repeated(left, right) if isinstance(right, Tracer) else repeated(right, left))
+    return left * right
+
+
+def is_repetition(left: Any, right: Any) -> bool:
+    return any(
+        isinstance(one, (list, tuple)) and isinstance(other, Tracer) and counts(other)
+        for one, other in ((left, right), (right, left))
+    )
 
 
 def augment_item(name: str, holder: Any, key: Any, value: Any) -> None:

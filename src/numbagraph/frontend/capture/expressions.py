@@ -152,7 +152,14 @@ class Expressions(ast.NodeTransformer):
         if isinstance(target, ast.Attribute):
             return ast.Expr(call_of("set_attribute", self.visit(target.value), constant(target.attr), value))
         assert isinstance(target, ast.Subscript)
-        return ast.Expr(call_of("set_item", self.visit(target.value), self.visit(key_of(target.slice)), value))
+        return ast.Expr(call_of("set_item", self.holder(target.value), self.visit(key_of(target.slice)), value))
+
+    def holder(self, node: ast.expr) -> ast.expr:
+        """An object to whose elements something is assigned."""
+        if not isinstance(node, ast.Subscript):
+            found: ast.expr = self.visit(node)
+            return found
+        return self.at(node, call_of("holder_at", self.holder(node.value), self.visit(key_of(node.slice))))
 
     def deleted(self, target: ast.expr) -> ast.stmt:
         if not isinstance(target, ast.Subscript):
@@ -168,7 +175,7 @@ class Expressions(ast.NodeTransformer):
             changed = call_of("augmented", operator, self.visit(variable), value)
             return ast.Assign([ast.Name(target.id, ast.Store())], changed)
         if isinstance(target, ast.Subscript):
-            holder, key = self.visit(target.value), self.visit(key_of(target.slice))
+            holder, key = self.holder(target.value), self.visit(key_of(target.slice))
             return ast.Expr(call_of("augment_item", operator, holder, key, value))
         holder = self.visit(target.value)
         return ast.Expr(call_of("augment_attribute", operator, holder, constant(target.attr), value))
@@ -202,6 +209,10 @@ class Expressions(ast.NodeTransformer):
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         first, others = self.visit(node.values[0]), [self.later(each) for each in node.values[1:]]
         return self.at(node, call_of("and_" if isinstance(node.op, ast.And) else "or_", first, *map(thunk, others)))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return self.at(node, call_of("times", node.left, node.right)) if isinstance(node.op, ast.Mult) else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)

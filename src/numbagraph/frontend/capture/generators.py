@@ -13,7 +13,8 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.capture.calls import as_array
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import UNROLLED, asked, for_, if_, if_expression, not_, or_
-from numbagraph.frontend.capture.iterables import Generated, Selected, Stacked, as_iterable, traced_iterable
+from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.frontend.capture.lists import Selected, Stacked
 from numbagraph.frontend.capture.loops import Step, captured
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import Possibly, is_none, placeholder, present, required, settled
@@ -109,6 +110,7 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
         return list_of(found) if generator.is_nested else required(found)
 
     found, depth = in_region_of(element)
+    are_pythons = found.weak
     array = Tracer(placeholder(ArrayType(found.dtype, (iterable.count(), *found.shape))))
     test = generator.test
     mask = None if test is None else Tracer(placeholder(ArrayType(BOOL, (iterable.count(),))))
@@ -136,8 +138,9 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
     if generator.is_nested:
         if depth != 1 or mask is not None:
             raise unknown_length()
-        return Stacked(np.reshape(array, (-1, *array.shape[2:])))  # type: ignore[arg-type]
-    return Stacked(array, depth + 1) if mask is None else Selected(array, mask, depth + 1)
+        flat: Any = np.reshape(array, (-1, *array.shape[2:]))
+        return Stacked(flat, are_pythons=are_pythons)
+    return Stacked(array, depth + 1, are_pythons) if mask is None else Selected(array, mask, depth + 1, are_pythons)
 
 
 def in_region_of(element: Function) -> tuple[ArrayType, int]:
@@ -152,6 +155,8 @@ def in_region_of(element: Function) -> tuple[ArrayType, int]:
         if not is_number(array):
             raise CaptureError(f"a list over traced values holds numbers or arrays of one shape\n  at {user_source()}")
         found_type = value_of(array, "an element").type
+        weak = found.kept.are_pythons if isinstance(found, Stacked) else found_type.weak
+        found_type = ArrayType(found_type.dtype, found_type.shape, weak=weak)
         lengths = [each for each in found_type.shape if isinstance(each, Value)]
         if not dependents([step], lengths).isdisjoint(lengths):
             raise unknown_length()

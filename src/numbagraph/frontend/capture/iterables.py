@@ -144,40 +144,6 @@ class Reversed(OnlyTraced):
         return self.inner.at(Tracer(registry["subtract"].bind(last, number.value)))
 
 
-class Stacked(Rows):
-    """A list of as many elements as a traced length says, kept as an array."""
-
-    advice = "make an array of it, np.array(...)"
-
-    def __init__(self, array: Tracer, depth: int = 1) -> None:
-        super().__init__(array)
-        self.depth = depth
-        """How many of the array's first dimensions are those of lists in lists."""
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return Stacked(self.array[key].copy(), self.depth)
-        return self._element(self.array[key])
-
-    def at(self, number: Tracer) -> Any:
-        return self._element(self.array[number])
-
-    def _element(self, found: Tracer) -> Any:
-        if not found.ndim:
-            return found
-        return found.copy() if self.depth == 1 else Stacked(found.copy(), self.depth - 1)
-
-    def __repr__(self) -> str:
-        return f"a list of {self.array.value.type}"
-
-
-class Selected(Stacked):
-    """A list of those elements of an array for which a mask holds."""
-
-    def __init__(self, array: Tracer, mask: Tracer, depth: int) -> None:
-        super().__init__(array[mask], depth)
-
-
 class Generated(OnlyTraced):
     """A generator: what an iterable holds, if ``test`` holds of it, and made into an ``element``."""
 

@@ -122,10 +122,14 @@ class _Lowering:
                 case ast.If() if jumps([each]):
                     return [*done, *self.branch(each, rest, flags)]
                 case _ if not isinstance(each, SCOPES):
+                    found = jumps_of(each, flags)
+                    if isinstance(each, ast.Try) and each.orelse and jumps(each.body):
+                        each.orelse = [conditional(none_of(found), each.orelse, [], each.orelse[0])]
                     for block in blocks(each):
                         block[:] = self.lower(block, flags)
+                    done += [assigned(name, ast.Constant(False), each) for name in found if name != RETURNED]
                     done.append(each)
-                    if rest and (found := jumps_of(each, flags)):
+                    if rest and found:
                         return [*done, conditional(none_of(found), self.lower(rest, flags), [], rest[0])]
                 case _:
                     done.append(each)

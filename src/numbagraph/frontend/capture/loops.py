@@ -20,7 +20,8 @@ from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
-from numbagraph.frontend.capture.iterables import Appended, Outgrown, Stacked
+from numbagraph.frontend.capture.iterables import Appended, Outgrown
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (

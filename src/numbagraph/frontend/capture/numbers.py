@@ -11,7 +11,8 @@ import optree
 
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value, convert, weak_convert
-from numbagraph.frontend.capture.iterables import Stacked, require_known
+from numbagraph.frontend.capture.iterables import require_known
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry

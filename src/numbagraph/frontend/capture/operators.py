@@ -22,10 +22,12 @@ from numbagraph.frontend.capture.elements import (
     augmented,
     contains,
     delete_item,
+    holder_at,
     item,
     set_attribute,
     set_item,
     slice_,
+    times,
     unpack,
 )
 from numbagraph.frontend.capture.errors import Raised, Text, is_caught
@@ -62,6 +64,7 @@ __all__ = [
     "equal",
     "for_",
     "generated",
+    "holder_at",
     "if_",
     "if_expression",
     "is_",
@@ -79,6 +82,7 @@ __all__ = [
     "set_item",
     "slice_",
     "text",
+    "times",
     "unpack",
     "while_",
 ]
@@ -181,8 +185,7 @@ def call(function: Any) -> Any:
             f"{function.__name__}() in a loop or a branch on traced values: Python would do it once, while the "
             f"function is traced\n  at {user_source()}"
         )
-    if in_region():
-        refuse_change(function)
+    refuse_change(function)
     return traceable(function, sys.modules[__name__])
 
 

@@ -1,0 +1,138 @@
+"""Lists of as many elements as a traced length says, kept as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import optree
+
+from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.capture.iterables import Elements, Rows
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.tracing import Tracer, to_value, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.types import WEAK_TYPES
+from numbagraph.runtime.arguments import NAMESPACE
+
+
+class Kept:
+    """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
+
+    __slots__ = ("are_pythons", "depth", "ndim")
+
+    def __init__(self, depth: int, ndim: int, are_pythons: bool) -> None:
+        self.depth = depth
+        """How many of the array's first dimensions are those of lists in lists."""
+        self.ndim = ndim
+        self.are_pythons = are_pythons
+        """Whether the elements are numbers of Python's."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kept) and (self.depth, self.ndim) == (other.depth, other.ndim)
+
+    def __hash__(self) -> int:
+        return hash((self.depth, self.ndim))
+
+    def elements(self, array: Any, depth: int) -> Any:
+        """The list, once its array is known."""
+        if self.are_pythons:
+            return array.tolist()
+        return list(array) if depth == 1 else [self.elements(each, depth - 1) for each in array]
+
+
+class Stacked(Rows):
+    """A list of as many elements as a traced length says."""
+
+    advice = "make an array of it, np.array(...)"
+
+    def __init__(self, array: Tracer, depth: int = 1, are_pythons: bool = False, kept: Kept | None = None) -> None:
+        super().__init__(array)
+        self.kept = kept or Kept(depth, array.ndim, are_pythons)
+        self.depth = depth
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return Stacked(self.array[key].copy(), self.depth, self.kept.are_pythons)
+        return self._element(self.array[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign to one element."""
+        if isinstance(key, slice) or self.depth > 1:
+            raise CaptureError(
+                f"assignment to a part of a list whose length is traced: assign to its elements, or use an array"
+                f"\n  at {user_source()}"
+            )
+        own, new = self.array.value, as_value(to_value(value))
+        if not np.can_cast(new.dtype, own.dtype, "safe" if new.dtype.kind != own.dtype.kind else "same_kind"):
+            start = WEAK_TYPES[np.dtype({"f": float, "c": complex}.get(new.dtype.kind, int))](0)
+            raise CaptureError(
+                f"a number of dtype {new.dtype} is assigned to an element of a list of {own.dtype}, whose length is "
+                f"traced: begin with such numbers, [{start}] * n\n  at {user_source()}"
+            )
+        if new.ndim != own.ndim - 1:
+            raise CaptureError(
+                f"an element of another shape in a list whose length is traced: use an array\n  at {user_source()}"
+            )
+        self.kept.are_pythons &= new.type.weak
+        self.array[key] = value
+
+    def at(self, number: Tracer) -> Any:
+        return self._element(self.array[number])
+
+    def _element(self, found: Tracer) -> Any:
+        if self.depth > 1:
+            return Stacked(found, self.depth - 1, kept=self.kept)
+        if not found.ndim:
+            if not self.kept.are_pythons:
+                return found
+            return Tracer(registry["cast"].bind(found.value, dtype=found.dtype, weak=True))
+        return found.copy()
+
+    def __repr__(self) -> str:
+        return f"a list of {self.array.value.type}"
+
+
+class Selected(Stacked):
+    """A list of those elements of an array for which a mask holds."""
+
+    def __init__(self, array: Tracer, mask: Tracer, depth: int, are_pythons: bool = False) -> None:
+        super().__init__(array[mask], depth, are_pythons)
+
+
+def _taken_apart(found: Stacked) -> tuple[tuple[Any], Any]:
+    return (found.array,), (found.kept, found.depth)
+
+
+def _put_together(data: tuple[Kept, int], children: Any) -> Any:
+    (array,), (kept, depth) = children, data
+    if isinstance(array, Tracer):
+        return Stacked(array, depth, kept=kept)
+    if isinstance(array, np.ndarray) and array.ndim == kept.ndim - (kept.depth - depth):
+        return kept.elements(array, depth)
+    found = Stacked.__new__(Stacked)
+    found.array, found.kept, found.depth = array, kept, depth
+    return found
+
+
+for _kind in (Stacked, Selected):
+    optree.register_pytree_node(_kind, _taken_apart, _put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+
+
+def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
+    """``elements * times``."""
+    known = shapes.resolve(times.value)
+    if isinstance(known, int):
+        return elements * known
+    if type(elements) is not list or any(isinstance(each, (list, dict, set, tuple)) for each in elements):
+        raise CaptureError(
+            f"a {type(elements).__name__} is repeated as often as a traced number says: write [0] * n with a number, "
+            f"and [[0] * m for _ in range(n)] for a table\n  at {user_source()}"
+        )
+    held = Elements(elements)
+    array: Any = held.array
+    whole = np.broadcast_to(array, (np.maximum(times, 0), *array.shape))
+    if len(elements) == 1:
+        return Stacked(whole[:, 0].copy(), are_pythons=held.are_pythons)
+    return Stacked(np.reshape(whole, (-1, *array.shape[1:])).copy(), are_pythons=held.are_pythons)
