@@ -373,6 +373,9 @@ def emit_program(
 
 def emit_shapes(code: StraightLine, program: Program) -> None:
     """Check the guards, then write the extents of all results and the estimate of the work."""
+    for leaf, _ in program.donations:  # what will live in the memory of a result is still an argument
+        assert leaf.leaf is not None
+        code.buffers[leaf.owner] = code.pointer(code.function.args[0], leaf.leaf)
     for step in program.entry.prologue:
         code.registers[step.value] = code.scalar(step.scalar)
     builder, number = code.code.builder, 0

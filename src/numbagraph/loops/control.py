@@ -89,11 +89,17 @@ class ControlBuilder:
         """The inputs of the body of a loop of which something wanted is made, and its captures."""
         attrs = self.node.attrs
         body, carries, end = attrs["body"], attrs["carries"], attrs["carries"] + attrs["sequences"]
-        kept = needed_carries(body, carries, [number % len(body.outputs) for number in self.wanted])
-        roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
-        reached = set(toposort(roots))
-        xs = {number for number in range(carries, end) if body.inputs[number] in reached}
-        return with_lengths(body.inputs, kept | xs | set(range(end, len(body.inputs))))
+        stacked, wanted = list(stacked), {number % len(body.outputs) for number in self.wanted}
+        while True:
+            kept = needed_carries(body, carries, wanted)
+            roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
+            reached = set(toposort(roots))
+            xs = {number for number in range(carries, end) if body.inputs[number] in reached}
+            found = with_lengths(body.inputs, kept | xs | set(range(end, len(body.inputs))))
+            for_lengths = {number for number in found if number < carries} - kept
+            if not for_lengths:
+                return found
+            wanted |= for_lengths
 
     def steps_of_scan(
         self, inputs: Sequence[int], results: Sequence[int]
