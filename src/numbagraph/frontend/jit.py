@@ -29,7 +29,6 @@ from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.generators import drawing_once
 from numbagraph.frontend.impure import forbidden
 from numbagraph.frontend.inspected import Inspected
-from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.nans import how_watched, require_choice
 from numbagraph.frontend.options import Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
@@ -234,7 +233,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
                 raise
             try:
                 return self._call_version(arguments, self._apart(arguments, traced), leaves)
-            except (ShapeError, TraceError):
+            except ShapeError:
                 raise error from None
 
     def _call_version(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:

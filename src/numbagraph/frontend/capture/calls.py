@@ -176,10 +176,6 @@ def backwards(iterable: Any) -> Any:
     return reversed(iterable) if traced_iterable(iterable) is None else Reversed(as_iterable(iterable))
 
 
-def as_list(iterable: Any = ()) -> Any:
-    return iterable if isinstance(iterable, Stacked) else list(iterable)
-
-
 # ---- arrays ----
 
 
@@ -283,7 +279,6 @@ _REPLACED: dict[Any, Any] = {
     enumerate: enumerated,
     zip: zipped,
     reversed: backwards,
-    list: as_list,
     len: length,
     int: as_int,
     float: as_float,

@@ -15,6 +15,7 @@ from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.source import CaptureError, site
+from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -142,6 +143,8 @@ def condition(test: Function, variables: State) -> Any:
 
 def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
     iterable = required(iterable)
+    if isinstance(iterable, Yielding):
+        return over_yielding(iterable, body, state)
     if isinstance(iterable, Generated):
         return over_generator(iterable, names, body, may_end, state)
     found = traced_iterable(iterable)
@@ -156,6 +159,16 @@ def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, sta
             if len(iterable) > MOST_UNROLLED:
                 raise
     return unrolled(iterable, names, body, state)
+
+
+def over_yielding(generator: Yielding, body: Function, state: State) -> Sequence[Any]:
+    """A loop over what a generator function yields, whose steps happen there."""
+
+    def visit(element: Any, whole: Any) -> Any:
+        return tuple(flat(body(element, *whole[1:])))
+
+    found: Sequence[Any] = generator.run(visit, (False, *state))
+    return found[1:]
 
 
 def over_generator(

@@ -11,13 +11,14 @@ from typing import Any
 from numbagraph.forking import new_lock
 from numbagraph.frontend.capture.rewrite import rewritten
 from numbagraph.frontend.capture.source import OPERATORS, compiled, definition_of, refusal
+from numbagraph.frontend.capture.yielding import generator
 from numbagraph.frontend.user_code import library_of
 
 Function = Callable[..., Any]
 _made: dict[CodeType, CodeType] = {}
 _lock = new_lock()
 
-GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def is_converted(function: Any) -> bool:
@@ -28,8 +29,8 @@ def code_of(code: CodeType) -> CodeType:
     """The code of the converted function."""
     with _lock:
         if code not in _made:
-            if code.co_flags & GENERATOR:
-                raise refusal(f"{code.co_name} is a generator or a coroutine, which is not traced", code)
+            if code.co_flags & COROUTINE:
+                raise refusal(f"{code.co_name} is a coroutine, which is not traced", code)
             _made[code] = compiled(rewritten(definition_of(code), code), code)
         return _made[code]
 
@@ -61,7 +62,10 @@ def traceable(function: Any, operators: Any) -> Any:
     if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
         return MethodType(traceable(function.__func__, operators), function.__self__)
     if isinstance(function, FunctionType):
-        return convert(function, operators) if is_users(function) else function
+        if not is_users(function):
+            return function
+        converted = convert(function, operators)
+        return generator(converted) if function.__code__.co_flags & inspect.CO_GENERATOR else converted
     call = vars(type(function)).get("__call__")
     if isinstance(call, FunctionType) and is_users(call):
         return MethodType(convert(call, operators), function)

@@ -15,7 +15,7 @@ from numbagraph.frontend.array_operators import counts
 from numbagraph.frontend.capture.containers import Hidden, in_region, made, refuse_change, require_changeable
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.grids import made_by
-from numbagraph.frontend.capture.iterables import Elements, as_iterable, require_known, whole_number
+from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.possibly import required
@@ -207,11 +207,53 @@ def append(holder: Any, element: Any) -> Any:
 
 def contains(holder: Any, element: Any) -> Any:
     holder, element = required(holder), required(element)
+    if isinstance(element, Tracer) and isinstance(holder, (set, frozenset, dict, range)):
+        return is_one_of(holder, element)
+    if isinstance(holder, Range) and isinstance(element, (Tracer, int)):
+        return holder.has(element)
+    if isinstance(holder, Stacked):
+        holder = holder.array
     if isinstance(holder, Tracer) or (isinstance(element, Tracer) and isinstance(holder, (np.ndarray, list, tuple))):
         array = holder if isinstance(holder, Tracer) else lifted(holder)
         array = array.array if isinstance(array, Elements) else array
         return as_bool(apply(registry["any"], array == element))
     return element in holder
+
+
+def is_one_of(holder: Any, element: Tracer) -> Any:
+    """Whether a set, a dict or a range has a number."""
+    if isinstance(holder, range):
+        return Range(holder.start, holder.stop, holder.step).has(element)
+    numbers = [each for each in holder if isinstance(each, (bool, int, float, complex, np.generic))]
+    return as_bool(apply(registry["any"], lifted(numbers).array == element)) if numbers else False
+
+
+def rows_of(value: Any) -> Any:
+    """What an iterable holds, as a list, or as one of a traced length."""
+    if not isinstance(value, Tracer):
+        return list(value)
+    known = shapes.resolve(value.value.shape[0]) if value.ndim else 0
+    return [value[number] for number in range(known)] if isinstance(known, int) else Stacked(value)
+
+
+def unpack_star(value: Any, before: int, after: int) -> list[Any]:
+    """The elements that a pattern with a star takes, and the list of those that the star takes."""
+    value = required(value)
+    if isinstance(value, Tracer) and value.ndim > 1 and not isinstance(shapes.resolve(value.value.shape[0]), int):
+        raise CaptureError(
+            f"a star that takes as many arrays as a traced length says: use slices\n  at {user_source()}"
+        )
+    held = value if isinstance(value, Stacked) else rows_of(value)
+    if isinstance(held, list):
+        if len(held) < before + after:
+            raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(held)})")
+        end = len(held) - after
+        return [*held[:before], made(held[before:end]), *held[end:]]
+    count = held.array.value.shape[0]
+    text = f"not enough values to unpack (expected at least {before + after})"
+    shapes.require(shapes.compare("greater_equal", count, before + after), text, ValueError)
+    end = Tracer(shapes.as_value(shapes.subtract(count, after)))
+    return [*map(held.__getitem__, range(before)), held[before:end], *map(held.__getitem__, range(-after, 0))]
 
 
 def unpack(value: Any, shape: Any) -> Any:

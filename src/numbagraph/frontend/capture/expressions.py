@@ -145,7 +145,13 @@ class Expressions(ast.NodeTransformer):
                     return ast.Name(name, ast.Store())
             return target
 
-        first = ast.Assign([plain(pattern)], call_of("unpack", value, shape_of(pattern)))
+        star = next((number for number, each in enumerate(pattern.elts) if isinstance(each, ast.Starred)), None)
+        if star is None:
+            unpacked = call_of("unpack", value, shape_of(pattern))
+        else:
+            unpacked = call_of("unpack_star", value, constant(star), constant(len(pattern.elts) - star - 1))
+            pattern.elts[star] = pattern.elts[star].value  # type: ignore[attr-defined]
+        first = ast.Assign([plain(pattern)], unpacked)
         return [first, *(self.stored(target, load(name)) for target, name in later)]
 
     def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:

@@ -22,6 +22,7 @@ from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import is_number, value_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.capture.storages import share, without_effects
+from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.regions import dependents
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.types import BOOL
@@ -175,7 +176,10 @@ def with_generator(function: Function, call: Callable[[Function], Function]) -> 
 
     def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
         taken = next((each for python, each in _TAKING.items() if python is function), None)
-        if taken is not None and isinstance(first, Generated) and (ends_early(function) or not is_known(first)):
+        if taken is not None and (
+            isinstance(first, Yielding)
+            or (isinstance(first, Generated) and (ends_early(function) or not is_known(first)))
+        ):
             return taken(first, *args, **kwargs)
         args = tuple(list_of(each) if isinstance(each, Generated) else each for each in (first, *args))
         named = {name: list_of(each) if isinstance(each, Generated) else each for name, each in kwargs.items()}

@@ -15,7 +15,7 @@ from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import INT64
+from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Constant, Value
 
 Function = Callable[..., Any]
@@ -61,6 +61,15 @@ class Range(OnlyTraced):
         away = registry["where"].bind(registry["greater"](self.step, 0), weak_constant(-1), weak_constant(1))
         rounded = shapes.add(shapes.add(distance, self.step), away)
         return shapes.as_value(shapes.maximum(shapes.floor_divide(rounded, self.step), 0))
+
+    def has(self, element: Any) -> Tracer:
+        """Whether a number is one of the range."""
+        found = as_value(to_value(element))
+        distance = registry["subtract"](found, self.start)
+        step = registry["floor_divide"](distance, self.step)
+        exact = registry["equal"](registry["multiply"](step, self.step), distance)
+        inside = registry["logical_and"](registry["greater_equal"](step, 0), registry["less"](step, self.count()))
+        return Tracer(registry["cast"].bind(registry["logical_and"](exact, inside), dtype=BOOL, weak=True))
 
     def at(self, number: Tracer) -> Any:
         for each in self._outside:

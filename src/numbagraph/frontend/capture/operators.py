@@ -12,6 +12,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
 from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.comparison import equal, not_equal
+from numbagraph.frontend.capture.consumers import consumer
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change
 from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
@@ -29,6 +30,7 @@ from numbagraph.frontend.capture.elements import (
     slice_,
     times,
     unpack,
+    unpack_star,
 )
 from numbagraph.frontend.capture.errors import Raised, Text, is_caught
 from numbagraph.frontend.capture.generators import generated, list_of, with_generator
@@ -44,6 +46,7 @@ from numbagraph.frontend.capture.possibly import (
 from numbagraph.frontend.capture.printing import printing
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.tracing import Tracer, user_source
 
 __all__ = [
@@ -64,6 +67,8 @@ __all__ = [
     "equal",
     "for_",
     "generated",
+    "generator",
+    "has_ended",
     "holder_at",
     "if_",
     "if_expression",
@@ -84,6 +89,7 @@ __all__ = [
     "text",
     "times",
     "unpack",
+    "unpack_star",
     "while_",
 ]
 
@@ -177,7 +183,7 @@ def call(function: Any) -> Any:
     function = required(function)
     if function is print:
         return printing
-    found = replacement(function)
+    found = consumer(function, call) or replacement(function)
     if found is not None:
         return found if function is isinstance or function is type else of_required(found)
     if in_region() and any(function is each for each in (next, setattr, delattr)):

@@ -23,6 +23,7 @@ from numbagraph.frontend.capture.names import (
 )
 from numbagraph.frontend.capture.simpler import Simpler
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
+from numbagraph.frontend.capture.yielding import with_visitor, yields
 
 _REFUSED = {
     ast.Yield: "yield",
@@ -61,6 +62,8 @@ class Rewriting:
         self.definitions: list[ast.FunctionDef | ast.Lambda] = []
 
     def function(self, definition: ast.FunctionDef) -> None:
+        if yields(definition):
+            with_visitor(definition, self.code)
         definition.body = Simpler(self.code).block(definition.body)
         for each in walk(definition.body, inner=False):
             for kind, spelling in _REFUSED.items():
@@ -104,9 +107,10 @@ class Rewriting:
             case ast.While():
                 return self.while_loop(statement, live)
             case ast.FunctionDef():
+                kind = "generator" if yields(statement) else "converted"
                 nested = Rewriting(self.code)
                 nested.function(statement)
-                statement.decorator_list = [*statement.decorator_list, _attribute("converted")]
+                statement.decorator_list = [*statement.decorator_list, _attribute(kind)]
                 return [statement]
             case ast.Return(value=ast.expr() as value):
                 return [ast.Return(call_of("returned", self.expressions.visit(value)))]
@@ -198,9 +202,9 @@ class Rewriting:
                     self.code,
                     each.lineno,
                 )
-        inside = set(map(id, walk(statement)))
-        for each in self.definitions:
-            shared = free_names(each) & set(names) if id(each) not in inside else set()
+        inside, rebound = set(map(id, walk(statement))), stores(statement)
+        for each in self.definitions:  # what is assigned to elements of an array, they see
+            shared = free_names(each) & set(names) & rebound if id(each) not in inside else set()
             if shared:
                 name = min(shared)
                 raise refusal(

@@ -1,0 +1,280 @@
+"""Functions of Python and `itertools` that take or give elements one after the other: ``sorted``, ``map``, ``filter``,
+``functools.reduce``, ``itertools.product``, ``np.ndindex``..."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.capture import generators
+from numbagraph.frontend.capture.calls import length, replacement, traced_range
+from numbagraph.frontend.capture.control import for_
+from numbagraph.frontend.capture.elements import append
+from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped, as_iterable, traced_iterable
+from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.yielding import Yielding
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
+
+Function = Callable[..., Any]
+Call = Callable[[Any], Any]
+
+
+def is_lazy(thing: Any) -> bool:
+    """Whether elements come one after the other, as nobody can ask for them now."""
+    return isinstance(thing, (Generated, Yielding)) or traced_iterable(thing) is not None
+
+
+def as_generator(iterable: Any) -> Any:
+    """What a `for` loop runs over, as a generator."""
+    if isinstance(iterable, (Generated, Yielding)):
+        return iterable
+    return Generated(iterable, lambda element: element, None, False)
+
+
+def list_of(iterable: Any) -> Any:
+    """``list(iterable)``."""
+    if isinstance(iterable, Generated):
+        return generators.list_of(iterable)
+    if isinstance(iterable, Yielding):
+        return for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [[]])[0]
+    if isinstance(iterable, Stacked):
+        return Stacked(iterable.array.copy(), iterable.depth, kept=iterable.kept)
+    if isinstance(iterable, Tracer):
+        known = length_of(iterable, 0) if iterable.ndim else 0
+        if isinstance(known, int):
+            return [iterable[number] for number in range(known)]
+        return Stacked(Rows(iterable).array.copy())
+    if traced_iterable(iterable) is not None:
+        return generators.list_of(as_generator(iterable))
+    return list(iterable)
+
+
+def sorted_(call: Call) -> Function:
+    """``sorted``: numbers by what they are, or by what a function makes of them. Equal ones stay in their order."""
+
+    def function(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+        if not is_lazy(iterable):
+            return sorted_list(list(iterable), key, reverse)
+        held = list_of(iterable)
+        return sorted_list(held, key, reverse) if isinstance(held, list) else by_order(held, key, reverse)
+
+    def sorted_list(held: list[Any], key: Any, reverse: bool) -> Any:
+        ranks = held if key is None else [call(key)(each) for each in held]
+        if not any(isinstance(each, Tracer) for each in ranks):
+            order = sorted(range(len(held)), key=ranks.__getitem__, reverse=reverse)
+            return [held[number] for number in order]
+        order_of = order_by(np.stack(ranks), reverse)
+        places = as_iterable(held)
+        return [places.at(order_of[number]) for number in range(len(held))]
+
+    def by_order(held: Stacked, key: Any, reverse: bool) -> Stacked:
+        if held.depth > 1 or (key is None and held.array.ndim > 1):
+            raise CaptureError(f"sorted() of lists or arrays: sort numbers\n  at {user_source()}")
+        ranks = held.array
+        if key is not None:
+            ranks = generators.list_of(Generated(held, call(key), None, False)).array
+        order: Any = order_by(ranks, reverse)
+        return Stacked(held.array[order], kept=held.kept)
+
+    return function
+
+
+def order_by(ranks: Any, reverse: Any) -> Any:
+    """The stable order of numbers, descending where ``reverse`` says so."""
+    if not isinstance(reverse, (bool, int)):
+        raise CaptureError(f"sorted() in an order that is traced: sort in both\n  at {user_source()}")
+    if not reverse:
+        return np.argsort(ranks, kind="stable")
+    return (length(ranks) - 1 - np.argsort(ranks[::-1], kind="stable"))[::-1]
+
+
+def mapped(call: Call) -> Function:
+    def function(made: Any, *iterables: Any) -> Any:
+        own = call(made)
+        if not any(map(is_lazy, iterables)):
+            return map(own, *iterables)
+        if len(iterables) == 1 and isinstance(iterables[0], Yielding):
+            return iterables[0].mapped(own)
+        if len(iterables) == 1 and isinstance(iterables[0], Generated):
+            return Generated(list_of(iterables[0]), own, None, False)
+        zipped = Zipped([as_iterable(list_of(each) if isinstance(each, Generated) else each) for each in iterables])
+        return Generated(zipped, lambda parts: own(*parts), None, False)
+
+    return function
+
+
+def filtered(call: Call) -> Function:
+    def function(test: Any, iterable: Any) -> Any:
+        own = (lambda element: element) if test is None else call(test)
+        if isinstance(iterable, (Generated, Yielding)):
+            iterable = list_of(iterable)
+        return Generated(iterable, lambda element: element, own, False)
+
+    return function
+
+
+MISSING = object()
+
+
+def reduced(call: Call) -> Function:
+    def function(made: Any, iterable: Any, first: Any = MISSING) -> Any:
+        own = call(made)
+        if not is_lazy(iterable):
+            given = () if first is MISSING else (first,)
+            return functools.reduce(own, iterable, *given)
+        if first is MISSING:
+            held = list_of(iterable)
+            if isinstance(held, list):
+                return functools.reduce(own, held)
+            message = "reduce() of empty iterable with no initial value"
+            shapes.require(shapes.compare("greater", held.count(), 0), message, TypeError)
+            first, iterable = held[0], Rows(held.array[1:])
+        return for_(iterable, ("a value",), lambda element, found: (False, [own(found, element)]), False, [first])[0]
+
+    return function
+
+
+# ---- several loops in each other ----
+
+
+def nested(levels: Sequence[Callable[[tuple[Any, ...]], Any]], made: Function, chosen: tuple[Any, ...] = ()) -> Any:
+    """A generator of what ``made`` gives for each choice, whose levels depend on what was chosen before."""
+    first, *others = levels
+    if not others:
+        return Generated(first(chosen), lambda element: made((*chosen, element)), None, False)
+    return Generated(first(chosen), lambda element: nested(others, made, (*chosen, element)), None, True)
+
+
+def product(_: Call) -> Function:
+    def function(*iterables: Any, repeat: int = 1) -> Any:
+        if not any(map(is_lazy, iterables)):
+            return itertools.product(*iterables, repeat=repeat)
+        held = [as_iterable(list_of(each) if isinstance(each, Generated) else each) for each in iterables] * repeat
+        return nested([lambda _, each=each: each for each in held], lambda chosen: chosen)  # type: ignore[misc]
+
+    return function
+
+
+def combined(python: Function, after: int) -> Callable[[Call], Function]:
+    """``itertools.combinations``, also with replacement: places that grow by at least ``after``."""
+
+    def replacement_of(_: Call) -> Function:
+        def function(iterable: Any, r: int) -> Any:
+            if not is_lazy(iterable):
+                return python(iterable, r)
+            held = as_iterable(list_of(iterable) if isinstance(iterable, Generated) else iterable)
+            count = Tracer(held.count())
+            first = lambda _: Range(count)  # noqa: E731
+            later = lambda chosen: Range(chosen[-1] + after, count)  # noqa: E731
+            return nested([first, *[later] * (r - 1)], lambda chosen: tuple(map(held.at, chosen)))
+
+        return function
+
+    return replacement_of
+
+
+def pairwise(_: Call) -> Function:
+    def function(iterable: Any) -> Any:
+        if not is_lazy(iterable):
+            return itertools.pairwise(iterable)
+        held = list_of(iterable)
+        return (
+            Zipped([as_iterable(held[:-1]), as_iterable(held[1:])])
+            if not isinstance(held, list)
+            else itertools.pairwise(held)
+        )
+
+    return function
+
+
+def indices(_: Call) -> Function:
+    def function(*shape: Any) -> Any:
+        extents = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        if not any(isinstance(each, Tracer) for each in extents):
+            return np.ndindex(*extents)
+        return nested([lambda _, each=each: traced_range(each) for each in extents], lambda chosen: chosen)  # type: ignore[misc]
+
+    return function
+
+
+def enumerated(_: Call) -> Function:
+    def function(array: Any) -> Any:
+        if not isinstance(array, Tracer):
+            return np.ndenumerate(array)
+        levels = [lambda _, axis=axis: traced_range(length_of(array, axis)) for axis in range(array.ndim)]
+        return nested(levels, lambda chosen: (chosen, array[chosen]))  # type: ignore[arg-type]
+
+    return function
+
+
+def length_of(array: Tracer, axis: int) -> Any:
+    extent = shapes.resolve(array.value.shape[axis])
+    return extent if isinstance(extent, int) else Tracer(extent)
+
+
+def consuming(python: Function) -> Callable[[Call], Function]:
+    """A function such as ``sum``, which may be given what comes one after the other."""
+
+    def replacement_of(call: Call) -> Function:
+        known: Any = replacement(python) or python
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            lazy = any(isinstance(each, (Generated, Yielding)) for each in args)
+            if lazy or ("key" in kwargs or ("default" in kwargs and len(args) == 1 and is_lazy(args[0]))):
+                first = as_generator(args[0]) if len(args) == 1 else args[0]
+                if isinstance(first, (Generated, Yielding)):
+                    named = {
+                        name: call(each) if name == "key" and each is not None else each
+                        for name, each in kwargs.items()
+                    }
+                    return generators.with_generator(python, call)(first, *args[1:], **named)
+            return known(*args, **kwargs)
+
+        return function
+
+    return replacement_of
+
+
+def listed(python: Function) -> Callable[[Call], Function]:
+    """``list`` and ``tuple``."""
+
+    def replacement_of(_: Call) -> Function:
+        def function(*args: Any) -> Any:
+            held = list_of(args[0]) if args else []
+            return python(held) if isinstance(held, list) else held
+
+        return function
+
+    return replacement_of
+
+
+_REPLACED: dict[Any, Callable[[Call], Function]] = {
+    sorted: sorted_,
+    map: mapped,
+    filter: filtered,
+    functools.reduce: reduced,
+    itertools.product: product,
+    itertools.combinations: combined(itertools.combinations, 1),
+    itertools.combinations_with_replacement: combined(itertools.combinations_with_replacement, 0),
+    itertools.pairwise: pairwise,
+    np.ndindex: indices,
+    np.ndenumerate: enumerated,
+    list: listed(list),
+    tuple: listed(tuple),
+    **{each: consuming(each) for each in (sum, any, all, min, max)},
+}
+
+
+def consumer(function: Any, call: Call) -> Function | None:
+    """What is called instead of such a function, or None."""
+    try:
+        found = _REPLACED.get(function)
+    except TypeError:  # it cannot be hashed
+        return None
+    return None if found is None else found(call)
