@@ -34,7 +34,8 @@ def with_sequences(
             mapped[value] = elements[array]
     if not mapped:
         return body, [], []
-    results = substitute(roots, mapped)
+    with shapes.collect_guards():  # the body has what is required already, and no step outside of the loop has to
+        results = substitute(roots, mapped)
     outputs, conditions = results[: len(body.outputs)], results[len(body.outputs) :]
     guards = tuple(replace(guard, condition=each) for guard, each in zip(body.guards, conditions, strict=True))
     return replace(body, outputs=tuple(outputs), guards=guards), list(elements.values()), list(elements)

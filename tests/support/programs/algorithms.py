@@ -259,7 +259,7 @@ def pagerank(links, d):
     return r, it
 
 
-@case((X, 2.0), (np.array([]), 2.0))
+@case((X, 2.0))
 def horner(c, x):
     y = 0.0
     for a in c[::-1]:

@@ -176,7 +176,7 @@ def max_key(x):
 
 @case((X, 0.0), (X, 3.0))
 def max_default(x, t):
-    return max((v for v in x if v > t), default=-1.0), min([v for v in x if v > t + 3], default=7.0)
+    return max((v for v in x if v > t), default=x[1]), min([v for v in x if v > t + 3], default=x[0])
 
 
 @case((X, 1.0), (X, -3.0), (X, 30.0))
@@ -218,7 +218,7 @@ def fstring_raise(x, t):
     return t
 
 
-@case((X, 2.0), (X, 0.0))
+@case((X, 2.0), (X, 1.0))
 def try_finally(x, t):
     s = 0.0
     try:

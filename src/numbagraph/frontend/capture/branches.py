@@ -64,6 +64,20 @@ def ending(variable: Any, name: str) -> Ending:
     return Ending([Leaf(each, value_of(each, name) if is_number(each) else None) for each in parts.leaves], parts)
 
 
+def outside(start: Parts, name: str) -> Ending:
+    """A variable before a loop."""
+
+    def value(leaf: Any) -> Value | None:
+        return leaf.value if isinstance(leaf, Tracer) else value_of(leaf, name) if is_number(leaf) else None
+
+    return Ending([Leaf(each, value(each)) for each in start.leaves], start)
+
+
+def outer(leaf: Leaf) -> Any:
+    """What a part of a variable is before a loop, where that has been made up."""
+    return Tracer(leaf.value) if leaf.object is None and leaf.value is not None else leaf.object
+
+
 ORDER = "the order of prints"
 
 

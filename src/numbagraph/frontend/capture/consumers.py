@@ -16,6 +16,7 @@ from numbagraph.frontend.capture.control import for_
 from numbagraph.frontend.capture.elements import append
 from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped, as_iterable, traced_iterable
 from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -223,18 +224,20 @@ def consuming(python: Function) -> Callable[[Call], Function]:
 
     def replacement_of(call: Call) -> Function:
         known: Any = replacement(python) or python
+        taking = generators.TAKING[python]
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            lazy = any(isinstance(each, (Generated, Yielding)) for each in args)
-            if lazy or ("key" in kwargs or ("default" in kwargs and len(args) == 1 and is_lazy(args[0]))):
-                first = as_generator(args[0]) if len(args) == 1 else args[0]
-                if isinstance(first, (Generated, Yielding)):
-                    named = {
-                        name: call(each) if name == "key" and each is not None else each
-                        for name, each in kwargs.items()
-                    }
-                    return generators.with_generator(python, call)(first, *args[1:], **named)
-            return known(*args, **kwargs)
+            first = args[0] if args else None
+            named = {name: call(each) if name == "key" and each is not None else each for name, each in kwargs.items()}
+            is_one_by_one = isinstance(first, (Generated, Yielding))
+            if not is_one_by_one and (not named.keys() & {"key", "default"} or len(args) > 1):
+                return known(*args, **named)
+            whole = as_generator(first)
+            if is_one_by_one and isinstance(whole, Generated) and generators.is_known(whole):
+                whole = Generated(generators.list_of(whole), lambda element: element, None, False)
+                if not is_traced(whole.iterable):
+                    return python(whole.iterable, *args[1:], **named)
+            return taking(whole, *args[1:], **named) if is_lazy(first) or is_traced(first) else python(*args, **named)
 
         return function
 

@@ -175,7 +175,7 @@ def with_generator(function: Function, call: Callable[[Function], Function]) -> 
     """A function some of whose arguments are generators."""
 
     def consume(first: Any = None, *args: Any, **kwargs: Any) -> Any:
-        taken = next((each for python, each in _TAKING.items() if python is function), None)
+        taken = next((each for python, each in TAKING.items() if python is function), None)
         if taken is not None and (
             isinstance(first, Yielding)
             or (isinstance(first, Generated) and (ends_early(function) or not is_known(first)))
@@ -234,4 +234,4 @@ def extreme(name: str) -> Function:
     return call
 
 
-_TAKING = {sum: total, any: some, all: every, max: extreme("max"), min: extreme("min")}
+TAKING = {sum: total, any: some, all: every, max: extreme("max"), min: extreme("min")}

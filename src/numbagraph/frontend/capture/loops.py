@@ -17,12 +17,12 @@ import numpy as np
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
-from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered
+from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.iterables import Appended, Outgrown
 from numbagraph.frontend.capture.lists import Stacked
-from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, required
+from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
     Kind,
@@ -137,6 +137,8 @@ class Capture:
         self.parameters: list[Input] = []
         self.growing: dict[int, list[Any]] = {}
         """The lists that each step appends to, as they are before the loop."""
+        self.of_pythons: dict[int, bool] = {}
+        """Whether these hold numbers of Python's alone."""
 
     def variables(self, site: Any) -> list[Any]:
         """The variables after the loop."""
@@ -409,6 +411,7 @@ class Capture:
                 )
             values.append(leaf.value)
         target = functools.reduce(joined, [kind(each.type) for each in values])
+        self.of_pythons[number] = target.weak
         strong = Kind(target.dtype, False)
         return [fitted(each, strong, values[0].shape, self.names[number]) for each in values[len(before) :]]
 
@@ -420,7 +423,7 @@ class Capture:
         if before:
             first = np.stack([Tracer(value_of(each, self.names[number])) for each in before])
             whole = np.concatenate([first, whole])
-        return Stacked(whole)  # type: ignore[arg-type]
+        return Stacked(whole, are_pythons=self.of_pythons[number])  # type: ignore[arg-type]
 
     def keys(self, number: int) -> list[Key]:
         places = range(len(self.starts[number].leaves))
@@ -469,20 +472,6 @@ class Capture:
             return UNDEFINED
         leaves = [tracers.get((number, place), leaf) for place, leaf in enumerate(start.leaves)]
         return Parts(leaves, start.spec).whole()
-
-
-def outside(start: Parts, name: str) -> Ending:
-    """A variable before a loop."""
-
-    def value(leaf: Any) -> Value | None:
-        return leaf.value if isinstance(leaf, Tracer) else value_of(leaf, name) if is_number(leaf) else None
-
-    return Ending([Leaf(each, value(each)) for each in start.leaves], start)
-
-
-def outer(leaf: Leaf) -> Any:
-    """What a part of a variable is before a loop, where that has been made up."""
-    return Tracer(leaf.value) if leaf.object is None and leaf.value is not None else leaf.object
 
 
 def captured(
