@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.capture.objects import is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -26,7 +27,7 @@ class Containers:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.same = [type(each) in (list, dict, tuple) for each in state]
+        self.same = [holds_others(each) for each in state]
         self.touched: set[int] = set()
         """The variables whose lists and dicts an earlier pass has changed."""
 
@@ -62,32 +63,38 @@ class Containers:
 
 def has_shared(thing: Any, seen: set[int]) -> bool:
     """Whether one list or dict is found twice."""
-    if type(thing) not in (list, dict, tuple):
+    if not holds_others(thing):
         return False
     if type(thing) is not tuple:
         if id(thing) in seen:
             return True
         seen.add(id(thing))
-    return any(has_shared(each, seen) for each in (thing.values() if type(thing) is dict else thing))
+    return any(has_shared(each, seen) for each in parts_of(thing))
+
+
+def holds_others(thing: Any) -> bool:
+    """Whether something is a list, a dict, a tuple, or an object with attributes."""
+    return type(thing) in (list, dict, tuple) or is_object(thing)
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
     """Whether a variable that is or holds lists and dicts is what it was."""
-    if type(old) not in (list, dict, tuple):
+    if not holds_others(old):
         return True
-    if type(old) is not type(new) or len(old) != len(new):
+    if type(old) is not type(new) or len(parts_of(old)) != len(parts_of(new)):
         return False
-    if type(old) is dict:
-        pairs = [(each, new.get(key, old)) for key, each in old.items()]
-    else:
+    if type(old) in (list, tuple):
         pairs = list(zip(old, new, strict=True))
-    return all(is_unchanged(*pair) if type(pair[0]) in (list, dict, tuple) else pair[0] is pair[1] for pair in pairs)
+    else:
+        (first, second) = (each if type(each) is dict else vars(each) for each in (old, new))
+        pairs = [(each, second.get(key, old)) for key, each in first.items()]
+    return all(is_unchanged(*pair) if holds_others(pair[0]) else pair[0] is pair[1] for pair in pairs)
 
 
 def updated(old: Any, new: Any) -> Any:
     """A container, changed into what another one holds."""
     kind = type(old)
-    if kind is not type(new) or kind not in (list, dict, tuple):
+    if kind is not type(new) or not holds_others(old):
         return new
     if kind is tuple:
         parts = tuple(map(updated, old, new))
@@ -95,10 +102,11 @@ def updated(old: Any, new: Any) -> Any:
     require_changeable(old)
     if kind is list:
         old[:] = [updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
-    else:
-        kept = {key: updated(old[key], each) if key in old else each for key, each in new.items()}
-        old.clear()
-        old.update(kept)
+        return old
+    held, after = (old, new) if kind is dict else (vars(old), vars(new))
+    kept = {key: updated(held[key], each) if key in held else each for key, each in after.items()}
+    held.clear()
+    held.update(kept)
     return old
 
 
@@ -112,6 +120,8 @@ def copied(thing: Any) -> Any:
         if kind is list:
             return made(parts)
         return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
+    if is_object(thing):
+        return made(with_attributes(kind, {name: copied(each) for name, each in vars(thing).items()}))
     return made(set(thing)) if kind is set else thing
 
 
@@ -137,22 +147,24 @@ class Hidden(OnlyTraced):
 def stand_in(original: Any, copy: Any) -> None:
     """Note of which lists and dicts a variable's own ones are copies."""
     scope, kind = active.scope, type(original)
-    if scope is None or scope.journal is None or kind not in (list, dict, tuple) or not isinstance(copy, kind):
+    if scope is None or scope.journal is None or not holds_others(original) or not isinstance(copy, kind):
         return
     if kind is not tuple:
         scope.journal.originals[id(copy)] = original
-    if kind is type(copy) and len(original) == len(copy):
+    if kind is type(copy) and len(parts_of(original)) == len(parts_of(copy)):
         for pair in zip(parts_of(original), parts_of(copy), strict=True):
             stand_in(*pair)
 
 
 def parts_of(container: Any) -> list[Any]:
-    return list(container.values()) if type(container) is dict else list(container)
+    if type(container) in (list, tuple):
+        return list(container)
+    return list((container if type(container) is dict else vars(container)).values())
 
 
 def hide_originals(copy: Any) -> None:
     """From now on, until the end of the region where a copy was made, nobody reads what it is a copy of."""
-    if type(copy) in (list, dict, tuple):
+    if holds_others(copy):
         for each in parts_of(copy):
             hide_originals(each)
     hide_original(copy)
@@ -163,11 +175,12 @@ def hide_original(copy: Any) -> None:
     while scope is not None and scope.journal is not None:
         original = scope.journal.originals.get(id(copy))
         if original is not None:
-            if id(original) not in scope.journal.hidden:
-                scope.journal.hidden[id(original)] = (original, original.copy())
-                keys = original if type(original) is dict else range(len(original))
+            held = original if type(original) in (list, dict) else vars(original)
+            if id(held) not in scope.journal.hidden:
+                scope.journal.hidden[id(held)] = (held, held.copy())
+                keys = held if type(held) is dict else range(len(held))
                 for key in list(keys):
-                    original[key] = Hidden()
+                    held[key] = Hidden()
             copy = original
         scope = scope.parent
 
@@ -184,12 +197,12 @@ def require_own(holder: Any) -> None:
 
 def require_changeable(holder: Any) -> None:
     require_own(holder)
-    if in_region() and type(holder) in (list, dict):
+    if in_region() and (type(holder) in (list, dict) or is_object(holder)):
         hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
-            f"assignment to an element of a {type(holder).__name__} in a loop or a branch on traced values: Python "
-            f"would do it once, while the function is traced\n  at {user_source()}"
+            f"assignment to an element or an attribute of a {type(holder).__name__} in a loop or a branch on traced "
+            f"values: Python would do it once, while the function is traced\n  at {user_source()}"
         )
 
 

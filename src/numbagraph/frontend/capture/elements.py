@@ -12,12 +12,21 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import counts
-from numbagraph.frontend.capture.containers import Hidden, in_region, made, refuse_change, require_changeable
+from numbagraph.frontend.capture.cells import Cell
+from numbagraph.frontend.capture.containers import (
+    Hidden,
+    in_region,
+    is_made_here,
+    made,
+    refuse_change,
+    require_changeable,
+)
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.numbers import as_bool
+from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
@@ -150,7 +159,11 @@ def places(holder: Sequence[Any], place: Tracer) -> Iterator[tuple[int, Tracer]]
 
 
 def set_attribute(holder: Any, name: str, value: Any) -> None:
-    if in_region() and not isinstance(holder, Tracer):
+    if isinstance(holder, Cell):
+        pass  # sees to it itself
+    elif in_region() and is_object(holder) and is_made_here(holder):
+        require_changeable(holder)
+    elif in_region() and not isinstance(holder, Tracer):
         raise CaptureError(
             f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
             f"it afterwards\n  at {user_source()}"

@@ -33,6 +33,14 @@ def appended_to(statement: ast.Expr) -> str | None:
     return None
 
 
+def method_of(statement: ast.Expr) -> str | None:
+    """The variable in ``x.method(y)``, whose attributes or elements may change."""
+    match statement.value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            return name
+    return None
+
+
 def stores(nodes: Nodes) -> set[str]:
     """The names that are bound or deleted."""
     found = set()
@@ -50,14 +58,14 @@ def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
     """The names that are bound, and those local ones whose elements are assigned: a list or a dict may be changed."""
     holders = set()
     for each in walk(nodes, inner=False):
-        if isinstance(each, ast.Subscript) and not isinstance(each.ctx, ast.Load):
+        if isinstance(each, (ast.Subscript, ast.Attribute)) and not isinstance(each.ctx, ast.Load):
             holder: ast.AST = each
             while isinstance(holder, (ast.Subscript, ast.Attribute)):
                 holder = holder.value
             if isinstance(holder, ast.Name):
                 holders.add(holder.id)
-        elif isinstance(each, ast.Expr) and (grown := appended_to(each)):
-            holders.add(grown)
+        elif isinstance(each, ast.Expr) and (called := method_of(each)):
+            holders.add(called)
     return stores(nodes) | holders & set(local)
 
 

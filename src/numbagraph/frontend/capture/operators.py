@@ -11,6 +11,7 @@ from typing import Any
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
 from numbagraph.frontend.capture.calls import replacement
+from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.comparison import equal, not_equal
 from numbagraph.frontend.capture.consumers import consumer
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change
@@ -51,6 +52,7 @@ from numbagraph.frontend.tracing import Tracer, user_source
 
 __all__ = [
     "UNDEFINED",
+    "Cell",
     "and_",
     "append",
     "assert_",

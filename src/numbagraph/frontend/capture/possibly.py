@@ -11,6 +11,7 @@ import optree
 from numbagraph.blockwise.promotion import convert, weak_constant
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
+from numbagraph.frontend.capture.objects import Attributes, is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -216,6 +217,19 @@ def _put_together(absent: Any, children: Any) -> Any:
     return Possibly(value, present, absent) if found is None else value if found else absent
 
 
+def _attributes_of(node: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
+    return node.values, (node.kind, node.names), node.names
+
+
+def _object_of(data: tuple[type, tuple[str, ...]], children: Any) -> Any:
+    kind, names = data
+    values = list(children)
+    if any(isinstance(each, Leaf) for each in optree.tree_leaves(values, namespace=NAMESPACE)):
+        return Attributes(kind, names, values)
+    return with_attributes(kind, dict(zip(names, values, strict=True)))
+
+
+optree.register_pytree_node(Attributes, _attributes_of, _object_of, namespace=NAMESPACE)  # type: ignore[arg-type]
 optree.register_pytree_node(Exposed, _taken_apart, _put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
 
 
@@ -224,16 +238,20 @@ def known_flag(flag: Any) -> bool | None:
 
 
 def exposed(tree: Any) -> Any:
-    """A tree with nodes in place of values that may be absent."""
+    """A tree with nodes in place of values that may be absent, and of objects."""
     tree = settled_in(tree)
     leaves, spec = flatten(tree)
-    if not any(isinstance(each, Possibly) for each in leaves):
-        return tree
-    nodes = [
-        Exposed(exposed(each.value), each.present, each.absent) if isinstance(each, Possibly) else each
-        for each in leaves
-    ]
-    return optree.tree_unflatten(spec, nodes)
+    nodes = list(map(node_of, leaves))
+    return tree if all(map(operator.is_, nodes, leaves)) else optree.tree_unflatten(spec, nodes)
+
+
+def node_of(leaf: Any) -> Any:
+    if isinstance(leaf, Possibly):
+        return Exposed(exposed(leaf.value), leaf.present, leaf.absent)
+    if is_object(leaf):
+        names = tuple(sorted(vars(leaf)))
+        return Attributes(type(leaf), names, [exposed(vars(leaf)[name]) for name in names])
+    return leaf
 
 
 def aligned(one: Any, other: Any) -> tuple[Any, Any]:

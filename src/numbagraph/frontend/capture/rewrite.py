@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from types import CodeType
 
+from numbagraph.frontend.capture.cells import with_cells
 from numbagraph.frontend.capture.expressions import Expressions, call_of, constant, load, thunk
 from numbagraph.frontend.capture.jumps import blocks, none_of, without_jumps
 from numbagraph.frontend.capture.names import (
@@ -64,6 +65,7 @@ class Rewriting:
     def function(self, definition: ast.FunctionDef) -> None:
         if yields(definition):
             with_visitor(definition, self.code)
+        with_cells(definition, self.code)
         definition.body = Simpler(self.code).block(definition.body)
         for each in walk(definition.body, inner=False):
             for kind, spelling in _REFUSED.items():
