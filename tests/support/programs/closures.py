@@ -117,7 +117,8 @@ def nonlocal_shadowed(x, t):
     for v in x:
         if v > 0:
             outer()
-    return s, [s for s in (1, 2)], (lambda s: s + 1)(3)
+    squares = [s * s for s in (1, 2)]
+    return s, squares, (lambda s: s + 1)(3)
 
 
 @refused("begin with such a number", (X, 2))

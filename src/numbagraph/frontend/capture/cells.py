@@ -64,8 +64,8 @@ class Cell(OnlyTraced):
         kind = self.array.dtype
         if np.result_type(kind, number.dtype) != kind:
             raise CaptureError(
-                f"{self.name!r} is of dtype {kind}, and a number of dtype {number.dtype} is assigned to it (nonlocal) in "
-                f"a loop or a branch: begin with such a number\n  at {user_source()}"
+                f"{self.name!r} is of dtype {kind}, and a number of dtype {number.dtype} is assigned to it (nonlocal) "
+                f"in a loop or a branch: begin with such a number\n  at {user_source()}"
             )
         self.is_weak &= number.type.weak
         self.array[...] = value
@@ -127,6 +127,14 @@ class _Renaming(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._inside(node, parameters(node))
         return node
+
+    def visit_ListComp(self, node: Any) -> Any:
+        around, self.names = self.names, self.names - stores([each.target for each in node.generators])
+        self.generic_visit(node)
+        self.names = around
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def _inside(self, node: ast.FunctionDef | ast.Lambda, own: set[str]) -> None:
         node.args = self.visit(node.args)
