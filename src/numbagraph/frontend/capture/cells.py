@@ -136,7 +136,7 @@ class _Renaming(ast.NodeTransformer):
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
-    def _inside(self, node: ast.FunctionDef | ast.Lambda, own: set[str]) -> None:
+    def _inside(self, node: Any, own: set[str]) -> None:
         node.args = self.visit(node.args)
         around, self.names = self.names, self.names - own
         if isinstance(node.body, list):

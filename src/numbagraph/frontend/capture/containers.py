@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.objects import is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
@@ -120,6 +121,8 @@ def copied(thing: Any) -> Any:
         if kind is list:
             return made(parts)
         return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
+    if isinstance(thing, Appended):
+        return made(Appended(thing.elements()))
     if is_object(thing):
         return made(with_attributes(kind, {name: copied(each) for name, each in vars(thing).items()}))
     return made(set(thing)) if kind is set else thing

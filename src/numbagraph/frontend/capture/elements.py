@@ -222,7 +222,7 @@ def contains(holder: Any, element: Any) -> Any:
     holder, element = required(holder), required(element)
     if isinstance(element, Tracer) and isinstance(holder, (set, frozenset, dict, range)):
         return is_one_of(holder, element)
-    if isinstance(holder, Range) and isinstance(element, (Tracer, int)):
+    if isinstance(holder, Range):
         return holder.has(element)
     if isinstance(holder, Stacked):
         holder = holder.array

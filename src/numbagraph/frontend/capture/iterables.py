@@ -178,21 +178,6 @@ def require_known(thing: Any) -> None:
         )
 
 
-class Appended(list[Any], OnlyTraced):
-    """In the body of a loop: what one step appends to a list from outside."""
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise CaptureError(
-            f"a list is read in the loop on traced values that appends to it: carry what is read in a variable"
-            f"\n  at {user_source()}"
-        )
-
-    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = __add__ = __bool__ = __reversed__ = _refuse
-
-    def elements(self) -> list[Any]:
-        return [list.__getitem__(self, number) for number in range(list.__len__(self))]
-
-
 KINDS = (Range, Rows, Enumerated, Zipped, Reversed)
 
 

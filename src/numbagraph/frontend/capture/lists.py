@@ -35,6 +35,9 @@ class Kept:
     def __hash__(self) -> int:
         return hash((self.depth, self.ndim))
 
+    def __repr__(self) -> str:
+        return "a list"
+
     def elements(self, array: Any, depth: int) -> Any:
         """The list, once its array is known."""
         if self.are_pythons:
@@ -111,7 +114,7 @@ def _put_together(data: tuple[Kept, int], children: Any) -> Any:
         return Stacked(array, depth, kept=kept)
     if isinstance(array, np.ndarray) and array.ndim == kept.ndim - (kept.depth - depth):
         return kept.elements(array, depth)
-    found = Stacked.__new__(Stacked)
+    found: Any = Stacked.__new__(Stacked)
     found.array, found.kept, found.depth = array, kept, depth
     return found
 
@@ -132,7 +135,9 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
         )
     held = Elements(elements)
     array: Any = held.array
-    whole = np.broadcast_to(array, (np.maximum(times, 0), *array.shape))
+    rows: Any = np.maximum(times, 0)
+    whole: Any = np.broadcast_to(array, (rows, *array.shape))
     if len(elements) == 1:
         return Stacked(whole[:, 0].copy(), are_pythons=held.are_pythons)
-    return Stacked(np.reshape(whole, (-1, *array.shape[1:])).copy(), are_pythons=held.are_pythons)
+    flat: Any = np.reshape(whole, (-1, *array.shape[1:]))
+    return Stacked(flat.copy(), are_pythons=held.are_pythons)

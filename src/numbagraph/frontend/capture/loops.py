@@ -7,21 +7,19 @@ and the types stay.
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
+from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
-from numbagraph.frontend.capture.iterables import Appended, Outgrown
-from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.growing import Growing, is_missing
+from numbagraph.frontend.capture.iterables import Outgrown
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
@@ -135,10 +133,8 @@ class Capture:
         self.arrays: dict[int, Tracer] = {}
         """The arrays from outside that are written."""
         self.parameters: list[Input] = []
-        self.growing: dict[int, list[Any]] = {}
-        """The lists that each step appends to, as they are before the loop."""
-        self.of_pythons: dict[int, bool] = {}
-        """Whether these hold numbers of Python's alone."""
+        self.growing: dict[int, Growing] = {}
+        """The lists that each step appends to."""
 
     def variables(self, site: Any) -> list[Any]:
         """The variables after the loop."""
@@ -239,7 +235,7 @@ class Capture:
                 f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
                 f"an array that is long enough\n  at {user_source()}"
             )
-        return ending([required(each) for each in elements.elements()], name)
+        return ending([each if is_missing(each) else required(each) for each in elements.elements()], name)
 
     def with_parameters(self, number: int, roots: dict[Key, Tracer]) -> Parts:
         start = self.starts[number]
@@ -329,11 +325,15 @@ class Capture:
     def grows(self, number: int, start: Parts, end: Ending) -> bool:
         """Whether a variable is a list to which a step has appended."""
         before, after = start.whole(), end.parts.whole()
+        if isinstance(after, Appended):
+            after = after.elements()
+            if self.length is None:
+                self.appended(Appended(after), self.names[number])
         if type(before) is not list or type(after) is not list or len(after) <= len(before):
             return False
         if not all(map(is_same, before, after)):
             return False
-        self.growing[number] = before
+        self.growing[number] = Growing(self.names[number], before)
         return True
 
     def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
@@ -382,11 +382,13 @@ class Capture:
             start = value_of(self.leaf(number, place), self.names[number])
             outputs.append(fitted(end.value, *target, self.names[number]))
             initial.append(fitted(start, *target, self.names[number]))
-        grown = {number: self.rows(number, found.ends[number]) for number in self.growing}
+        grown = {number: each.columns(found.ends[number]) for number, each in self.growing.items()}
         outputs += [each for rows in grown.values() for each in rows]
         results = self.bound(traced, found, initial, outputs)
         stacked = iter(results[len(initial) :])
-        lists = {number: self.stacked(number, [next(stacked) for _ in rows]) for number, rows in grown.items()}
+        lists = {
+            number: self.growing[number].stacked([next(stacked) for _ in columns]) for number, columns in grown.items()
+        }
         for number, each in lists.items():
             aliases.note_appended(number, each.array)
         aliases.forget_rebound()
@@ -398,32 +400,6 @@ class Capture:
         aliases.note_shared(tracers)
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
-
-    def rows(self, number: int, end: Ending) -> list[Value]:
-        """What a step appends to a list, in one type."""
-        before = [value_of(each, self.names[number]) for each in self.growing[number]]
-        values = list(before)
-        for leaf in end.leaves:
-            if leaf.value is None:
-                raise CaptureError(
-                    f"{shown(self.names[number])} is a list to which a loop on traced values appends something that is "
-                    f"{kind_of(leaf.object)}: numbers and arrays can be\n  at {user_source()}"
-                )
-            values.append(leaf.value)
-        target = functools.reduce(joined, [kind(each.type) for each in values])
-        self.of_pythons[number] = target.weak
-        strong = Kind(target.dtype, False)
-        return [fitted(each, strong, values[0].shape, self.names[number]) for each in values[len(before) :]]
-
-    def stacked(self, number: int, columns: list[Value]) -> Stacked:
-        """A list after the loop: what it held before, and then what each step has appended."""
-        whole = np.stack([Tracer(each) for each in columns], axis=1)
-        whole = np.reshape(whole, (-1, *whole.shape[2:])) if len(columns) > 1 else whole[:, 0]
-        before = self.growing[number]
-        if before:
-            first = np.stack([Tracer(value_of(each, self.names[number])) for each in before])
-            whole = np.concatenate([first, whole])
-        return Stacked(whole, are_pythons=self.of_pythons[number])  # type: ignore[arg-type]
 
     def keys(self, number: int) -> list[Key]:
         places = range(len(self.starts[number].leaves))

@@ -51,7 +51,7 @@ def is_held(thing: Any, depth: int) -> bool:
     return isinstance(thing, _VALUES) or is_traced or is_object(thing, depth)
 
 
-def with_attributes(kind: type, attributes: dict[str, Any]) -> Any:
+def with_attributes(kind: Any, attributes: dict[str, Any]) -> Any:
     """An object of a class."""
     made = kind.__new__(kind)
     vars(made).update(attributes)

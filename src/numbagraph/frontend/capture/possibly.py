@@ -9,6 +9,9 @@ from typing import Any
 import optree
 
 from numbagraph.blockwise.promotion import convert, weak_constant
+from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.capture.appended import MISSING, Appended, Grown
+from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
 from numbagraph.frontend.capture.objects import Attributes, is_object, with_attributes
@@ -217,6 +220,20 @@ def _put_together(absent: Any, children: Any) -> Any:
     return Possibly(value, present, absent) if found is None else value if found else absent
 
 
+def _put_list_together(_: Any, children: Any) -> Any:
+    elements = list(children)
+    if any(isinstance(each, Leaf) for each in flatten(elements)[0]):
+        return Grown(elements)
+    return made(Appended(elements))
+
+
+def _elements_of(node: Any) -> tuple[list[Any], None]:
+    return node.elements, None
+
+
+optree.register_pytree_node(Grown, _elements_of, _put_list_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+
+
 def _attributes_of(node: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
     return node.values, (node.kind, node.names), node.names
 
@@ -224,7 +241,7 @@ def _attributes_of(node: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
 def _object_of(data: tuple[type, tuple[str, ...]], children: Any) -> Any:
     kind, names = data
     values = list(children)
-    if any(isinstance(each, Leaf) for each in optree.tree_leaves(values, namespace=NAMESPACE)):
+    if any(isinstance(each, Leaf) for each in flatten(values)[0]):
         return Attributes(kind, names, values)
     return with_attributes(kind, dict(zip(names, values, strict=True)))
 
@@ -248,6 +265,8 @@ def exposed(tree: Any) -> Any:
 def node_of(leaf: Any) -> Any:
     if isinstance(leaf, Possibly):
         return Exposed(exposed(leaf.value), leaf.present, leaf.absent)
+    if isinstance(leaf, Appended):
+        return Grown(list(map(exposed, leaf.elements())))
     if is_object(leaf):
         names = tuple(sorted(vars(leaf)))
         return Attributes(type(leaf), names, [exposed(vars(leaf)[name]) for name in names])
@@ -256,7 +275,7 @@ def node_of(leaf: Any) -> Any:
 
 def aligned(one: Any, other: Any) -> tuple[Any, Any]:
     """Two trees of `Leaf`, with nodes `Exposed` wherever one is absent and the other is not."""
-    for absent in (UNDEFINED, None):
+    for absent in (MISSING, UNDEFINED, None):
         if any(is_absent(each, absent) for each in (one, other)) and not (one is absent and other is absent):
             both = [parted(each, absent) for each in (one, other)]
             first, second = (each.value for each in both)
@@ -266,6 +285,8 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
                 second = optree.tree_map(emptied, first, namespace=NAMESPACE)
             first, second = aligned(first, second)
             return Exposed(first, both[0].present, absent), Exposed(second, both[1].present, absent)
+    if are_lists(one, other):
+        return padded(one, other)
     if type(one) is not type(other) or one is None or optree.tree_is_leaf(one, namespace=NAMESPACE):
         return one, other
     left, left_data, left_entries, together = optree.tree_flatten_one_level(one, namespace=NAMESPACE)
@@ -274,6 +295,36 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
         return one, other
     pairs = [aligned(*pair) for pair in zip(left, right, strict=True)]
     return together(left_data, [pair[0] for pair in pairs]), other_together(right_data, [pair[1] for pair in pairs])
+
+
+def are_lists(one: Any, other: Any) -> bool:
+    """Whether two trees are lists to one of which more was appended than to the other."""
+    if any(type(each) not in (list, Grown, Appended) for each in (one, other)):
+        return False
+    return type(one) is not type(other) or len(elements_of(one)) != len(elements_of(other))
+
+
+def elements_of(held: Any) -> list[Any]:
+    return held.elements if isinstance(held, Grown) else held.elements() if isinstance(held, Appended) else held
+
+
+def padded(one: Any, other: Any) -> tuple[Any, Any]:
+    """Two lists, to one of which more was appended in a step of a loop: elements that the other one lacks are missing
+    there."""
+    trace = current_trace()
+    if trace is None or trace.loop is None:
+        return one, other
+    lists = [elements_of(each) for each in (one, other)]
+    same = min(map(len, lists))
+    pairs = [aligned(*pair) for pair in zip(lists[0][:same], lists[1][:same], strict=True)]
+    for at, held in enumerate(lists):
+        for each in held[same:]:
+            there = parted(each, MISSING)
+            lacking = Exposed(
+                optree.tree_map(emptied, there.value, namespace=NAMESPACE), Leaf(False, weak_constant(False)), MISSING
+            )
+            pairs.append((lacking, there) if at else (there, lacking))
+    return Grown([pair[0] for pair in pairs]), Grown([pair[1] for pair in pairs])
 
 
 def is_absent(thing: Any, absent: Any) -> bool:

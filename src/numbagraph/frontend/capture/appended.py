@@ -1,0 +1,47 @@
+"""What a step of a loop appends to a list from outside, on all of its paths or on some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.tracing import user_source
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+"""In place of an element that was not appended on the path that was taken."""
+
+
+class Appended(list[Any], OnlyTraced):
+    """In the body of a loop: what one step appends to a list from outside."""
+
+    advice = "begin with the list before the loop or the branch that appends to it"
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CaptureError(
+            f"a list is read in the loop on traced values that appends to it: carry what is read in a variable"
+            f"\n  at {user_source()}"
+        )
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = __add__ = __bool__ = __reversed__ = _refuse
+
+    def elements(self) -> list[Any]:
+        return [list.__getitem__(self, number) for number in range(list.__len__(self))]
+
+    def __repr__(self) -> str:
+        return "a list to which a branch has appended"
+
+
+class Grown:
+    """The same as a node of a tree, for what takes a variable apart."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: list[Any]) -> None:
+        self.elements = elements
