@@ -132,3 +132,16 @@ def nonlocal_that_widens(x, n):
     for v in x:
         add(v)
     return total
+
+
+@refused("begin with such a number", (X.astype("f"), 2))
+def nonlocal_of_another_precision(x, n):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v
+
+    for v in x:
+        add(v)
+    return total

@@ -120,3 +120,11 @@ def row_at_a_traced_place(k):
     if k > 0:
         row[0] = 1.0
     return table
+
+
+@refused(r"begin with such numbers, \[np.float32\(0\)\] \* n", (X.astype("f"), 4))
+def narrower_than_the_list(x, n):
+    out = [0.0] * n
+    for i in range(n):
+        out[i] = x[i]
+    return out

@@ -62,7 +62,8 @@ class Cell(OnlyTraced):
                 f"before and after: return the new value\n  at {user_source()}"
             )
         kind = self.array.dtype
-        if np.result_type(kind, number.dtype) != kind:
+        narrows = self.is_weak and not number.type.weak and number.dtype != kind
+        if narrows or np.result_type(kind, number.dtype) != kind:
             raise CaptureError(
                 f"{self.name!r} is of dtype {kind}, and a number of dtype {number.dtype} is assigned to it (nonlocal) "
                 f"in a loop or a branch: begin with such a number\n  at {user_source()}"

@@ -68,8 +68,9 @@ class Stacked(Rows):
                 f"\n  at {user_source()}"
             )
         own, new = self.array.value, as_value(to_value(value))
-        if not np.can_cast(new.dtype, own.dtype, "safe" if new.dtype.kind != own.dtype.kind else "same_kind"):
-            start = WEAK_TYPES[np.dtype({"f": float, "c": complex}.get(new.dtype.kind, int))](0)
+        is_alike = self.kept.are_pythons and not new.type.weak and new.dtype.kind == own.dtype.kind
+        if (is_alike and new.dtype != own.dtype) or np.result_type(own.dtype, new.dtype) != own.dtype:
+            start = f"{WEAK_TYPES[new.dtype](0)}" if new.dtype in WEAK_TYPES else f"np.{new.dtype}(0)"
             raise CaptureError(
                 f"a number of dtype {new.dtype} is assigned to an element of a list of {own.dtype}, whose length is "
                 f"traced: begin with such numbers, [{start}] * n\n  at {user_source()}"
