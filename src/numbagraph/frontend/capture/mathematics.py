@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.capture.numbers import Function, as_int, number, required, weakened, with_python
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT64
+from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT64, INT64
 from numbagraph.ir.values import Value
 
 
@@ -86,6 +86,75 @@ def logarithm(value: Any, base: Any = math.e) -> Any:
     return _natural(value) if base is math.e else _natural(value) / _natural(base)
 
 
+def _has_no_pole(x: Value) -> Value:
+    """Where the gamma function is defined: not at zero, the negative integers, and minus infinity."""
+    whole = registry["equal"](registry["floor"](x), x)
+    return registry["logical_not"](registry["logical_and"](registry["less_equal"](x, 0.0), whole))
+
+
+def _inside_one(x: Value) -> Value:
+    return registry["logical_not"](registry["greater_equal"](registry["absolute"](x), 1.0))
+
+
+def _has_remainder(x: Value, y: Value) -> Value:
+    either = registry["logical_or"](registry["isnan"](x), registry["isnan"](y))
+    defined = registry["logical_and"](registry["not_equal"](y, 0.0), registry["logical_not"](registry["isinf"](x)))
+    return registry["logical_or"](either, defined)
+
+
+_hypotenuse = of_math("hypot", "hypot")
+
+
+@with_python(math.hypot)
+def length_of(*coordinates: Any) -> Any:
+    return functools.reduce(_hypotenuse, coordinates) if len(coordinates) > 1 else _hypotenuse(*coordinates, 0.0)
+
+
+def integer(value: Any, name: str) -> Tracer:
+    found = number(value, name)
+    if found.dtype.kind not in "iub":
+        raise TypeError(f"math.{name} takes integers, not {found.type}\n  at {user_source()}")
+    return Tracer(weakened(found, INT64))
+
+
+@with_python(math.gcd)
+def divisor(*values: Any) -> Any:
+    found = [integer(each, "gcd").value for each in (*values, 0)]
+    return Tracer(weakened(functools.reduce(registry["gcd"], found), INT64))
+
+
+@with_python(math.lcm)
+def multiple(*values: Any) -> Any:
+    def both(one: Any, other: Any) -> Any:
+        common = divisor(one, other).value
+        safe = Tracer(weakened(registry["where"](registry["equal"](common, 0), 1, common), INT64))
+        return abs(one) // safe * abs(other)
+
+    return functools.reduce(both, [integer(each, "lcm") for each in values], 1)
+
+
+@with_python(math.isqrt)
+def whole_root(value: Any) -> Any:
+    n = integer(value, "isqrt").value
+    required(registry["greater_equal"](n, 0), "isqrt() argument must be nonnegative", ValueError)
+    near = registry["cast"](registry["sqrt"](registry["cast"](n, FLOAT64)), INT64)
+    near = registry["minimum"](near, 3037000499)  # the root of 2**63 - 1
+    above = registry["greater"](registry["multiply"](near, near), n)
+    root = registry["subtract"](near, registry["cast"](above, INT64))
+    return Tracer(weakened(root, INT64))
+
+
+@with_python(math.isclose)
+def is_close(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> Any:
+    one, other = (weakened(number(each, "isclose"), FLOAT64) for each in (a, b))
+    sizes = [registry["absolute"](each) for each in (one, other)]
+    most = registry["maximum"](registry["multiply"](registry["maximum"](*sizes), rel_tol), abs_tol)
+    near = registry["less_equal"](registry["absolute"](registry["subtract"](one, other)), most)
+    finite = registry["logical_and"](registry["isfinite"](one), registry["isfinite"](other))
+    found = registry["logical_or"](registry["equal"](one, other), registry["logical_and"](near, finite))
+    return Tracer(weakened(found, BOOL))
+
+
 MATH: dict[Any, Function] = {
     **{getattr(math, each): of_math(each, each) for each in "sin cos tan exp expm1 sinh cosh tanh exp2 cbrt".split()
        if hasattr(math, each)},
@@ -95,7 +164,15 @@ MATH: dict[Any, Function] = {
     math.degrees: of_math("degrees", "degrees"),
     math.radians: of_math("radians", "radians"),
     math.atan2: of_math("atan2", "arctan2"),
-    math.hypot: of_math("hypot", "hypot"),
+    math.hypot: length_of,
+    math.gamma: of_math("gamma", "gamma", inside=_has_no_pole),
+    math.lgamma: of_math("lgamma", "gammaln", inside=_has_no_pole),
+    math.atanh: of_math("atanh", "arctanh", inside=_inside_one),
+    math.fmod: of_math("fmod", "fmod", inside=_has_remainder),
+    math.gcd: divisor,
+    math.lcm: multiple,
+    math.isqrt: whole_root,
+    math.isclose: is_close,
     math.copysign: of_math("copysign", "copysign"),
     math.erf: of_math("erf", "erf"),
     math.erfc: of_math("erfc", "erfc"),
