@@ -22,6 +22,7 @@ from tests.support.programs import (
     unknown,
     values,
     views,
+    yielding,
 )
 from tests.support.programs.declared import PROGRAMS, REFUSED
 
@@ -49,4 +50,5 @@ __all__ = [
     "unknown",
     "values",
     "views",
+    "yielding",
 ]

@@ -22,7 +22,7 @@ from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import is_number, value_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.capture.storages import share, without_effects
-from numbagraph.frontend.capture.yielding import Yielding
+from numbagraph.frontend.capture.yielding import Yielding, has_ended
 from numbagraph.frontend.regions import dependents
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.types import BOOL
@@ -32,10 +32,36 @@ State = Sequence[Any]
 Function = Callable[..., Any]
 
 
-def generated(iterable: Any, element: Function, test: Function | None, is_nested: bool) -> Generated:
+def generated(iterable: Any, element: Function, test: Function | None, is_nested: bool) -> Any:
     """A generator: ``element(each)`` of what an iterable holds, if ``test(each)`` holds. Where ``is_nested``, these are
     generators again, whose elements come one after the other."""
-    return Generated(required(iterable), element, test, is_nested)
+    iterable = required(iterable)
+    if isinstance(iterable, Yielding):
+        return of_yielding(iterable, element, test, is_nested)
+    return Generated(iterable, element, test, is_nested)
+
+
+def of_yielding(source: Yielding, element: Function, test: Function | None, is_nested: bool) -> Yielding:
+    """The same of what a generator function yields."""
+    source.take()
+
+    def run(visit: Function, state: Any) -> Any:
+        def made(each: Any, own: State) -> Any:
+            if not is_nested:
+                return visit(element(each), tuple(own))
+            names = tuple(f"{len(own)} values" for _ in own)
+            step = lambda part, *given: (has_ended(found := visit(part, given)), found)  # noqa: E731
+            return tuple(for_(element(each), names, step, True, list(own)))
+
+        def chosen(each: Any, own: State) -> Any:
+            if test is None:
+                return made(each, own)
+            yes, no = (lambda given: [made(each, given)]), (lambda given: [given])
+            return if_(test(each), ("the state of a loop",), yes, no, [own])[0]
+
+        return source.run(chosen, state)
+
+    return Yielding(run)
 
 
 def is_known(generator: Generated) -> bool:
@@ -81,8 +107,11 @@ def chosen_of(generator: Generated) -> list[Any]:
     return [each for each in generator.iterable if test is None or asked(test(each))]
 
 
-def list_of(generator: Generated) -> Any:
+def list_of(generator: Any) -> Any:
     """A list comprehension, and what takes a generator all at once."""
+    generator.take()
+    if isinstance(generator, Yielding):
+        raise CaptureError(f"a list of what a generator yields: append in a loop over it\n  at {user_source()}")
     if traced_iterable(generator.iterable) is not None:
         return stacked(generator, traced_iterable(generator.iterable))
     if has_traced_test(generator):

@@ -11,6 +11,7 @@ from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import is_number
 from numbagraph.frontend.capture.storages import share
+from numbagraph.frontend.capture.yielding import Once
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -113,7 +114,7 @@ class Elements(Rows):
     __getitem__ = at
 
 
-class Enumerated(OnlyTraced):
+class Enumerated(Once):
     def __init__(self, inner: Any, start: Any = 0) -> None:
         self.inner = inner
         self.start = start
@@ -127,7 +128,7 @@ class Enumerated(OnlyTraced):
         return place, self.inner.at(number)
 
 
-class Zipped(OnlyTraced):
+class Zipped(Once):
     def __init__(self, inner: Sequence[Any]) -> None:
         self.inner = inner
 
@@ -141,7 +142,7 @@ class Zipped(OnlyTraced):
         return tuple(each.at(number) for each in self.inner)
 
 
-class Reversed(OnlyTraced):
+class Reversed(Once):
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
@@ -153,7 +154,7 @@ class Reversed(OnlyTraced):
         return self.inner.at(Tracer(registry["subtract"].bind(last, number.value)))
 
 
-class Generated(OnlyTraced):
+class Generated(Once):
     """A generator: what an iterable holds, if ``test`` holds of it, and made into an ``element``."""
 
     def __init__(self, iterable: Any, element: Function, test: Function | None, is_nested: bool) -> None:

@@ -12,20 +12,35 @@ from types import CodeType
 from typing import Any
 
 from numbagraph.frontend.capture.names import walk
-from numbagraph.frontend.capture.source import OPERATORS, PREFIX, refusal
-from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.capture.source import OPERATORS, PREFIX, CaptureError, refusal
+from numbagraph.frontend.locating import OnlyTraced, user_source
 
 VISIT, STATE, EACH = f"{PREFIX}visit", f"{PREFIX}state", f"{PREFIX}each"
 Visit = Callable[[Any, Any], Any]
 
 
-class Yielding(OnlyTraced):
+class Once(OnlyTraced):
+    """An iterator of Python's, which is used up when its elements have been taken."""
+
+    is_taken = False
+
+    def take(self) -> None:
+        if self.is_taken:
+            raise CaptureError(
+                f"an iterator is used a second time, when Python's has no elements any more: make a list of it, or "
+                f"call the function again\n  at {user_source()}"
+            )
+        self.is_taken = True
+
+
+class Yielding(Once):
     """A call of a generator function: it runs when a loop takes its elements, with what that does to its variables."""
 
     def __init__(self, run: Callable[[Visit, Any], Any]) -> None:
         self.run = run
 
     def mapped(self, function: Callable[[Any], Any]) -> Yielding:
+        self.take()
         return Yielding(lambda visit, state: self.run(lambda element, own: visit(function(element), own), state))
 
     def __repr__(self) -> str:
