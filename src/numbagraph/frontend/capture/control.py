@@ -15,7 +15,7 @@ from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.source import CaptureError, site
-from numbagraph.frontend.capture.yielding import Once, Yielding
+from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -142,9 +142,7 @@ def condition(test: Function, variables: State) -> Any:
 
 
 def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
-    iterable = required(iterable)
-    if isinstance(iterable, Once):
-        iterable.take()
+    iterable = taken(required(iterable))
     if isinstance(iterable, Yielding):
         return over_yielding(iterable, body, state)
     if isinstance(iterable, Generated):

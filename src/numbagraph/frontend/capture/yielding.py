@@ -33,6 +33,13 @@ class Once(OnlyTraced):
         self.is_taken = True
 
 
+def taken(iterable: Any) -> Any:
+    """What a loop runs over."""
+    if isinstance(iterable, Once):
+        iterable.take()
+    return iterable
+
+
 class Yielding(Once):
     """A call of a generator function: it runs when a loop takes its elements, with what that does to its variables."""
 
