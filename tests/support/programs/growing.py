@@ -27,7 +27,7 @@ def append_in_branch_len(x, t):
 
 @case((X, 2.0), (X, 20.0))
 def append_in_both(x, t):
-    out, low = [0.0], []
+    out, low = [x[0]], []
     for v in x:
         if v > t:
             out.append(v)
