@@ -36,11 +36,11 @@ def append_in_both(x, t):
             low.append(v)
         else:
             out.append(-v)
-        out.append(100.0)
+        out.append(x[0])
     return out, low
 
 
-@case((np.array([1, 1, 2, 3, 3, 3]),), (np.array([4]),))
+@case((np.array([1, 1, 2, 3, 3, 3]),))
 def run_length(x):
     values, counts = [], []
     current, count = x[0], 0
