@@ -182,14 +182,12 @@ def augmented(name: str, variable: Any, value: Any) -> Any:
 
 
 def times(left: Any, right: Any) -> Any:
-    """``left * right``, also of a list and how often it is repeated."""
-    left, right = required(left), required(right)
-    if is_repetition(left, right):
-        return made(repeated(left, right) if isinstance(right, Tracer) else repeated(right, left))
-    return left * right
+    """A list, repeated as often as a traced number says, which stands before or behind it."""
+    return made(repeated(left, right) if isinstance(right, Tracer) else repeated(right, left))
 
 
 def is_repetition(left: Any, right: Any) -> bool:
+    """Whether a product is that of a list and how often it is repeated."""
     return any(
         isinstance(one, (list, tuple)) and isinstance(other, Tracer) and counts(other)
         for one, other in ((left, right), (right, left))

@@ -216,16 +216,12 @@ class Expressions(ast.NodeTransformer):
         first, others = self.visit(node.values[0]), [self.later(each) for each in node.values[1:]]
         return self.at(node, call_of("and_" if isinstance(node.op, ast.And) else "or_", first, *map(thunk, others)))
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        return self.at(node, call_of("times", node.left, node.right)) if isinstance(node.op, ast.Mult) else node
-
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
         return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Operators that SciPy's sparse arrays have do not ask a traced array on their right."""
+        """Operators that SciPy's sparse arrays have do not ask a traced array on their right; lists are repeated."""
         self.generic_visit(node)
         name = _OPERATORS[type(node.op)].removeprefix("i")
         return self.at(node, call_of("binary", constant(name), node.left, node.right)) if name in _SPARSE else node

@@ -25,6 +25,7 @@ from numbagraph.frontend.capture.elements import (
     contains,
     delete_item,
     holder_at,
+    is_repetition,
     item,
     set_attribute,
     set_item,
@@ -46,8 +47,8 @@ from numbagraph.frontend.capture.possibly import (
 )
 from numbagraph.frontend.capture.printing import printing
 from numbagraph.frontend.capture.source import CaptureError
-from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.capture.yielding import generator, has_ended
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
 
 __all__ = [
@@ -89,7 +90,6 @@ __all__ = [
     "set_item",
     "slice_",
     "text",
-    "times",
     "unpack",
     "unpack_star",
     "while_",
@@ -170,7 +170,10 @@ def is_sequence(value: Any, length: int) -> bool:
 
 
 def binary(name: str, left: Any, right: Any) -> Any:
-    """An operator, which a sparse array from outside would not leave to a traced array on its right."""
+    """An operator, which a sparse array from outside would not leave to a traced array on its right, nor a
+    list that is repeated."""
+    if name == "mul" and is_repetition(left, right):
+        return times(left, right)
     is_outside = is_sparse(left) and isinstance(right, (Tracer, OnlyTraced))
     return getattr(operator, name)(lifted(left) if is_outside else left, right)
 
