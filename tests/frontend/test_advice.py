@@ -78,7 +78,7 @@ CASES = {
         errors.UnknownValueError,
         ["fori_loop", "static_argnames"],
     ),
-    "sorted": (lambda x: sorted(x), {}, errors.UnknownValueError, ["np.sort"]),
+    "sorted": (lambda x: sorted(x), {"convert": False}, errors.UnknownValueError, ["np.sort"]),
     "max": (lambda x: max(x, 0), {}, errors.TraceError, ["np.maximum"]),
     "in": (lambda x: 1.0 in x, {"convert": False}, errors.UnknownValueError, ["np.isin"]),
     "dict": (lambda x: {x[0]: 1}, {}, errors.UnknownValueError, ["hash()", "key of a dict"]),

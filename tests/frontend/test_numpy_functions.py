@@ -33,7 +33,8 @@ def test_modules_declare_what_the_table_says(module):
     assert all(registry.holds(op) for op in before.values())
     loaded = load(f"numbagraph.ops.{module}:__name__")
     declared = {op.name for op in registry if getattr(op.frontend, "__module__", "") == loaded}
-    assert declared <= set(before)
+    others = {name for each, names in DEFERRED.items() if each != module for name in names.split()}
+    assert declared - others <= set(before)
 
 
 def fill_some(a, v):
