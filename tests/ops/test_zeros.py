@@ -24,6 +24,7 @@ ONE_TERM = {
     "correlate": "fc",
     "einsum": "fc",
     "prod": "c",
+    "sparse_sampled_product_columns": "fc",
     "sum": "fc",
     "sum_to_extent": "fc",
     "tensordot": "fc",
@@ -37,7 +38,7 @@ PRODUCTS_OF_MATRICES = (
 )
 SOLUTIONS = (
     *("solve", "solve_banded", "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_factored"),
-    *("solve_sylvester", "solve_triangular", "tensorsolve"),
+    *("solve_sylvester", "solve_triangular", "sparse_solve_triangular", "tensorsolve"),
 )
 BY_LIBRARIES = {
     **dict.fromkeys(PRODUCTS_OF_MATRICES, "c"),

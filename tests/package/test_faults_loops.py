@@ -26,6 +26,7 @@ from tests.frontend.test_loops import (
     read_after,
     total,
 )
+from tests.loops import test_hoisting
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +139,7 @@ def test_what_is_stored_shifted_by_a_step(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_hoisted_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regions, "may_fail", lambda node: False)
+    monkeypatch.setattr(regions, "is_guarded", lambda *given: False)
 
     def run(x: Any, n: Any) -> Any:
         return ng.fori_loop(0, n, lambda i, t: t + x[np.array([7])][0], 0.0)
@@ -146,6 +148,12 @@ def test_a_hoisted_check(monkeypatch: pytest.MonkeyPatch) -> None:
         ng.graph_jit(run)(np.arange(3.0), 0)
     monkeypatch.undo()
     assert ng.graph_jit(run, cache=False)(np.arange(3.0), 0) == 0.0
+
+
+def test_an_assignment_that_only_steps_require_is_hoisted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "is_guarded", lambda *given: False)
+    with pytest.raises(AssertionError):
+        test_hoisting.test_nothing_outside_of_an_array_is_computed_before_a_loop(test_hoisting.last_element)
 
 
 def test_a_pullback_that_forgets_a_carry(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I64, llvm_constant
 from numbagraph.intrinsics.matrices import Index, StackVariable
-from numbagraph.intrinsics.order_statistics import (
+from numbagraph.intrinsics.selections import (
     Found,
     Pairs,
     Row,
