@@ -50,8 +50,8 @@ test-quick: $(test)  ## every op once, and the interface: about 1 minute on two 
 	@echo 'This takes about one minute on two quiet cores.'
 	$(pytest) --extent=quick $(ARGS)
 
-test-all: $(test)  ## the suite with every dtype and layout of every op: about 18 minutes on two cores
-	@echo 'This takes about 18 minutes on two quiet cores; `make test` takes 6.'
+test-all: $(test)  ## the suite with every dtype and layout of every op: about 25 minutes on two cores
+	@echo 'This takes about 25 minutes on two quiet cores; `make test` takes a part of it.'
 	$(pytest) --extent=all $(ARGS)
 
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 3 minutes on two cores
