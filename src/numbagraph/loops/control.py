@@ -15,7 +15,7 @@ from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python
 from numbagraph.loops.ir import Branch, Carried, Compute, Loop, Operand, Program, Region, ReverseLoop, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
-from numbagraph.loops.versions import condition_of, leaves_of, repeated, versions
+from numbagraph.loops.versions import condition_of, leaves_of, versions, without_checks_of_while
 from numbagraph.rewrite.pipeline import optimise
 
 NOTHING: Mapping[int, int] = {}
@@ -142,7 +142,7 @@ class ControlBuilder:
     def while_loop(self) -> Loop:
         attrs, operands = self.node.attrs, self.node.inputs
         carries = attrs["carries"]
-        body, condition = repeated(self.node) or attrs["body"], attrs["condition"]
+        body, condition = without_checks_of_while(self.node) or attrs["body"], attrs["condition"]
         region = self.region(body, body.inputs[:carries], {number: number for number in range(carries)})
         return Loop(
             self.node.op.name,

@@ -318,7 +318,7 @@ class Steps(Place):
         return number - slope * Polynomial({(self.number,): 1}), slope
 
 
-class Repeated(Place):
+class WhileSteps(Place):
     """The steps of a loop that ends on a condition (`while_loop`). What it carries has no value outside: it stands for
     itself, and what the condition says of it is a premise."""
 

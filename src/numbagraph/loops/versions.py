@@ -24,10 +24,10 @@ from numbagraph.loops.elimination import (
     SHORT,
     Implication,
     Place,
-    Repeated,
     Steps,
     Taken,
     TooHard,
+    WhileSteps,
     bounded,
     trips_of,
     without_implied,
@@ -136,7 +136,7 @@ class Unchecked:
         if node.op.name == "scan":
             return self.loop(node)
         if node.op.name == "while_loop":
-            return repeated(node, self)
+            return without_checks_of_while(node, self)
         branches = [Within(Taken(node, number), self).region(each) for number, each in branches_of(node)]
         if all(each is None for each in branches):
             return None
@@ -236,7 +236,7 @@ class Within(Unchecked):
         return self.is_needed(self.steps.before([Implication((), position)]))
 
 
-class Repeating(Within):
+class InWhileLoop(Within):
     """The same for a loop that ends on a condition: what its condition and its counters say."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
@@ -251,10 +251,10 @@ class Repeating(Within):
         )
 
 
-def repeated(node: Node, around: Unchecked | None = None) -> Graph | None:
+def without_checks_of_while(node: Node, around: Unchecked | None = None) -> Graph | None:
     """The body of a loop that ends on a condition (`while_loop`) without checks that cannot fail, if there are any."""
     with suppress(TooHard):
-        return Repeating(Repeated(node), around).region(node.attrs["body"])
+        return InWhileLoop(WhileSteps(node), around).region(node.attrs["body"])
     return None
 
 
