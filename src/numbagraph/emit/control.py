@@ -265,7 +265,7 @@ class LoopEmitter:
                 tables.put(tables.results, number, self.numbers[number])
                 continue
             tables.lengths(number, each.initial)
-            if each.in_place:
+            if each.takes is not None:
                 last, initial = self.line.base(each.last), self.line.base(each.initial)
                 if last is not initial:
                     copy_memory(self.line, last, initial, bytes_of(self.line, each.last))
@@ -379,8 +379,10 @@ class LoopEmitter:
             if each.stride is not None:
                 self.put_number(self.counted(each, step), tables.get(tables.data, number), each.last)
             if isinstance(each.initial, Buffer):
-                if not each.in_place:
+                if each.takes is None:
                     tables.put(tables.results, number, self.target(each, step))
+                elif each.takes != number:
+                    tables.put(tables.results, number, tables.get(tables.data, each.takes))
             elif each.before is not None:
                 self.move_number(tables.get(tables.data, number), self.row(each.before, step), each.last)
         for number, buffer in enumerate(loop.stacked, first):
@@ -413,7 +415,7 @@ class LoopEmitter:
         """What a step has made is what the next one takes."""
         tables = self.tables
         for number, each in enumerate(self.loop.carried):
-            if each.in_place or each.stride is not None:
+            if each.takes == number or each.stride is not None:
                 continue
             if isinstance(each.initial, Buffer):
                 tables.put(tables.data, number, tables.get(tables.results, number))
@@ -429,8 +431,9 @@ class LoopEmitter:
     def finish(self) -> None:
         """Bring what is carried to where the results are, where it is not there."""
         tables = self.tables
+        self.keep_exchanged()
         for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
-            if each.in_place:
+            if each.takes == number or not each.is_result:
                 continue
             found, last = tables.get(tables.data, number), self.bases[each.last]
             if each.stride is not None:
@@ -441,6 +444,18 @@ class LoopEmitter:
                     copy_memory(self.line, last, found, size)
             else:
                 self.move_number(found, last, each.last)
+
+    def keep_exchanged(self) -> None:
+        """Bring results out of each other's memory, where arrays have changed places and several of them are wanted."""
+        tables, builder = self.tables, self.builder
+        for number, (each, size) in enumerate(zip(self.loop.carried, self.sizes, strict=True)):
+            if each.takes in (None, number) or each.other is each.last:
+                continue
+            found, other = tables.get(tables.data, number), self.bases[each.other]
+            elsewhere = builder.icmp_unsigned("!=", found, self.bases[each.last])
+            with builder.if_then(elsewhere):
+                copy_memory(self.line, other, found, size)
+            tables.put(tables.data, number, builder.select(elsewhere, other, found))
 
 
 def run_loop(line: StraightLine, loop: Loop, body: RegionFunctions, condition: RegionFunctions | None = None) -> None:

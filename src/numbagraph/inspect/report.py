@@ -258,7 +258,7 @@ def content(block: Block) -> str:
 def carried(loop: Loop) -> str:
     """What a loop carries, in words."""
     arrays = [each for each in loop.carried if isinstance(each.initial, Buffer)]
-    in_place = sum(each.in_place for each in arrays)
+    in_place = sum(each.takes is not None for each in arrays)
     text = f"carries {len(loop.carried) - len(arrays)} numbers and {len(arrays)} arrays"
     text += f", {in_place} of them updated in place" if in_place else ""
     stored = len(loop.stacked) + sum(each.before is not None for each in loop.carried)

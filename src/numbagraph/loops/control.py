@@ -108,13 +108,13 @@ class ControlBuilder:
         attrs = self.node.attrs
         carries, end = attrs["carries"], attrs["carries"] + attrs["sequences"]
         kept = [number for number in inputs if number < carries]
-        free = {place: place for place, each in enumerate(kept) if len(attrs["body"].outputs) + each not in self.wanted}
+        free = [place for place, each in enumerate(kept) if len(attrs["body"].outputs) + each not in self.wanted]
 
         def region(body: Graph, versioned: bool) -> Region:
             wanted = tuple(body.outputs[number] for number in results)
             graph = Graph(tuple(body.inputs[each] for each in inputs), wanted, body.guards, (), body.name)
             varying = [body.inputs[number] for number in inputs if number < end]
-            return self.region(graph, varying, free, versioned)
+            return self.step_region(graph, varying, free, versioned)
 
         fast, safe = self.versions()
         step = region(fast, self.versioned)
@@ -143,7 +143,7 @@ class ControlBuilder:
         attrs, operands = self.node.attrs, self.node.inputs
         carries = attrs["carries"]
         body, condition = without_checks_of_while(self.node) or attrs["body"], attrs["condition"]
-        region = self.region(body, body.inputs[:carries], {number: number for number in range(carries)})
+        region = self.step_region(body, body.inputs[:carries], range(carries))
         return Loop(
             self.node.op.name,
             region,
@@ -160,7 +160,7 @@ class ControlBuilder:
         carries, end = attrs["carries"], attrs["carries"] + attrs["captures"]
         count, pullback = attrs["carried"], attrs["pullback"]
         body, condition = attrs["body"], attrs["condition"]
-        region = self.region(pullback, pullback.inputs[: count + carries], {number: number for number in range(count)})
+        region = self.step_region(pullback, pullback.inputs[: count + carries], range(count))
         starts = node.inputs[end : end + count]
         stored = [
             Buffer(
@@ -216,10 +216,24 @@ class ControlBuilder:
         name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
         type_ = initial.type.with_shape(initial.shape)
         last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
-        in_place = (place, place) in updated(region)
-        other = last if in_place else Buffer(f"{name}_other", type_, extents)
-        stride = stride_of(self.node, number)
-        return Carried(first, last, other, self.wanted.get(outputs + number), in_place, stride)
+        takes = next((leaf for leaf, result in updated(region) if result == place), None)
+        results = sum(each < outputs for each in self.wanted)
+        is_alone = takes == place or (takes is not None and results < 2)
+        other = last if is_alone else Buffer(f"{name}_other", type_, extents)
+        before, stride = self.wanted.get(outputs + number), stride_of(self.node, number)
+        return Carried(first, last, other, before, takes, number in self.wanted, stride)
+
+    def step_region(
+        self, graph: Graph, varying: Iterable[Value], free: Sequence[int], versioned: bool | None = None
+    ) -> Region:
+        """The region of a loop's step, which may overwrite the carried arrays that are ``free``: with the results that
+        are made of them, where all arrays that change places can."""
+        exchanged = exchanges(graph, free)
+        given = {place: place for place in free} | exchanged
+        region = self.region(graph, varying, given, versioned)
+        if exchanged.items() <= updated(region):
+            return region
+        return self.region(graph, varying, {place: place for place in free}, versioned)
 
     def region(
         self, graph: Graph, varying: Iterable[Value], given: Mapping[int, int] = NOTHING, versioned: bool | None = None
@@ -235,6 +249,23 @@ class ControlBuilder:
         values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}
         varies = not set(varying).isdisjoint(toposort(values))
         return Region(final, NativeSignature(leaves, (), results, single=False), program, varies)
+
+
+def exchanges(graph: Graph, free: Sequence[int]) -> dict[int, int]:
+    """The carried arrays of a step that change places, and the results that they become, or are updated to."""
+    made = {
+        place: graph.inputs.index(begun)
+        for place in free
+        if graph.outputs[place].ndim and (begun := origin(graph.outputs[place])) in graph.inputs
+    }
+    found: dict[int, int] = {}
+    for place in made:
+        ring = [place]
+        while (number := made.get(ring[-1])) is not None and number not in ring:
+            ring.append(number)
+        if number == place and len(ring) > 1:
+            found.update({made[each]: each for each in ring})
+    return found
 
 
 def stride_of(node: Node, number: int) -> int | None:

@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.loops.ir import Branch, Kernel, Loop, Operand, Step, Store
 
 
 def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:
     """The steps without such copies, and the arguments that live in the memory of a result from now on. ``given``
     says which arguments may live in the memory of which result."""
+    steps = [part for step in steps for part in alone(step, given)]
     uses, removed = uses_of(steps), set[int]()
     arguments = []
     shared = set[Buffer]()
@@ -24,9 +25,7 @@ def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[lis
         step = steps[number]
         pair = copied(step)
         for source, target in updated(step) if pair is None else [pair]:
-            place = given.get(source.leaf) if source.leaf is not None else None
-            own = source.temporary or (place is not None and target.owner.result == place)
-            if not own or source.shares is not None:
+            if not (source.temporary or may_live_in(source, target, given)) or source.shares is not None:
                 continue
             if pair is None and (source in shared or not ends_as(number, source, target, uses, step)):
                 continue
@@ -40,6 +39,11 @@ def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[lis
             if source.leaf is not None:
                 arguments.append((source, target.owner))
     return [step for number, step in enumerate(steps) if number not in removed], arguments
+
+
+def may_live_in(source: Buffer, target: Buffer, given: Mapping[int, int]) -> bool:
+    """Whether an argument may live in the memory of a result."""
+    return source.leaf is not None and source.leaf in given and given[source.leaf] == target.owner.result
 
 
 NONE = -1
@@ -84,6 +88,16 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
     return (value.buffer, store.buffer) if alike(value.buffer, store.buffer) else None
 
 
+def alone(step: Step, given: Mapping[int, int]) -> list[Step]:
+    """A step without copies of arguments that may live in the memory of what they are copied to, and these copies."""
+    if not isinstance(step, Kernel) or len(step.outputs) < 2:
+        return [step]
+    single = [Kernel(step.name, step.loops, [each]) for each in step.outputs]
+    own = [each for each in single if (pair := copied(each)) and may_live_in(*pair, given)]
+    rest = [each.outputs[0] for each in single if each not in own]
+    return [*([replace(step, outputs=rest, alternative=None)] if rest else []), *own] if own else [step]
+
+
 def alike(source: Buffer, target: Buffer) -> bool:
     """Whether an array may live where another one does."""
     same = source.dtype == target.dtype and source.extents == target.extents
@@ -94,7 +108,7 @@ def updated(step: Step) -> list[tuple[Buffer, Buffer]]:
     """The arrays that a loop or a branch updates where they lie: before it, where it copies them from, and after."""
     pairs: list[tuple[Operand, Buffer]] = []
     if isinstance(step, Loop):
-        pairs = [(each.initial, each.last) for each in step.carried if each.in_place and each.before is None]
+        pairs = [(each.initial, each.last) for each in step.carried if each.takes is not None and each.before is None]
     if isinstance(step, Branch):
         pairs = [(step.operands[number], step.outputs[place]) for number, place in step.in_place]
     return [(first, last) for first, last in pairs if isinstance(first, Buffer) and alike(first, last)]

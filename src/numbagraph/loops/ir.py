@@ -362,8 +362,11 @@ class Carried(Struct, frozen=False):
     last: Buffer
     other: Buffer
     before: Buffer | None = None
-    in_place: bool = False
-    """Whether each step updates it where it lies."""
+    takes: int | None = None
+    """The number of the carried array in whose memory each step makes it: its own, where it is updated in place, and
+    that of another one, where arrays change places."""
+    is_result: bool = True
+    """Whether it is wanted after the last step."""
     stride: int | None = None
     """What each step adds to an integer, if it does nothing else to it: the number of the step says what it is."""
 
