@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from llvmlite import ir
@@ -112,29 +113,34 @@ class ScalarEmitter:
         builder, base = emitter.builder, self.outside.base(buffer)
         pointer_type = memory_type(buffer.dtype).as_pointer()
         if buffer.strides is None:
-            linear = self._linear(emitter, buffer, indices, flat)
-            return builder.gep(builder.bitcast(base, pointer_type), [linear], inbounds=True)
+            pointer = builder.bitcast(base, pointer_type)
+            for index in self._linear(emitter, buffer, indices, flat):
+                pointer = builder.gep(pointer, [index], inbounds=True)
+            return pointer
         offset: ir.Value = ir.Constant(I64, 0)
         for axis, index in enumerate(indices):
             stride = self.placement.distance(emitter, self.value(buffer.strides[axis]))
             offset = builder.add(offset, builder.mul(self.value(index), stride, flags=("nsw",)), flags=("nsw",))
         return builder.bitcast(builder.gep(base, [offset], inbounds=True), pointer_type)
 
-    def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> ir.Value:
+    def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> Iterator[ir.Value]:
+        """Where the row of an element begins, and how far the element lies behind that. They are not added up: LLVM
+        factors j * n + j, and would not see that this is where an element a[j, k] is with k = j."""
         builder = emitter.builder
         if flat or not indices:
-            return self.value(indices[0]) if indices else ir.Constant(I64, 0)
-        linear: ir.Value | None = None
+            yield self.value(indices[0]) if indices else ir.Constant(I64, 0)
+            return
         axes = list(zip(indices, buffer.extents, strict=True))
-        for index, extent in reversed(axes) if buffer.fortran else axes:
-            value = self.value(index)
-            if linear is None:
-                linear = value
+        (first, _), *others = reversed(axes) if buffer.fortran else axes
+        linear = self.value(first)
+        for number, (index, extent) in enumerate(others, 1):
+            row = builder.mul(linear, self.placement.distance(emitter, self.value(extent)), flags=("nsw",))
+            linear = self.value(index)
+            if number < len(others):
+                linear = builder.add(row, linear, flags=("nsw",))
             else:
-                row = builder.mul(linear, self.placement.distance(emitter, self.value(extent)), flags=("nsw",))
-                linear = builder.add(row, value, flags=("nsw",))
-        assert linear is not None
-        return linear
+                yield row
+        yield linear
 
 
 class StraightCode(Outside, Protocol):
