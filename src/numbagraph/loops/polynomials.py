@@ -3,50 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Dim, Node, Value, constant
 
 Monomial = tuple[Value, ...]
 """The factors, in an order that is the same for all of a process."""
+NOTHING: Mapping[Monomial, int] = {}
 
 
-class Polynomial(Struct):
-    """A sum of products of values, each with a coefficient that is not 0."""
+class Polynomial:
+    """A sum of products of values, each with a coefficient that is not 0.
 
-    terms: Mapping[Monomial, int] = field(default_factory=dict)
+    It has no other methods than it needs: the elimination makes some ten thousands of them for a deep nest.
+    """
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: Mapping[Monomial, int] = NOTHING) -> None:
+        self.terms = terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.terms.items()))
+            return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Polynomial) and self.terms == other.terms)
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self.terms!r})"
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
+        return self.plus(as_polynomial(other), 1)
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self.plus(as_polynomial(other), -1)
+
+    def plus(self, other: Polynomial, times: int) -> Polynomial:
+        """The sum with a multiple of another one."""
+        if not other.terms:
+            return self
         terms = dict(self.terms)
-        for factors, count in as_polynomial(other).terms.items():
-            terms[factors] = terms.get(factors, 0) + count
-        return Polynomial({factors: count for factors, count in terms.items() if count})
+        for factors, count in other.terms.items():
+            total = terms.get(factors, 0) + count * times
+            if total:
+                terms[factors] = total
+            else:
+                del terms[factors]
+        return Polynomial(terms)
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
+        other = as_polynomial(other)
+        number = other.known
+        if number is not None:
+            return Polynomial({factors: count * number for factors, count in self.terms.items()} if number else NOTHING)
         terms: dict[Monomial, int] = {}
         for one, count in self.terms.items():
-            for two, times in as_polynomial(other).terms.items():
+            for two, times in other.terms.items():
                 factors = tuple(sorted((*one, *two), key=id))
                 terms[factors] = terms.get(factors, 0) + count * times
         return Polynomial({factors: count for factors, count in terms.items() if count})
 
     def __neg__(self) -> Polynomial:
-        return self * -1
-
-    def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + -as_polynomial(other)
+        return Polynomial({factors: -count for factors, count in self.terms.items()})
 
     @property
     def known(self) -> int | None:
         """The number that it is, if it has no factors."""
-        return self.terms.get((), 0) if all(not factors for factors in self.terms) else None
+        if not self.terms:
+            return 0
+        return self.terms.get(()) if len(self.terms) == 1 else None
 
     @property
     def degree(self) -> int:
