@@ -190,11 +190,13 @@ class Place:
             for each in number.values():
                 if each not in self.known:
                     outer = self.same_value(each)
-                    if outer is None:
-                        raise TooHard
-                    self.known[each] = polynomial(outer)
+                    self.known[each] = self.varying(each) if outer is None else polynomial(outer)
             self._outside[number] = bounded(number.replaced(self.known))
         return self._outside[number]
+
+    def varying(self, value: Value) -> Polynomial:
+        """A value that is not the same in all runs."""
+        raise TooHard(value)
 
     def magnitude(self, number: Polynomial) -> Polynomial:
         """A bound of the magnitude in all runs, in terms of the enclosing graph."""
@@ -225,7 +227,7 @@ class Taken(Place):
             with suppress(TooHard):
                 found = [*implications(node.inputs[0], negated=number == 0)]
                 self.premises = tuple(each.goal + 1 for each in found)
-                self.compared = bounded(sum((each.magnitude for each in found), Polynomial()))
+                self.compared = total(each.magnitude for each in found)
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
@@ -255,6 +257,40 @@ class Steps(Place):
                 self.known[own] = polynomial(operand) + Polynomial({(self.number,): 1}) * stride
         counters = bounds_of_counters(body, operands[:carries])
         self.bounds |= {own: bound for own, bound in counters.items() if own not in self.known}
+        self.choices: dict[Value, list[Polynomial]] = {}
+        """What numbers may be that branches choose, in terms of the enclosing graph, and of the number of the step in
+        which that was known. In polynomials such a number stands for itself."""
+        self._carried = dict(zip(body.inputs[:carries], zip(operands, body.outputs, strict=False), strict=False))
+
+    def varying(self, value: Value) -> Polynomial:
+        if value not in self.choices:
+            found = list(dict.fromkeys(self.options(value)))
+            if any(not self.choices.keys().isdisjoint(each.values()) for each in found):
+                raise TooHard
+            self.choices[value] = found
+            self.bounds[value] = total(each.magnitude for each in found)
+        return Polynomial({(value,): 1})
+
+    def options(self, value: Value) -> Iterator[Polynomial]:
+        """The numbers that a value of the body is one of, in any step."""
+        pending, done = [value], set[Value]()
+        while pending:
+            each = plain(pending.pop())
+            if each in done:
+                continue
+            done.add(each)
+            if each in self._carried and (each in self.choices or each not in self.known):
+                initial, after = self._carried[each]
+                yield polynomial(initial)
+                pending.append(after)
+            elif isinstance(each, Node) and each.op.name == "where":
+                pending += each.inputs[1:]
+            elif isinstance(each, Node) and each.op.name == "switch":
+                pending += chosen_by(each)
+            elif each is value:
+                raise TooHard
+            else:
+                yield self.outside(polynomial(each))
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
@@ -276,9 +312,27 @@ class Steps(Place):
         if needed.fits:
             yield Implication((), as_polynomial(FITS), self.magnitude(needed.magnitude))
             return
-        goal, slope = self.linear(self.outside(needed.goal))
-        magnitude = self.magnitude(needed.magnitude)
-        lows, highs, kept = self.range(needed.premises)
+        outside, magnitude = self.outside(needed.goal), self.magnitude(needed.magnitude)
+        for each in self.chosen(outside):
+            # premises say in which steps a chosen number is used, not in which it was set
+            is_set_before = each is not outside and self.number in each.values()
+            yield from self.in_all_steps(each, () if is_set_before else needed.premises, magnitude)
+
+    def chosen(self, goal: Polynomial) -> list[Polynomial]:
+        """The goal with everything that a chosen number may be in its place."""
+        found = [each for each in goal.values() if each in self.choices]
+        if not found:
+            return [goal]
+        if len(found) > 1 or self.number in goal.values():
+            raise TooHard
+        return [bounded(goal.replaced({found[0]: each})) for each in self.choices[found[0]]]
+
+    def in_all_steps(
+        self, number: Polynomial, premises: Iterable[Polynomial], magnitude: Polynomial
+    ) -> Iterator[Implication]:
+        """What must hold before the loop, so that a number is not negative in any step in which the premises hold."""
+        goal, slope = self.linear(number)
+        lows, highs, kept = self.range(premises)
         if slope.known == 0:
             yield Implication(kept, goal, magnitude)
             return
@@ -313,7 +367,7 @@ class Steps(Place):
     def linear(self, number: Polynomial) -> tuple[Polynomial, Polynomial]:
         """What it is in the first step, and by what it changes with each."""
         slope = number.slope(self.number)
-        if slope is None:
+        if slope is None or not self.choices.keys().isdisjoint(number.values()):
             raise TooHard
         return number - slope * Polynomial({(self.number,): 1}), slope
 
@@ -383,6 +437,18 @@ def bounds_of_counters(body: Graph, initial: Iterable[Value]) -> dict[Value, Pol
         for number, before in enumerate(initial)
         if increments(body, number) is not None
     }
+
+
+def chosen_by(switch: Node) -> Iterator[Value]:
+    """The values of the enclosing graph that a branch may choose."""
+    for branch in switch.attrs["branches"]:
+        operands = dict(zip(branch.inputs, switch.inputs[1:], strict=True))
+        with shapes.collect_guards():
+            yield substitute([branch.outputs[switch.attrs["result"]]], operands)[0]
+
+
+def total(numbers: Iterable[Polynomial]) -> Polynomial:
+    return bounded(sum(numbers, Polynomial()))
 
 
 def trips_of(length: Value) -> Polynomial:
