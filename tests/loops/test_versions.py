@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import numbagraph as ng
 from numbagraph.ir.values import Value
 from numbagraph.loops import control
-from numbagraph.loops.elimination import Implication
+from numbagraph.loops.implications import Implication
 from numbagraph.loops.polynomials import Polynomial
 
 LIMITS = (2**62, 2**63 - 1, -(2**63), -(2**62), 2**40, 2**41, 2**25 + 1, 3037000500)

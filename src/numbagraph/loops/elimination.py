@@ -1,160 +1,22 @@
 """What must hold before a loop so that an inequality holds in each of its steps: Fourier-Motzkin elimination of the
-number of the step.
-
-Inequalities are between polynomials over the integers, programs compute modulo 2**64. So no number may be so large that
-the two differ: each inequality comes with the magnitude of what the program compares, and polynomials whose
-coefficients are large are refused.
-"""
+number of the step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
-from itertools import combinations, product
+from itertools import product
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, substitute
-from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Value, toposort
 from numbagraph.loops.counters import FARTHEST, increments
+from numbagraph.loops.implications import FITS, Implication, TooHard, bounded, implications, total
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
-
-LARGEST = 2**40
-LARGEST_FACTOR = 2**25
-"""Values up to which no sum, and no sum of products of two, exceeds 2**62 where coefficients are as small as here."""
-COEFFICIENTS = 2**10
-FITS = 2**62
 
 SHORT = 2**24
 """Steps up to which a loop inside of another one does not look for signals: they take some milliseconds."""
-
-
-class Implication(Struct):
-    """What must hold: ``goal >= 0`` wherever all premises are at least 1. The program compares numbers of that
-    magnitude."""
-
-    premises: tuple[Polynomial, ...]
-    goal: Polynomial
-    magnitude: Polynomial = field(default_factory=Polynomial)
-
-    @property
-    def holds(self) -> bool:
-        """Whether it does whatever the values are."""
-        return self.is_true and self.magnitude.known is not None
-
-    def with_values_of(self, other: Implication) -> Implication:
-        """The same, where the values of another one are not large either."""
-        own = {value for each in (*self.premises, self.goal, self.magnitude) for value in each.values()}
-        more = (value for each in (other.goal, other.magnitude) for value in each.values() if value not in own)
-        magnitude = self.magnitude + Polynomial(dict.fromkeys(((value,) for value in more), 1))
-        return replace(self, magnitude=magnitude)
-
-    @property
-    def fits(self) -> bool:
-        """Whether it says that no number is too large."""
-        return self.goal.terms.get((), 0) >= FITS // 2
-
-    @property
-    def is_small(self) -> bool:
-        """Whether no number is too large, since it is a length, or known."""
-        rest = self.magnitude.terms.get((), 0)
-        lengths = [count for factors, count in self.magnitude.terms.items() if factors]
-        is_length = all(
-            len(factors) < 2 and all(isinstance(each, Dim) for each in factors) for factors in self.magnitude.terms
-        )
-        return is_length and sum(lengths) <= 1 and rest <= FITS
-
-    @property
-    def is_true(self) -> bool:
-        """Whether it does, if no number is too large."""
-        if self.fits or any(each.known is not None and each.known < 1 for each in self.premises):
-            return True
-        given = [premise - 1 for premise in dict.fromkeys(self.premises)]
-        sums = (sum(each, Polynomial()) for count in range(3) for each in combinations(given, count))
-        return any((self.goal - each).is_never_negative for each in sums)
-
-
-def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...]:
-    """The conditions without those that follow from another one, since lengths are not negative. That one then says
-    which values the program compares with any of them, since none of these may be large."""
-    groups: dict[object, list[Implication]] = {}
-    for each in conditions:
-        stronger = groups.setdefault((frozenset(each.premises), each.goal.beside_lengths), [])
-        for place, other in enumerate(stronger):
-            difference = each.goal - other.goal
-            if difference.is_never_negative or (-difference).is_never_negative:
-                first, second = (other, each) if difference.is_never_negative else (each, other)
-                stronger[place] = first.with_values_of(second)
-                break
-        else:
-            stronger.append(each)
-    return tuple(each for group in groups.values() for each in group)
-
-
-TOGETHER = {
-    False: ("logical_and", "bitwise_and", "cast", "logical_not", "invert"),
-    True: ("logical_or", "bitwise_or", "cast", "logical_not", "invert"),
-}
-"""The ops of conditions that hold, or do not, where all of their parts do."""
-ORDERS = ("less", "less_equal", "greater", "greater_equal")
-
-
-class TooHard(Exception):
-    """A condition that is not linear in the steps, or that numbers could make too large."""
-
-
-def implications(condition: Value, *, negated: bool = False) -> Iterator[Implication]:
-    """What is required for a condition to hold, or not to hold."""
-    if not isinstance(condition, Node):
-        raise TooHard
-    name, parts = condition.op.name, condition.inputs
-    if name in TOGETHER[negated] and parts[0].dtype != INT64:
-        for each in parts:
-            yield from implications(each, negated=negated != (name in ("logical_not", "invert")))
-        return
-    if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
-        raise TooHard
-    left, *others = map(polynomial, parts)
-    (right,) = others or [Polynomial()]
-    for goal in goals(condition, left, right):
-        yield Implication((), -goal - 1 if negated else goal, bounded(left.magnitude + right.magnitude))
-
-
-def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polynomial, ...]:
-    """What must not be negative for a comparison to hold."""
-    match comparison.op.name:
-        case "less":
-            return (right - left - 1,)
-        case "less_equal":
-            return (right - left,)
-        case "greater":
-            return (left - right - 1,)
-        case "greater_equal":
-            return (left - right,)
-        case "not_equal" if right.known == 0 and isinstance(comparison.inputs[0], Dim):
-            return (left - 1,)
-        case "sum_fits":
-            return fits(left + right)
-        case "difference_fits":
-            return fits(left - right)
-        case "product_fits":
-            return fits(left * right)
-    raise TooHard
-
-
-def fits(number: Polynomial) -> tuple[Polynomial, Polynomial]:
-    return number + FITS, -number + FITS
-
-
-def bounded(number: Polynomial) -> Polynomial:
-    """A polynomial whose value fits 63 bits if no value is too large."""
-    if number.degree > 2 or sum(abs(count) for factors, count in number.terms.items() if factors) > COEFFICIENTS:
-        raise TooHard
-    if abs(number.terms.get((), 0)) > 2 * FITS - 2**61:
-        raise TooHard
-    return number
 
 
 class Place:
@@ -200,6 +62,11 @@ class Place:
 
     def magnitude(self, number: Polynomial) -> Polynomial:
         """A bound of the magnitude in all runs, in terms of the enclosing graph."""
+        for each in number.values():
+            if each not in self.bounds and each not in self.known:
+                bound = self.bound(each)
+                if bound is not None:
+                    self.bounds[each] = bound
         self.outside(Polynomial(dict.fromkeys(((each,) for each in number.values() if each not in self.bounds), 1)))
         bounds = {value: self.bounds.get(value, each.magnitude) for value, each in self.known.items()}
         return bounded(number.replaced(self.bounds | bounds))
@@ -211,6 +78,10 @@ class Place:
             return None
         with shapes.collect_guards():
             return substitute([value], self.same)[0]
+
+    def bound(self, value: Value) -> Polynomial | None:
+        """A bound of the magnitude of a value that is no polynomial, if there is one."""
+        return bound_of_operation(value)
 
 
 class Taken(Place):
@@ -260,11 +131,19 @@ class Steps(Place):
         self.choices: dict[Value, list[Polynomial]] = {}
         """What numbers may be that branches choose, in terms of the enclosing graph, and of the number of the step in
         which that was known. In polynomials such a number stands for itself."""
+        self._pending = set[Value]()
+        """Numbers of which it is being found out."""
         self._carried = dict(zip(body.inputs[:carries], zip(operands, body.outputs, strict=False), strict=False))
 
     def varying(self, value: Value) -> Polynomial:
+        if value in self._pending:
+            raise TooHard
         if value not in self.choices:
-            found = list(dict.fromkeys(self.options(value)))
+            self._pending.add(value)
+            try:
+                found = list(dict.fromkeys(self.options(value)))
+            finally:
+                self._pending.remove(value)
             if any(not self.choices.keys().isdisjoint(each.values()) for each in found):
                 raise TooHard
             self.choices[value] = found
@@ -291,6 +170,40 @@ class Steps(Place):
                 raise TooHard
             else:
                 yield self.outside(polynomial(each))
+
+    def bound(self, value: Value) -> Polynomial | None:
+        if value not in self._carried or value in self._pending:
+            return super().bound(value)
+        self._pending.add(value)
+        try:
+            return self.growth(value)
+        except TooHard:
+            return None
+        finally:
+            self._pending.remove(value)
+
+    def growth(self, own: Value) -> Polynomial:
+        """A bound of what an integer becomes to which each step adds something, or that it sets anew."""
+        initial, after = self._carried[own]
+        added, others = list[Polynomial](), [polynomial(initial).magnitude]
+        pending: list[tuple[Value, Polynomial]] = [(after, Polynomial())]
+        while pending:
+            each, more = pending.pop()
+            each = plain(each)
+            if each is own:
+                added.append(more)
+            elif isinstance(each, Node) and each.op.name == "where":
+                pending += [(option, more) for option in each.inputs[1:]]
+            elif isinstance(each, Node) and each.op.name == "switch":
+                pending += [(option, more) for option in chosen_by(each)]
+            elif isinstance(each, Node) and each.op.name in ("add", "subtract") and own in toposort([each]):
+                first, second = each.inputs
+                if own not in toposort([first]):
+                    first, second = second, first
+                pending.append((first, more + self.magnitude(polynomial(second).magnitude)))
+            else:
+                others.append(more + self.magnitude(polynomial(each).magnitude))
+        return total([*dict.fromkeys(others), self.trips.magnitude * total(dict.fromkeys(added))])
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
@@ -447,8 +360,19 @@ def chosen_by(switch: Node) -> Iterator[Value]:
             yield substitute([branch.outputs[switch.attrs["result"]]], operands)[0]
 
 
-def total(numbers: Iterable[Polynomial]) -> Polynomial:
-    return bounded(sum(numbers, Polynomial()))
+def bound_of_operation(value: Value) -> Polynomial | None:
+    """A bound of the magnitude of a remainder, or of an integer that was of few bits."""
+    if not isinstance(value, Node) or value.ndim:
+        return None
+    if (
+        value.op.name == "cast"
+        and value.inputs[0].dtype.kind in "biu"
+        and value.inputs[0].dtype.itemsize < INT64.itemsize
+    ):
+        return as_polynomial(2 ** (8 * value.inputs[0].dtype.itemsize))
+    if value.op.name == "remainder" and isinstance(value.inputs[1], Constant) and not value.inputs[1].ndim:
+        return as_polynomial(abs(int(value.inputs[1].data)))
+    return None
 
 
 def trips_of(length: Value) -> Polynomial:

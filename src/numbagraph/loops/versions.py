@@ -18,18 +18,13 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, constant, extent_values, toposort
-from numbagraph.loops.elimination import (
+from numbagraph.loops.elimination import SHORT, Place, Steps, Taken, WhileSteps, trips_of
+from numbagraph.loops.implications import (
     LARGEST,
     LARGEST_FACTOR,
-    SHORT,
     Implication,
-    Place,
-    Steps,
-    Taken,
     TooHard,
-    WhileSteps,
     bounded,
-    trips_of,
     without_implied,
 )
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial

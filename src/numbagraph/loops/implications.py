@@ -1,0 +1,159 @@
+"""Inequalities between polynomials that must hold for checks to be left out, and what a condition requires.
+
+Inequalities are between polynomials over the integers, programs compute modulo 2**64. So no number may be so large that
+the two differ: each inequality comes with the magnitude of what the program compares, and polynomials whose
+coefficients are large are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+from itertools import combinations
+
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Dim, Node, Value
+from numbagraph.loops.polynomials import Polynomial, polynomial
+
+LARGEST = 2**40
+LARGEST_FACTOR = 2**25
+"""Values up to which no sum, and no sum of products of two, exceeds 2**62 where coefficients are as small as here."""
+COEFFICIENTS = 2**10
+"""Of products of two; of values themselves they may be larger."""
+COEFFICIENTS_OF_VALUES = 2**19
+MOST_FACTORS = 3
+FITS = 2**62
+
+
+class Implication(Struct):
+    """What must hold: ``goal >= 0`` wherever all premises are at least 1. The program compares numbers of that
+    magnitude."""
+
+    premises: tuple[Polynomial, ...]
+    goal: Polynomial
+    magnitude: Polynomial = field(default_factory=Polynomial)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does whatever the values are."""
+        return self.is_true and self.magnitude.known is not None
+
+    def with_values_of(self, other: Implication) -> Implication:
+        """The same, where the values of another one are not large either."""
+        own = {value for each in (*self.premises, self.goal, self.magnitude) for value in each.values()}
+        more = (value for each in (other.goal, other.magnitude) for value in each.values() if value not in own)
+        magnitude = self.magnitude + Polynomial(dict.fromkeys(((value,) for value in more), 1))
+        return replace(self, magnitude=magnitude)
+
+    @property
+    def fits(self) -> bool:
+        """Whether it says that no number is too large."""
+        return self.goal.terms.get((), 0) >= FITS // 2
+
+    @property
+    def is_small(self) -> bool:
+        """Whether no number is too large, since it is a length, or known."""
+        rest = self.magnitude.terms.get((), 0)
+        lengths = [count for factors, count in self.magnitude.terms.items() if factors]
+        is_length = all(
+            len(factors) < 2 and all(isinstance(each, Dim) for each in factors) for factors in self.magnitude.terms
+        )
+        return is_length and sum(lengths) <= 1 and rest <= FITS
+
+    @property
+    def is_true(self) -> bool:
+        """Whether it does, if no number is too large."""
+        if self.fits or any(each.known is not None and each.known < 1 for each in self.premises):
+            return True
+        given = [premise - 1 for premise in dict.fromkeys(self.premises)]
+        sums = (sum(each, Polynomial()) for count in range(3) for each in combinations(given, count))
+        return any((self.goal - each).is_never_negative for each in sums)
+
+
+def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...]:
+    """The conditions without those that follow from another one, since lengths are not negative. That one then says
+    which values the program compares with any of them, since none of these may be large."""
+    groups: dict[object, list[Implication]] = {}
+    for each in conditions:
+        stronger = groups.setdefault((frozenset(each.premises), each.goal.beside_lengths), [])
+        for place, other in enumerate(stronger):
+            difference = each.goal - other.goal
+            if difference.is_never_negative or (-difference).is_never_negative:
+                first, second = (other, each) if difference.is_never_negative else (each, other)
+                stronger[place] = first.with_values_of(second)
+                break
+        else:
+            stronger.append(each)
+    return tuple(each for group in groups.values() for each in group)
+
+
+TOGETHER = {
+    False: ("logical_and", "bitwise_and", "cast", "logical_not", "invert"),
+    True: ("logical_or", "bitwise_or", "cast", "logical_not", "invert"),
+}
+"""The ops of conditions that hold, or do not, where all of their parts do."""
+ORDERS = ("less", "less_equal", "greater", "greater_equal")
+
+
+class TooHard(Exception):
+    """A condition that is not linear in the steps, or that numbers could make too large."""
+
+
+def implications(condition: Value, *, negated: bool = False) -> Iterator[Implication]:
+    """What is required for a condition to hold, or not to hold."""
+    if not isinstance(condition, Node):
+        raise TooHard
+    name, parts = condition.op.name, condition.inputs
+    if name in TOGETHER[negated] and parts[0].dtype != INT64:
+        for each in parts:
+            yield from implications(each, negated=negated != (name in ("logical_not", "invert")))
+        return
+    if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
+        raise TooHard
+    left, *others = map(polynomial, parts)
+    (right,) = others or [Polynomial()]
+    for goal in goals(condition, left, right):
+        yield Implication((), -goal - 1 if negated else goal, bounded(left.magnitude + right.magnitude))
+
+
+def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polynomial, ...]:
+    """What must not be negative for a comparison to hold."""
+    match comparison.op.name:
+        case "less":
+            return (right - left - 1,)
+        case "less_equal":
+            return (right - left,)
+        case "greater":
+            return (left - right - 1,)
+        case "greater_equal":
+            return (left - right,)
+        case "not_equal" if right.known == 0 and isinstance(comparison.inputs[0], Dim):
+            return (left - 1,)
+        case "sum_fits":
+            return fits(left + right)
+        case "difference_fits":
+            return fits(left - right)
+        case "product_fits":
+            return fits(left * right)
+    raise TooHard
+
+
+def fits(number: Polynomial) -> tuple[Polynomial, Polynomial]:
+    return number + FITS, -number + FITS
+
+
+def bounded(number: Polynomial) -> Polynomial:
+    """A polynomial whose value fits 63 bits if no value is too large."""
+    counts = [0] * (MOST_FACTORS + 1)
+    for factors, count in number.terms.items():
+        counts[min(len(factors), MOST_FACTORS)] += abs(count)
+    if counts[3] or counts[2] > COEFFICIENTS or counts[1] > COEFFICIENTS_OF_VALUES:
+        raise TooHard
+    if abs(number.terms.get((), 0)) > 2 * FITS - 2**61:
+        raise TooHard
+    return number
+
+
+def total(numbers: Iterable[Polynomial]) -> Polynomial:
+    return bounded(sum(numbers, Polynomial()))
