@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Constant, Dim, Extent, Input, Node, Source, Value, at_source, toposort
@@ -82,14 +82,26 @@ class Graph(Struct):
         return Graph(self.inputs, tuple(outputs), kept, self.equalities, self.name)
 
 
+class Hashed(NamedTuple):
+    """The hash of a graph, as long as each length that it speaks of is equal to the same one."""
+
+    text: str
+    lengths: dict[Dim, Extent]
+
+
 def content_hash(graph: Graph, *salt: str) -> str:
     """A hash of what the graph computes: equal for equal graphs of two processes, whatever their names."""
+    return hashed(graph, *salt).text
+
+
+def hashed(graph: Graph, *salt: str) -> Hashed:
     numbers: dict[Value, str] = {}
+    lengths: dict[Dim, Extent] = {}
     digest = hashlib.blake2b("\n".join(salt).encode(), digest_size=20)
 
     def extent_key(extent: Extent) -> str:
         if isinstance(extent, Dim):
-            extent = extent.representative
+            lengths[extent] = extent = extent.representative
         return str(extent) if isinstance(extent, int) else number(extent)
 
     def number(value: Value) -> str:
@@ -100,7 +112,7 @@ def content_hash(graph: Graph, *salt: str) -> str:
 
     def describe(value: Value) -> None:
         if isinstance(value, Dim):
-            representative = value.representative
+            lengths[value] = representative = value.representative
             if representative is not value:
                 numbers[value] = extent_key(representative)
                 return
@@ -109,7 +121,7 @@ def content_hash(graph: Graph, *salt: str) -> str:
             text = f"constant {value.dtype.str} {value.shape} {value.type.weak} {value.data.tobytes().hex()}"
         elif isinstance(value, Node):
             sources = " ".join(numbers[each] for each in value.inputs)
-            text = f"{value.op.name} {sources} {attributes_key(value.attributes)}"
+            text = f"{value.op.name} {sources} {attributes_key(value.attributes, lengths)}"
         else:
             raise ValueError(f"{value!r} is not an input of the graph")
         numbers[value] = f"%{len(numbers)}"
@@ -127,7 +139,7 @@ def content_hash(graph: Graph, *salt: str) -> str:
         digest.update(f"equal {id_of(equality.dim, graph)} {extent_key(equality.dim)}\n".encode())
     for guard in graph.guards:
         digest.update(f"guard {' '.join(map(number, guard_values([guard])))}\n".encode())
-    return digest.hexdigest()
+    return Hashed(digest.hexdigest(), lengths)
 
 
 def id_of(dim: Dim, graph: Graph) -> str:
@@ -139,15 +151,25 @@ def id_of(dim: Dim, graph: Graph) -> str:
     return "computed"
 
 
-def attributes_key(attributes: tuple[tuple[str, Any], ...]) -> str:
-    return repr([(name, region_key(item)) for name, item in attributes])
+def attributes_key(attributes: tuple[tuple[str, Any], ...], lengths: dict[Dim, Extent]) -> str:
+    return repr([(name, region_key(item, lengths)) for name, item in attributes])
 
 
-def region_key(item: Any) -> Any:
-    """An attribute as a key has it: regions by what they compute."""
+def region_key(item: Any, lengths: dict[Dim, Extent]) -> Any:
+    """An attribute as a key has it: regions by what they compute. Adds the lengths that they speak of."""
     if isinstance(item, Graph):
-        return content_hash(item)
-    return tuple(map(region_key, item)) if type(item) is tuple else item
+        known = region_hash(item)
+        lengths.update(known.lengths)
+        return known.text
+    return tuple(region_key(each, lengths) for each in item) if type(item) is tuple else item
+
+
+def region_hash(region: Graph) -> Hashed:
+    """The hash of a region, which is kept: otherwise each region would be hashed again with each one around it."""
+    known: Hashed | None = region.__dict__.get("hashed")
+    if known is None or any(length.representative is not was for length, was in known.lengths.items()):
+        known = region.__dict__["hashed"] = hashed(region)
+    return known
 
 
 def substitute(outputs: Iterable[Value], replacements: Mapping[Value, Value]) -> list[Value]:
