@@ -54,6 +54,7 @@ from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
+from numbagraph.loops.rest import with_the_rest_apart
 
 Action = tuple[Step, ...]
 NOTHING: Mapping[int, int] = {}
@@ -76,10 +77,11 @@ def build_program(
     parallel: bool = False,
     given: Mapping[int, int] = NOTHING,
     versioned: bool = True,
+    is_region: bool = False,
 ) -> Program:
     """The program of an optimised graph, for arguments laid out as ``leaves`` say; with ``parallel``, for threads.
     Those in ``given`` may live in the memory of a result, which is then updated. Loops are ``versioned``, unless this
-    is the version with checks."""
+    is the version with checks. Where lengths follow from what it computes itself, a region is parted."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
     try:
@@ -90,10 +92,14 @@ def build_program(
         at_entry = needed_at_entry(graph)
         return scheduled(plan, leaves, at_entry, parallel=parallel, given=given, versioned=versioned)
     except LengthNotKnown:
+        parted = with_the_rest_apart(graph) if is_region else None
+        if parted is not None:
+            return scheduled(Plan(parted), leaves, (), parallel=parallel, given=given, versioned=versioned)
         error = LengthNotKnown(refusal(array_of_computed_length(graph)))
     error.add_note(
-        "  In loops, branches and functions for native callers lengths must be known before: reduce what a mask "
-        "selects (x[mask].sum()), keep all elements (np.where(mask, x, 0)), or give the length as an argument"
+        "  In functions for native callers, and of what loops and branches give, lengths must be known before: reduce "
+        "what a mask selects (x[mask].sum()), keep all elements (np.where(mask, x, 0)), or give the length as an "
+        "argument"
     )
     raise error
 
@@ -228,7 +234,9 @@ def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, versio
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
     within = partial(in_memory, memory=memory)
-    builder = ControlBuilder(node, wanted, within, ElementBuilder(memory), build_program, versioned)
+    builder = ControlBuilder(
+        node, wanted, within, ElementBuilder(memory), partial(build_program, is_region=True), versioned
+    )
     step = builder.step()
     results = [Compute(each, Load(memory.buffers[each], ())) for each in live_outs if not each.ndim]
     return [*builder.before, step, *results]

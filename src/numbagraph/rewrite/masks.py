@@ -409,7 +409,8 @@ def guards_without_masks(
     values: Sequence[Value], guards: Sequence[Guard], known: Iterable[Value] = ()
 ) -> tuple[tuple[Value, ...], tuple[Guard, ...]]:
     """The same of values, and of what they require."""
-    found = without_masks([*values, *(guard.condition for guard in guards)], known)
+    with shapes.collect_guards():  # what they require is among the guards, and nothing outside of a region has to
+        found = without_masks([*values, *(guard.condition for guard in guards)], known)
     conditions = found[len(values) :]
     own = [replace(guard, condition=each) for guard, each in zip(guards, conditions, strict=True)]
     return tuple(found[: len(values)]), tuple(own)
