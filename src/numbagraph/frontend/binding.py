@@ -124,7 +124,7 @@ def bind_flat(
     dynamic: dict[str, Any] = {}
     # a tuple, not the dict itself: a pytree sorts the keys of a dict, and leaves should come in calling order
     for name, argument in bound.arguments.items():
-        if name in static_argnames:
+        if name in static_argnames or type(argument) is str:  # a version for each text, which no number can stand for
             static.append((name, typed(hashable(argument, name, described))))
         else:
             dynamic[name] = argument

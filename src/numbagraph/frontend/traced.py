@@ -234,6 +234,10 @@ def collect_outputs(
     """The graph's outputs, one for each traced leaf of the returned tree even if several are equal, and how to build
     that tree from them. The last ones are what those arguments hold that are ``changed``."""
     leaves, spec = flatten(whole(returned))
+    if any(isinstance(leaf, OnlyTraced) for leaf in leaves):
+        from numbagraph.frontend.capture.results import with_numbers  # noqa: PLC0415  it imports the rest of `capture`
+
+        leaves, spec = flatten(with_numbers(whole(returned)))
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
             raise TraceError(f"{described} returns {leaf!r}: {leaf.advice}")

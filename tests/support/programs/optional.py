@@ -278,13 +278,40 @@ def all_paths_agree(x):
     return last
 
 
-@refused("returns a value that may be None", (X, 3.0))
+@case((X, 3.0), (X, 30.0), (X[:0], 1.0))
 def none_is_returned(a, t):
     best = None
     for i in range(len(a)):
         if a[i] > t and best is None:
             best = a[i]
     return best
+
+
+@case((X, 1.5), (-X, 1.5), (X[:0], 1.5))
+def no_result_on_some_paths(x, t):
+    for i in range(len(x)):
+        if x[i] < t:
+            return i, x[i:i].sum()
+
+
+@case((X, 1.5), (X, 30.0), (X, -30.0))
+def results_of_which_some_are_none(x, t):
+    best, at = None, None
+    for i, v in enumerate(x):
+        if v < t and (best is None or v > best):
+            best, at = v, i
+    return {"best": best, "at": at, "array": x * t if t > 0 else None}
+
+
+@case((X, 1.5), (X, -30.0))
+def first_of_two_is_none(x, t):
+    best, at = None, None
+    for i, v in enumerate(x):
+        if v < t and (best is None or v > best):
+            best, at = v, i
+    if best is None:
+        return np.float64(-1.0), -1
+    return best, at
 
 
 @refused("may be None", (X, 3.0))

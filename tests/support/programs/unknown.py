@@ -69,7 +69,7 @@ def closure_changes(x, n):
     return s
 
 
-@refused("'s' is of type str", (3,))
+@refused("a text that a loop or a branch on traced values chooses", (3,))
 def string_state(n):
     s = "a"
     for i in range(n):

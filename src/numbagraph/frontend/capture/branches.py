@@ -11,7 +11,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.errors import Premature, Raised, caught, is_caught, raised_of
 from numbagraph.frontend.capture.facts import assumed
-from numbagraph.frontend.capture.possibly import UNDEFINED, Leaf, aligned, placeholder, settled
+from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, placeholder, settled
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
     Parts,
@@ -28,6 +28,7 @@ from numbagraph.frontend.capture.state import (
     with_array,
 )
 from numbagraph.frontend.capture.storages import Chosen, Traced, assign, in_region, share
+from numbagraph.frontend.capture.texts import Leaf, are_other_texts
 from numbagraph.frontend.ordered import now, set_order, with_order
 from numbagraph.frontend.regions import TRUE, is_recomputed, require_to_run
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -52,6 +53,10 @@ class Ending(NamedTuple):
         """That of a tree of leaves."""
         leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
         return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
+
+    def is_otherwise(self, other: Ending) -> bool:
+        """Whether two variables have other structures, or texts."""
+        return self.parts.spec != other.parts.spec or any(map(are_other_texts, self.leaves, other.leaves))
 
     def tree(self) -> Any:
         if self.parts.is_undefined:
@@ -209,7 +214,7 @@ class Joined:
 
     def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
         """A variable behind both branches, once the op is there."""
-        if no.parts.spec != yes.parts.spec or no.parts.is_undefined != yes.parts.is_undefined:
+        if no.is_otherwise(yes) or no.parts.is_undefined != yes.parts.is_undefined:
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
             raise CaptureError(

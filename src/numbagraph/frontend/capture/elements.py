@@ -29,6 +29,7 @@ from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import required
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.texts import ChosenText
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
@@ -43,11 +44,21 @@ def slice_(start: Any, stop: Any, step: Any) -> slice:
 def item(holder: Any, key: Any) -> Any:
     holder, key = required(holder), required(key)
     require_known(holder)
+    if isinstance(key, ChosenText) and isinstance(holder, dict):
+        return by_text(holder, key, key.options)
     if has_traced(key) and not isinstance(holder, Tracer):
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
     found = holder[key]
     return found.operand() if type(found) is Hidden else found
+
+
+def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> Any:
+    """An element of a dict, by one of several texts."""
+    first, *others = options
+    if not others:
+        return holder[first]
+    return if_expression(key == first, lambda: holder[first], lambda: by_text(holder, key, others))
 
 
 def delete_item(holder: Any, key: Any) -> None:
@@ -218,6 +229,8 @@ def append(holder: Any, element: Any) -> Any:
 
 def contains(holder: Any, element: Any) -> Any:
     holder, element = required(holder), required(element)
+    if isinstance(element, ChosenText):
+        return element.where(lambda option: option in holder)
     if isinstance(element, Tracer) and isinstance(holder, (set, frozenset, dict, range)):
         return is_one_of(holder, element)
     if isinstance(holder, Range):

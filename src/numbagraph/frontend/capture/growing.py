@@ -11,9 +11,10 @@ from numbagraph.blockwise.promotion import convert, weak_constant
 from numbagraph.frontend.capture.appended import MISSING
 from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.lists import Stacked
-from numbagraph.frontend.capture.possibly import Exposed, Leaf, Possibly, elements_of
+from numbagraph.frontend.capture.possibly import Exposed, Possibly, elements_of
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Kind, fitted, joined, kind, kind_of, shown, value_of
+from numbagraph.frontend.capture.texts import Leaf
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value

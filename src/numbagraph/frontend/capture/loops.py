@@ -295,7 +295,7 @@ class Capture:
             if not start.is_undefined:
                 raise CaptureError(f"{shown(name)} is deleted in a loop on traced values\n  at {user_source()}")
             return
-        if start.is_undefined or start.spec != end.parts.spec:
+        if start.is_undefined or outside(start, name).is_otherwise(end):
             if self.grows(number, start, end):
                 return
             start, end = self.align(number, start, end)
@@ -307,7 +307,7 @@ class Capture:
     def align(self, number: int, start: Parts, end: Ending) -> tuple[Parts, Ending]:
         """A variable that is None or undefined before the loop, or after a step: its value is carried beside a flag."""
         name = self.names[number]
-        before, after = map(Ending.of, aligned(outside(start, name).tree(), end.tree()))
+        before, after = map(Ending.of, aligned(outside(self.starts[number], name).tree(), end.tree()))
         if before.parts.spec != after.parts.spec:
             raise CaptureError(
                 f"{shown(name)} is {described(start)} before a step of a loop, and {described(end.parts)} after it: "

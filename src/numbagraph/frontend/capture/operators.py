@@ -47,6 +47,7 @@ from numbagraph.frontend.capture.possibly import (
 )
 from numbagraph.frontend.capture.printing import printing
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.texts import ChosenText, chosen_text, with_text
 from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -126,6 +127,13 @@ def returned(value: Any) -> Any:
 
 def raise_(error: Any, *arguments: Any) -> None:
     """``raise error(*arguments)``, or ``raise error``."""
+    chosen = chosen_text(arguments)
+    if chosen is not None:
+        *first, last = chosen.options
+        for each in first:
+            own = with_text(arguments, chosen, each)
+            if_(chosen == each, (), lambda own=own: raise_(error, *own), tuple, ())
+        return raise_(error, *with_text(arguments, chosen, last))
     if arguments and not (isinstance(error, type) and issubclass(error, BaseException)):
         error, arguments = error(*arguments), ()
     if isinstance(error, BaseException):
@@ -148,7 +156,7 @@ def assert_(test: Any, message: Function | None) -> None:
 def text(template: str, *values: Any) -> Any:
     """An f-string in an error."""
     found = Text(template, values)
-    return found if any(isinstance(each, Tracer) for each in values) else str(found)
+    return found if any(isinstance(each, (Tracer, ChosenText)) for each in values) else str(found)
 
 
 def is_(left: Any, right: Any) -> Any:

@@ -16,6 +16,7 @@ from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
 from numbagraph.frontend.capture.objects import Attributes, is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.texts import ChosenText, Leaf, Texts, are_other_texts, united
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir.op import registry
@@ -197,17 +198,6 @@ class Exposed:
         self.value, self.present, self.absent = value, present, absent
 
 
-class Leaf:
-    """A part of a variable at the end of a branch or a body."""
-
-    __slots__ = ("object", "value")
-
-    def __init__(self, object: Any, value: Value | None) -> None:
-        self.object = object
-        self.value = value
-        """If it is a number or an array."""
-
-
 def _taken_apart(node: Any) -> tuple[tuple[Any, Any], Any]:
     return (node.present, node.value), node.absent
 
@@ -265,6 +255,8 @@ def exposed(tree: Any) -> Any:
 def node_of(leaf: Any) -> Any:
     if isinstance(leaf, Possibly):
         return Exposed(exposed(leaf.value), leaf.present, leaf.absent)
+    if isinstance(leaf, ChosenText):
+        return Texts(leaf.options, leaf.index)
     if isinstance(leaf, Appended):
         return Grown(list(map(exposed, leaf.elements())))
     if is_object(leaf):
@@ -285,6 +277,8 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
                 second = optree.tree_map(emptied, first, namespace=NAMESPACE)
             first, second = aligned(first, second)
             return Exposed(first, both[0].present, absent), Exposed(second, both[1].present, absent)
+    if are_other_texts(one, other):
+        return united(one, other)
     if are_lists(one, other):
         return padded(one, other)
     if type(one) is not type(other) or one is None or optree.tree_is_leaf(one, namespace=NAMESPACE):

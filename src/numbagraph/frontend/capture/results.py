@@ -1,0 +1,53 @@
+"""Results that are None, or another text, as numbers of the program say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import optree
+
+from numbagraph.frontend.capture.possibly import Possibly, settled
+from numbagraph.frontend.capture.texts import ChosenText
+from numbagraph.runtime.arguments import NAMESPACE, flatten
+
+
+class Decided:
+    """A number, and what it decides about: a value that is None where it is false, or which of some texts it is."""
+
+    __slots__ = ("number", "options", "value")
+
+    def __init__(self, number: Any, value: Any, options: tuple[str, ...] | None) -> None:
+        self.number, self.value, self.options = number, value, options
+
+
+def with_numbers(tree: Any) -> Any:
+    """What a function returns, with such numbers beside what they decide about."""
+    leaves, spec = flatten(tree)
+    if not any(isinstance(each, (Possibly, ChosenText)) for each in leaves):
+        return tree
+    return optree.tree_unflatten(spec, list(map(with_number, leaves)))
+
+
+def with_number(leaf: Any) -> Any:
+    leaf = settled(leaf)
+    if isinstance(leaf, Possibly) and leaf.absent is None:
+        return Decided(leaf.present, with_numbers(leaf.value), None)
+    return Decided(leaf.index, 0, leaf.options) if isinstance(leaf, ChosenText) else leaf
+
+
+def put_together(options: Any, children: Any) -> Any:
+    number, value = children
+    try:
+        place = int(number)
+    except TypeError:  # what goes through the tree is no result
+        return Decided(number, value, options)
+    if options is None:
+        return value if place else None
+    return options[place]
+
+
+def taken_apart(node: Any) -> tuple[tuple[Any, Any], Any]:
+    return (node.number, node.value), node.options
+
+
+optree.register_pytree_node(Decided, taken_apart, put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
