@@ -10,7 +10,7 @@ import optree
 
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.generators import Held
-from numbagraph.frontend.known_lengths import lengths_of, with_lengths
+from numbagraph.frontend.known_lengths import Known, integers_of, lengths_of, with_integers, with_lengths
 from numbagraph.frontend.outside import are_harmless, nothing_written
 from numbagraph.frontend.sparse_trees import known_to_trees
 from numbagraph.ir.abi import Leaf
@@ -23,6 +23,7 @@ from numbagraph.runtime.arguments import describe, flatten, is_generator, is_sou
 Key = tuple[Any, ...]
 GENERATORS = "generators of random numbers"
 LENGTHS = "lengths of arrays"
+INTEGERS = "integers of Python"
 """What stand for them among static arguments; the name of none is like these."""
 V = TypeVar("V")
 
@@ -43,10 +44,31 @@ class Arguments(Struct, frozen=False):
     lengths: tuple[tuple[int, ...], ...] | None = None
     """The shape of each leaf, if versions are made for one alone."""
 
-    def know_lengths(self) -> None:
-        """From now on versions are made for these lengths alone."""
-        self.lengths = lengths_of(self.leaves)
-        self.static = (*self.static, (LENGTHS, self.lengths))
+    integers: tuple[Any, ...] | None = None
+    """The integers of Python's among the leaves, if versions are made for them alone."""
+
+    @property
+    def known(self) -> Known:
+        return Known.NUMBERS if self.integers is not None else Known.LENGTHS if self.lengths is not None else Known(0)
+
+    def know(self, what: Known) -> None:
+        """From now on versions are made for these lengths, and perhaps numbers, alone."""
+        if what >= Known.LENGTHS and self.lengths is None:
+            self.lengths = lengths_of(self.leaves)
+            self.static = (*self.static, (LENGTHS, self.lengths))
+        if what >= Known.NUMBERS and self.integers is None:
+            self.integers = integers_of(self.leaves)
+            self.static = (*self.static, (INTEGERS, self.integers))
+
+    def know_more(self) -> bool:
+        """Versions are made for more that is known; whether there is more."""
+        if self.known is Known.NOTHING:
+            self.know(Known.LENGTHS)
+        elif self.known is Known.LENGTHS and any(integers_of(self.leaves)):
+            self.know(Known.NUMBERS)
+        else:
+            return False
+        return True
 
     @property
     def key(self) -> Key:
@@ -90,6 +112,8 @@ class Arguments(Struct, frozen=False):
         def call(leaves: list[Any]) -> Any:
             if self.lengths is not None:
                 with_lengths(leaves, self.lengths)
+            if self.integers is not None:
+                leaves = with_integers(leaves, self.integers)
             if self.generators is not None:
                 leaves = self.generators.traced(leaves)
             dynamic = optree.tree_unflatten(self.spec, leaves)
@@ -108,12 +132,11 @@ def bind(
     static_argnames: Collection[str],
     described: str,
     watched: str = "",
-    knows_lengths: bool = False,
+    known: Known = Known.NOTHING,
 ) -> Arguments:
     """The arguments of a call of the function that is ``described``; a default is part of it, whatever it is."""
     arguments = bind_flat(bound, static_argnames, described, watched)
-    if knows_lengths:
-        arguments.know_lengths()
+    arguments.know(known)
     return arguments
 
 

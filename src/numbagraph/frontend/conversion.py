@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.known_lengths import LengthsNeeded
+from numbagraph.frontend.known_lengths import Known, LengthsNeeded
 from numbagraph.frontend.locating import TraceError, Unconvertible, user_source
 
 T = TypeVar("T")
@@ -47,21 +47,22 @@ class Conversion:
     def __init__(self, allowed: bool, function: Any = None) -> None:
         self.allowed = allowed
         self.needed = False
-        self.knows_lengths = False
-        """Whether each version is made for lengths that are known."""
+        self.known = Known.NOTHING
+        """What each version is made for alone."""
         self.asks_types = asks_types(function)
 
     def attempt(self, make: Callable[[bool], T], arguments: Any) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
-        ``arguments``, where these are needed."""
-        try:
-            return self._attempt(make)
-        except LengthsNeeded:
-            if arguments.lengths is not None:
-                raise
-            arguments.know_lengths()
-            self.knows_lengths = True
-            return self._attempt(make)
+        ``arguments``, and known integers, where these are needed."""
+        while True:
+            try:
+                found = self._attempt(make)
+            except LengthsNeeded:
+                if not arguments.know_more():
+                    raise
+            else:
+                self.known = max(self.known, arguments.known)
+                return found
 
     def _attempt(self, make: Callable[[bool], T]) -> T:
         if not self.allowed:

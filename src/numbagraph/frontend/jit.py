@@ -34,6 +34,7 @@ from numbagraph.frontend.options import Names
 from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effects
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
+from numbagraph.frontend.retried import Retried
 from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
@@ -61,7 +62,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-class GraphFunction(Inspected, Embedded, Generic[P, R]):
+class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -131,6 +132,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         self.flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
+        self._alone = set()
         self.convert = Conversion(convert, function)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
@@ -223,19 +225,6 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         with only_written(arguments.leaves, self._writable(arguments), self._described):
             return as_traced(self.function)(*args, **kwargs)
 
-    def _call_slowly(self, arguments: Arguments) -> Any:
-        """A new dispatch key, arguments that must be converted first, or an error."""
-        traced, leaves = self._find(arguments)
-        try:
-            return self._call_version(arguments, traced, leaves)
-        except ShapeError as error:
-            if traced.outputs.has_effects or not traced.may_skip_statements:
-                raise
-            try:
-                return self._call_version(arguments, self._apart(arguments, traced), leaves)
-            except ShapeError:
-                raise error from None
-
     def _call_version(self, arguments: Arguments, traced: Traced, leaves: list[Any]) -> Any:
         if traced.outputs.written or traced.shared.variables:
             return self._call_writing(arguments, traced, leaves)
@@ -298,7 +287,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         bound, watched = self.signature.bind(*args, **kwargs), how_watched(self.debug_nans)
-        return bind(bound, self.static_argnames, self._described, watched, self.convert.knows_lengths)
+        return bind(bound, self.static_argnames, self._described, watched, self.convert.known)
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -331,19 +320,6 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
         group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
         self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
         return group.setdefault((made.reach, *layouts, *shared), traced)
-
-    def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
-        """The version that compares lengths where a statement is reached that requires them to be equal."""
-        with self._lock, collector_at_rest:
-            if traced.apart is not None:
-                return traced.apart
-            made = self._traced_anew(arguments, arguments.described()[0], apart=True)
-            found: Traced = made.found
-            found.watched = arguments.watched
-            self._specialise(found, arguments, made.reach)
-            if made.is_valid:
-                traced.apart = found
-            return found
 
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, apart: bool = False) -> Made:
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
@@ -491,7 +467,7 @@ class GraphFunction(Inspected, Embedded, Generic[P, R]):
             self._dropped += self._embedded.values()
             self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
-            self._writers = Writers()
+            self._writers, self._alone = Writers(), set()
             self._versions, self.flat_versions = {}, ()
 
 

@@ -2,11 +2,14 @@
 
 Lengths are symbolic, and one version serves for all of them. A function that calls what needs numbers (a function of
 JAX, whose shapes are part of its program) raises `LengthsNeeded` while it is traced; it is traced once more with the
-lengths of the arguments that it was called with, and from then on has a version for each shape.
+lengths of the arguments that it was called with, and from then on has a version for each shape. Where that is not
+enough, it has one for each value of those arguments that are integers of Python's, too: a loop in which an array
+becomes longer from step to step has steps that are known then.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +21,15 @@ from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
 from numbagraph.runtime.arguments import Abstract, Placeholder
+
+
+class Known(enum.IntEnum):
+    """What a version is made for alone."""
+
+    NOTHING = 0
+    LENGTHS = 1
+    NUMBERS = 2
+    """The lengths, and the integers of Python's."""
 
 
 class LengthsNeeded(TraceError):
@@ -53,3 +65,13 @@ def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> N
         if isinstance(leaf, Tracer):
             for extent, length in zip(leaf.value.shape, known, strict=True):
                 shapes.require_same(extent, length, f"an argument must have shape {known}")
+
+
+def integers_of(leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """Those arguments that are integers of Python's; None in place of others."""
+    return tuple((type(leaf), leaf) if type(leaf) in (bool, int) else None for leaf in leaves)
+
+
+def with_integers(leaves: Sequence[Any], integers: Sequence[Any]) -> list[Any]:
+    """Traced arguments, with integers that are known in their places."""
+    return [leaf if known is None else known[1] for leaf, known in zip(leaves, integers, strict=True)]

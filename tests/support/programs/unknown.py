@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.programs.declared import refused
+from tests.support.programs.declared import case, refused
 
 RNG = np.random.default_rng(0)
 
@@ -195,7 +195,7 @@ def list_by_two_names_in_a_branch(x, n):
     return a, b
 
 
-@refused("the shape of 'y' changes from step to step", (RNG.random(8),))
+@case((RNG.random(8),), (RNG.random(2),))
 def halved(x):
     n = x.size
     y = x * 1.0
@@ -206,7 +206,7 @@ def halved(x):
     return y
 
 
-@refused("the shape of 'y' changes from step to step", (RNG.random(8), 3), (RNG.random(8), 0))
+@case((RNG.random(8), 3), (RNG.random(8), 0), (RNG.random(7), 2))
 def as_long_as_before(x, steps):
     y = x * 1.0
     half = x.size // 2
@@ -215,6 +215,15 @@ def as_long_as_before(x, steps):
         pairs[:, 0] = y.sum()
         y = pairs.reshape(-1)
         half = x.size - half
+    return y
+
+
+@refused("the shape of 'y' changes from step to step", (RNG.random(8),))
+def doubled_while_it_is_small(x):
+    y, n = x, x.size
+    while y.sum() < 100:
+        n = 2 * n
+        y = np.ones(n)
     return y
 
 

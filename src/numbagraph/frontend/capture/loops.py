@@ -38,6 +38,7 @@ from numbagraph.frontend.capture.state import (
     with_array,
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
+from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.frontend.ordered import with_order
 from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences
@@ -353,7 +354,7 @@ class Capture:
         lengths = [each for each in map(shapes.resolve, end.shape) if isinstance(each, Value)]
         if dependents(self.parameters, lengths).isdisjoint(lengths):
             return
-        raise CaptureError(
+        raise LengthsNeeded(
             f"the shape of {shown(name)} changes from step to step of a loop, or cannot be seen to stay: assign to "
             f"parts of an array that is long enough\n  at {user_source()}"
         )

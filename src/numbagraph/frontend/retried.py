@@ -1,0 +1,75 @@
+"""Calls whose lengths do not fit where a statement says so that may not be reached: tried once more."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from numbagraph.frontend.known_lengths import Known, integers_of, lengths_of
+from numbagraph.ir.shapes import ShapeError
+from numbagraph.runtime.collection import collector_at_rest
+
+if TYPE_CHECKING:
+    from numbagraph.frontend.binding import Arguments
+    from numbagraph.frontend.conversion import Conversion
+    from numbagraph.frontend.traced import Traced
+
+
+class Retried:
+    """The part of a compiled function that calls a version which the dispatcher has not found."""
+
+    convert: Conversion
+    _alone: set[Hashable]
+    """The lengths and integers for which there are versions for them alone, since others do not fit."""
+    _lock: Any
+    _find: Any
+    _call_version: Any
+    _specialise: Any
+    _traced_anew: Any
+
+    def _call_slowly(self, arguments: Arguments) -> Any:
+        """A new dispatch key, arguments that must be converted first, or an error."""
+        if self._alone and known_of(arguments) in self._alone:
+            return self._call_with_numbers(arguments)
+        traced, leaves = self._find(arguments)
+        try:
+            return self._call_version(arguments, traced, leaves)
+        except ShapeError as error:
+            if traced.outputs.has_effects or not self.convert.needed:
+                raise
+            if traced.may_skip_statements:
+                try:
+                    return self._call_version(arguments, self._apart(arguments, traced), leaves)
+                except ShapeError:
+                    pass
+            try:
+                return self._call_with_numbers(arguments)
+            except Exception:  # noqa: BLE001  the first one speaks of the function as it is
+                raise error from None
+
+    def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
+        """The version that compares lengths where a statement is reached that requires them to be equal."""
+        with self._lock, collector_at_rest:
+            if traced.apart is not None:
+                return traced.apart
+            made = self._traced_anew(arguments, arguments.described()[0], apart=True)
+            found: Traced = made.found
+            found.watched = arguments.watched
+            self._specialise(found, arguments, made.reach)
+            if made.is_valid:
+                traced.apart = found
+            return found
+
+    def _call_with_numbers(self, arguments: Arguments) -> Any:
+        """A version for these lengths and integers of Python's: which paths there are may follow from them. Where it
+        fits, later calls with them begin with it."""
+        known = known_of(arguments)
+        arguments.know(Known.NUMBERS)
+        traced, leaves = self._find(arguments)
+        result = self._call_version(arguments, traced, leaves)
+        self._alone.add(known)
+        return result
+
+
+def known_of(arguments: Arguments) -> Hashable:
+    return lengths_of(arguments.leaves), integers_of(arguments.leaves)
