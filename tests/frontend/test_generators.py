@@ -598,3 +598,17 @@ def test_threads_with_two_generators_do_not_wait_for_each_other():
 def test_states_are_found_in_memory(kind):
     """Without it, everything is the same, and slower."""
     assert spans_of(kind) is not None
+
+
+def times_of_events(rng, end):
+    t = 0.0
+    times = [0.0]
+    while t < end:
+        t += rng.exponential(1.0)
+        times.append(t)
+    return np.array(times)
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_draws_are_appended_until_a_condition_fails(backend):
+    same_draws(times_of_events, 5.0, calls=3, backend=backend)

@@ -391,7 +391,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
             return
         if traced.watched:
             return  # what it was given is needed once more
-        special.write_in_place()
+        if self.backend == "numba":
+            special.write_in_place()
         if self.donate_argnames:
             donated = arguments.leaves_of(self.donate_argnames)
             require_kept(donated, outputs.written, arguments.leaf_names, self._described)

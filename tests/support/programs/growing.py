@@ -129,7 +129,7 @@ def list_read_in_loop(x, t):
     return out
 
 
-@refused("grows in a loop whose number of steps is not known", (X, 2.0))
+@case((X, 2.0), (X, -20.0))
 def break_after_append(x, t):
     out = []
     for v in x:
@@ -148,3 +148,85 @@ def append_tuples(x, t):
         if v > t:
             out.append((i, v))
     return len(out)
+
+
+@case((27,), (1,))
+def until_one(n):
+    out = [n]
+    while n != 1:
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        out.append(n)
+    return out
+
+
+@case((np.array([5.0, -1.0, 2.5]), 2.6), (np.array([5.0, -1.0, 2.5]), 100.0), (np.zeros(0), 1.0))
+def until_a_break(x, t):
+    out = [0.5]
+    for v in x:
+        if v < t and v < 0:
+            break
+        if v != 3.0:
+            out.append(v * 2)
+    return np.array(out)
+
+
+@case((3.0, 100.0), (3.0, 1e9))
+def steps_of_newton(z, a):
+    steps = [z]
+    for i in range(20):
+        new = 0.5 * (z + a / z)
+        steps.append(new)
+        if abs(new - z) < 1e-10:
+            break
+        z = new
+    else:
+        return np.array(steps), -1
+    return np.array(steps), i
+
+
+@case((np.array([5.0, 1.0, 2.5]), 3), (np.array([5.0, 1.0]), 0))
+def arrays_until(x, n):
+    out = [x]
+    k = 0
+    while x.sum() < 100 and k < n:
+        x = x * 2 + 1
+        k += 1
+        out.append(x)
+    return np.array(out), len(out)
+
+
+@case((np.array([5.0, 1.0, -2.5, 3.0]),), (np.array([-5.0]),), (np.array([5.0, 1.0]),))
+def written_and_appended(x):
+    out = [x.sum()]
+    i = 0
+    while x[i] > 0:
+        x[i] += 1
+        out.append(x[i])
+        i += 1
+    return out
+
+
+@case((np.array([5.0, 0.5, 17.0]),), (np.array([0.5]),))
+def halvings_of_each(x):
+    total = 0.0
+    for v in x:
+        steps = [v]
+        w = abs(v)
+        while w > 1:
+            w /= 2
+            steps.append(w)
+        total += np.array(steps).sum() * len(steps)
+    return total
+
+
+@refused("grows in a loop whose number of steps is not known", (3.0,))
+def appended_and_printed(x):
+    out = []
+    while x > 1:
+        x /= 2
+        print(x)
+        out.append(x)
+    return out

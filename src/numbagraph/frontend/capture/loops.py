@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.active import active, current_trace, tried
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
@@ -76,6 +76,14 @@ class Step(NamedTuple):
             self.counts,
         )
 
+    def counted(self, *, goes_on: bool = True) -> Step:
+        """The same, whose steps are counted, or whose number of steps is known."""
+        return Step(self.body, self.goes_on if goes_on else None)
+
+
+class Uncounted(CaptureError):
+    """A list grows in a loop whose number of steps is not known before."""
+
 
 class StaticLoop(Exception):
     """The condition of a loop does not depend on what is traced: Python runs it."""
@@ -123,8 +131,18 @@ class Memory:
 class Capture:
     """One loop."""
 
-    def __init__(self, names: Sequence[str], state: Sequence[Any], step: Step, length: Value | None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        state: Sequence[Any],
+        step: Step,
+        length: Value | None,
+        *,
+        counts_steps: bool = False,
+    ) -> None:
         self.names = names
+        self.counts_steps = counts_steps
+        """Whether only the number of steps is wanted."""
         self.step = step
         self.length = length
         self.state = state
@@ -231,8 +249,8 @@ class Capture:
 
     def appended(self, elements: Appended, name: str) -> Ending:
         """What a step has appended to a list."""
-        if self.length is None:
-            raise CaptureError(
+        if self.length is None and not self.counts_steps:
+            raise Uncounted(
                 f"{shown(name)} grows in a loop whose number of steps is not known before: assign to the elements of "
                 f"an array that is long enough\n  at {user_source()}"
             )
@@ -383,6 +401,8 @@ class Capture:
             start = value_of(self.leaf(number, place), self.names[number])
             outputs.append(fitted(end.value, *target, self.names[number]))
             initial.append(fitted(start, *target, self.names[number]))
+        if self.counts_steps:
+            return self.bound(traced, found, initial, outputs)[:1]
         grown = {number: each.columns(found.ends[number]) for number, each in self.growing.items()}
         outputs += [each for rows in grown.values() for each in rows]
         results = self.bound(traced, found, initial, outputs)
@@ -458,7 +478,14 @@ def captured(
 
     def run(names: Sequence[str], state: Sequence[Any], step: Step) -> list[Any]:
         with at_source(user_source()):
-            return Capture(names, state, step, length).variables(site)
+            try:
+                with tried():
+                    return Capture(names, state, step, length).variables(site)
+            except Uncounted:
+                if ORDER in names:
+                    raise
+            (steps,) = Capture(names, state, step.counted(), None, counts_steps=True).variables(site)
+            return Capture(names, state, step.counted(goes_on=False), steps).variables(site)
 
     def again(order: Tracer) -> tuple[Any, list[Any]]:
         first, *others = run((ORDER, *names), (order, *state), step.in_order())
