@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
-from numbagraph.frontend.capture.control import asked, not_, truth
+from numbagraph.frontend.capture.control import asked, if_expression, not_, truth
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import weak_truth
 from numbagraph.frontend.tracing import Tracer
@@ -23,6 +24,20 @@ def equal(left: Any, right: Any) -> Any:
     if not all(each for each in found if not isinstance(each, Tracer)):
         return False
     return Tracer(weak_truth(functools.reduce(registry["logical_and"], traced))) if traced else True
+
+
+def ordered(name: str, left: Any, right: Any) -> Any:
+    """``left < right`` and its like, by the first elements of tuples and lists that differ."""
+    compare = getattr(operator, name)
+    kind = type(left)
+    if kind not in (tuple, list) or type(right) is not kind or not is_traced(left, right):
+        return compare(left, right)
+    found: Any = compare(len(left), len(right))
+    for one, other in reversed(list(zip(left, right, strict=False))):
+        found = if_expression(
+            equal(one, other), lambda kept=found: kept, lambda pair=(one, other): ordered(name, *pair)
+        )
+    return found
 
 
 def not_equal(left: Any, right: Any) -> Any:

@@ -353,6 +353,9 @@ def is_generator(node: ast.AST) -> TypeGuard[ast.GeneratorExp]:
     return isinstance(node, ast.GeneratorExp)
 
 
+ORDERS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+
+
 def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
     if isinstance(operator, (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
         is_in = isinstance(operator, (ast.In, ast.NotIn))
@@ -360,6 +363,8 @@ def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr
         return call_of("not_", found) if isinstance(operator, (ast.NotIn, ast.IsNot)) else found
     if isinstance(operator, (ast.Eq, ast.NotEq)):
         return call_of("equal" if isinstance(operator, ast.Eq) else "not_equal", left, right)
+    if isinstance(left, (ast.Tuple, ast.List)) or isinstance(right, (ast.Tuple, ast.List)):
+        return call_of("ordered", constant(ORDERS[type(operator)]), left, right)
     return ast.Compare(left, [operator], [right])
 
 

@@ -12,7 +12,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
 from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.cells import Cell
-from numbagraph.frontend.capture.comparison import equal, not_equal
+from numbagraph.frontend.capture.comparison import equal, not_equal, ordered
 from numbagraph.frontend.capture.consumers import consumer
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change
 from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expression, not_, or_, truth, while_
@@ -84,6 +84,7 @@ __all__ = [
     "not_",
     "not_equal",
     "or_",
+    "ordered",
     "pick",
     "raise_",
     "returned",
