@@ -35,13 +35,15 @@ class Retried:
         try:
             return self._call_version(arguments, traced, leaves)
         except ShapeError as error:
-            if traced.outputs.has_effects or not self.convert.needed:
+            if traced.outputs.has_effects:
                 raise
             if traced.may_skip_statements:
                 try:
                     return self._call_version(arguments, self._apart(arguments, traced), leaves)
                 except ShapeError:
                     pass
+            if not self.convert.needed:
+                raise
             try:
                 return self._call_with_numbers(arguments)
             except Exception:  # noqa: BLE001  the first one speaks of the function as it is
