@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
@@ -17,8 +18,10 @@ from numbagraph.ops.creation import iota
 
 def call_method(ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
     """A method of a ufunc, on tracers and arrays."""
-    if ufunc.signature is not None or ufunc.nout != 1 or (ufunc.nin != 2 and method != "at"):
+    if ufunc.signature is not None or ufunc.nin != (1 if method == "at" and len(operands) == 2 else 2):
         raise TraceError(f"{ufunc.__name__}.{method} is not supported in a traced function\n  at {user_source()}")
+    if method != "outer" and ufunc.nout != 1:
+        raise ValueError(f"{method} only supported for functions returning a single value")
     return METHODS[method](ufunc, *operands, **options)
 
 
@@ -31,16 +34,40 @@ def outer(ufunc: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
     return ufunc(left[(..., *[None] * right.ndim)], right, **options)
 
 
-def leading(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any) -> Any:
+def leading(ufunc: np.ufunc, array: Any, axis: int, dtype: Any) -> Any:
     """The array with the axis of a reduction first, in the dtype in which the ufunc reduces."""
-    if not isinstance(axis, (int, np.integer)):
-        if not isinstance(axis, (tuple, type(None))) or (array.ndim if axis is None else len(axis)) != 1:
-            raise TraceError(
-                f"{ufunc.__name__} along several axes: reduce along one after the other\n  at {user_source()}"
-            )
-        axis = 0 if axis is None else axis[0]
     wanted = np.dtype(dtype) if dtype is not None else loop_dtype(ufunc, array.dtype)
     return np.moveaxis(array.astype(wanted, copy=False), axis, 0)
+
+
+def require_rank(array: Any, what: str) -> None:
+    if not array.ndim:
+        raise TypeError(f"cannot {what} on a scalar")
+
+
+def first_of(rows: Any) -> Any:
+    """The first row, or zeros where there is none."""
+    return rows[:1].sum(axis=0, dtype=rows.dtype)
+
+
+def reduced_axes(ufunc: np.ufunc, array: Any, axis: Any) -> tuple[int, ...]:
+    """The axes of a reduction, counted from the left; a number has none, and may be reduced along its first."""
+    if not array.ndim and axis in (0, -1):
+        return ()
+    axes = tuple(range(array.ndim)) if axis is None else normalize_axis_tuple(axis, array.ndim)
+    if len(axes) > 1 and ufunc.identity is None:
+        text = f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
+        raise ValueError(text)
+    return axes
+
+
+def rows_of(array: Any, axes: tuple[int, ...]) -> Any:
+    """The elements along some axes, one after the other along the first."""
+    if len(axes) == 1:
+        return np.moveaxis(array, axes[0], 0)
+    moved = np.moveaxis(array, axes, tuple(range(len(axes))))
+    count = shapes.product(moved.value.shape[: len(axes)])
+    return moved.reshape((count if isinstance(count, int) else Tracer(count), *moved.shape[len(axes) :]))
 
 
 def loop_dtype(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype:
@@ -58,36 +85,50 @@ def reduce(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    if where is not True:
-        raise TraceError(f"where= of {ufunc.__name__}.reduce is not supported here\n  at {user_source()}")
     given = as_array(array)
-    rows = leading(ufunc, given, axis, dtype)
-    if initial is None and ufunc.identity is not None:
-        initial = ufunc.identity
+    axes = reduced_axes(ufunc, given, axis)
+    rows = rows_of(given.astype(loop_dtype(ufunc, given.dtype) if dtype is None else dtype, copy=False), axes)
+    initial = ufunc.identity if initial is None else initial
     if initial is None:
-        text = f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
-        shapes.require(shapes.compare("greater", rows.value.shape[0], 0), text, ValueError)
+        shapes.require(shapes.compare("greater", rows.value.shape[0], 0), no_identity(ufunc, where), ValueError)
         first, start = rows[0], 1
     else:
-        first, start = np.zeros_like(rows[:1].sum(axis=0), dtype=rows.dtype) + np.asarray(initial).astype(rows.dtype), 0
-    total = fori_loop(start, rows.shape[0], lambda i, so_far: ufunc(so_far, rows[i]), first)
-    return np.expand_dims(total, axis) if keepdims else total
+        first, start = np.zeros_like(first_of(rows)) + np.asarray(initial).astype(rows.dtype), 0
+    if where is True:
+        total = fori_loop(start, rows.shape[0], lambda i, so_far: ufunc(so_far, rows[i]), first)
+    elif initial is None:
+        raise ValueError(no_identity(ufunc, where))
+    else:
+        mask = rows_of(np.broadcast_to(as_array(where), given.shape), axes)
+        total = fori_loop(start, rows.shape[0], lambda i, now: np.where(mask[i], ufunc(now, rows[i]), now), first)
+    return np.expand_dims(total, axes) if keepdims else total
+
+
+def no_identity(ufunc: np.ufunc, where: Any) -> str:
+    if where is True:
+        return f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+    name = ufunc.__name__
+    return (
+        f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'"
+    )
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) -> Any:
     given = as_array(array)
+    require_rank(given, "accumulate")
     rows = leading(ufunc, given, axis, dtype)
 
     def step(so_far: Any, row: Any) -> tuple[Any, Any]:
         now = ufunc(so_far, row)
         return now, now
 
-    _, rest = scan(step, np.copy(rows[0]), rows[1:])
+    _, rest = scan(step, first_of(rows), rows[1:])
     return np.moveaxis(np.concatenate([rows[:1], rest]), 0, axis)
 
 
 def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
     given, starts = as_array(array), as_array(indices)
+    require_rank(given, "reduceat")
     rows = leading(ufunc, given, axis, dtype)
     length = rows.shape[0]
     inside = (starts >= 0) & (starts < length)
@@ -114,11 +155,8 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
 
     def step(i: Any, so_far: Any) -> Any:
         place = flat[i]
-        now = ufunc(so_far[place]) if values is None else ufunc(so_far[place], values[i])
-        if not np.can_cast(now.dtype, array.dtype, "same_kind"):
-            raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {now.dtype} to {array.dtype}")
         result = np.copy(so_far)
-        result[place] = now
+        result[place] = ufunc(so_far[place]) if values is None else ufunc(so_far[place], values[i])
         return result
 
     array[...] = fori_loop(0, flat.shape[0], step, array.reshape(-1)).reshape(array.shape)
