@@ -43,7 +43,7 @@ def pages() -> dict[str, str]:
 
 def row(name: str, call: str | None, reason: str) -> str:
     shown = "" if call is None else f"`{call}`".replace("|", "\\|")
-    return f"| `{name}` | {shown} | {'no: ' + reason.replace('|', ' ')[:160].rstrip() if reason else 'yes'} |"
+    return f"| `{name}` | {shown} | {'no: ' + reason.replace('|', ' ') if reason else 'yes'} |"
 
 
 def main() -> int:

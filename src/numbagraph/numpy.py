@@ -9,10 +9,14 @@ NumPy's (the reference of each op). This is a namespace of the Python array API 
 import sys
 from typing import Any
 
+import numpy as np
+
 from numbagraph import fft as fft  # noqa: PLC0414  an extension of the standard, which is found here
 from numbagraph import linalg as linalg  # noqa: PLC0414
+from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.namespaces import Namespace
 from numbagraph.frontend.tracing import Tracer
+from numbagraph.ir.op import load
 
 _PLAIN = (
     "pi e inf nan newaxis euler_gamma bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 "
@@ -24,7 +28,7 @@ __getattr__ = _namespace.find
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The arrays along an axis, of which there are as many as its length: it must be known when the function is traced.
+    """The arrays along an axis, of which there are as many as its length: a function has a version for each length.
 
     Parameters
     ----------
@@ -42,10 +46,13 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     >>> import numpy as np
     >>> from numbagraph import graph_jit
     >>> import numbagraph.numpy as xp
-    >>> graph_jit(lambda x: xp.unstack(x.reshape(2, 2), axis=1)[0])(np.arange(4))
+    >>> graph_jit(lambda x: xp.unstack(x.reshape(2, -1), axis=1)[0])(np.arange(4))
     array([0, 2])
     """
-    return tuple(_namespace.find("moveaxis")(x, axis, 0))
+    if current_trace() is None:
+        return tuple(np.moveaxis(np.asarray(x), axis, 0))
+    found: tuple[Any, ...] = load("numbagraph.frontend.assembled:unstack")(x, axis=axis)
+    return found
 
 
 def __dir__() -> list[str]:

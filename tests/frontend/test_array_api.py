@@ -56,7 +56,5 @@ def test_unstacked_arrays_have_derivatives():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="Device not understood"):
         graph_jit(lambda x: xp.astype(x, xp.float32, device="gpu"))(x)
-    with pytest.raises(TypeError, match="iteration of a traced array"):
-        graph_jit(lambda x: xp.unstack(x))(x)
-    with pytest.raises(np.exceptions.AxisError, match="out of bounds"):
+    with pytest.raises(ValueError, match="at least 1-d"):
         graph_jit(lambda x: xp.unstack(x))(1.5)

@@ -175,9 +175,13 @@ def common_dtype(dtypes: Sequence[np.dtype]) -> np.dtype:
     return COMPLEX128 if is_complex else FLOAT64
 
 
+class NotSquareError(shapes.ShapeError, np.linalg.LinAlgError):
+    """A matrix that is not square, where NumPy raises its own error."""
+
+    __module__ = "numbagraph.shapes"
+
+
 def require_square(value: Value) -> None:
     text = "Last 2 dimensions of the array must be square"
-    rows, columns = (shapes.resolve(extent) for extent in value.shape[-2:])
-    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
-        raise np.linalg.LinAlgError(text)
-    shapes.require_same(rows, columns, text)
+    rows, columns = value.shape[-2:]
+    shapes.require_same(rows, columns, text, NotSquareError)

@@ -9,8 +9,18 @@ import numpy as np
 
 from numbagraph.frontend.unknown import Unknown
 
-COMPOSED = (np.apply_along_axis, np.apply_over_axes, np.piecewise)
-"""What calls a function of the user's: see `composed.py`."""
+COMPOSED = {
+    np.apply_along_axis: "composed",
+    np.apply_over_axes: "composed",
+    np.piecewise: "composed",
+    np.einsum_path: "assembled",
+    np.poly: "assembled",
+    np.polydiv: "assembled",
+    np.roots: "assembled",
+}
+"""What is written in other functions of tracers, by the module here that has a function of its name."""
+if hasattr(np, "unstack"):  # NumPy 2.1
+    COMPOSED[np.unstack] = "assembled"
 
 
 def kind_of(operand: Any) -> Any:

@@ -7,11 +7,6 @@ from typing import Any
 import numpy as np
 
 INSTEAD = {
-    "numpy.asarray_chkfinite": "np.isfinite(x).all() tells; numbagraph.check(...) raises an error",
-    "numpy.poly": "multiply the factors by np.convolve",
-    "numpy.polydiv": "divide outside of the traced function, or write the loop over the coefficients",
-    "numpy.roots": "np.linalg.eigvals of the companion matrix",
-    "numpy.unstack": "np.moveaxis(x, axis, 0)[i] is one of the arrays",
     "numpy.require": "np.asarray(x): arrays have no memory order in a traced function",
     "numpy.may_share_memory": "results of compiled functions never share memory",
     "numpy.shares_memory": "results of compiled functions never share memory",

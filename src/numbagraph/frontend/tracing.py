@@ -487,7 +487,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if function in WRITERS:
         return WRITERS[function](*args, **kwargs)
     if function in COMPOSED:
-        return load(f"numbagraph.frontend.composed:{function.__name__}")(*args, **kwargs)
+        return load(f"numbagraph.frontend.{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
     op = registry.find(function)
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))

@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.frontend.ufuncs import loop_dtype
 from numbagraph.frontend.writers import not_traced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -68,12 +69,6 @@ def rows_of(array: Any, axes: tuple[int, ...]) -> Any:
     moved = np.moveaxis(array, axes, tuple(range(len(axes))))
     count = shapes.product(moved.value.shape[: len(axes)])
     return moved.reshape((count if isinstance(count, int) else Tracer(count), *moved.shape[len(axes) :]))
-
-
-def loop_dtype(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype:
-    """The dtype in which a ufunc reduces: one that its loop takes and gives."""
-    found = ufunc.resolve_dtypes((None, dtype, None), reduction=True)
-    return np.dtype(found[0])
 
 
 def reduce(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, convert, kind_of
 from numbagraph.frontend.refusals import unsupported
+from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import Op
+from numbagraph.ir.values import Op, Value
+from numbagraph.ops.shape import expand_at, move
 
 
 def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -27,6 +30,8 @@ def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dic
         return function(
             *values, **{"axis": 0, **given}
         )  # NumPy's functions reduce over all axes, methods over the first
+    if ufunc.signature is not None and not {"axis", "axes", "keepdims"}.isdisjoint(options):
+        return along_axes(ufunc, [as_value(each) for each in values], **options)
     dtype, casting = options.pop("dtype", None), options.pop("casting", "same_kind")
     if options.pop("where", True) is not True:
         raise TypeError(f"where= of {ufunc.__name__} leaves elements undefined: use numpy.where on the result")
@@ -35,11 +40,17 @@ def of_ufunc(ufunc: np.ufunc, method: str, values: tuple[Any, ...], options: dic
     return op(*values) if dtype is None and casting == "same_kind" else of_dtype(op, ufunc, values, dtype, casting)
 
 
+def loop_dtype(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype:
+    """The dtype in which a ufunc reduces: one that its loop takes and gives."""
+    found = ufunc.resolve_dtypes((None, dtype, None), reduction=True)
+    return np.dtype(found[0])
+
+
 def reduced(
     op: Op, ufunc: np.ufunc, array: Any, dtype: Any = None, initial: Any = None, where: Any = True, **options: Any
 ) -> Any:
     """``reduce`` of a ufunc whose op, a function of NumPy, takes fewer options."""
-    if dtype is not None and resolved(ufunc, dtype) != dtype:
+    if dtype is not None and loop_dtype(ufunc, np.dtype(dtype)) != dtype:
         raise TypeError(f"No loop matching the specified signature and casting was found for ufunc {ufunc.__name__}")
     value = array if dtype is None else registry["cast"](array, dtype)
     if ufunc.identity is None:
@@ -48,6 +59,31 @@ def reduced(
         value = registry["where"](where, value, ufunc.identity)
     found = op(value, **options)
     return found if initial is None else registry[ufunc.__name__](found, initial)
+
+
+def along_axes(
+    ufunc: np.ufunc, values: list[Value], axis: Any = None, axes: Any = None, keepdims: bool = False, **options: Any
+) -> Any:
+    """A ufunc of matrices and vectors that lie along other axes than the last ones."""
+    ranks = [len(each.split(",")) if each else 0 for each in re.findall(r"\((.*?)\)", str(ufunc.signature))]
+    if axes is None:
+        if set(ranks) - {0, 1}:
+            raise TypeError(f"{ufunc.__name__}: axis can only be used with a single shared core dimension")
+        axes = [(-1 if axis is None else axis,)] * ufunc.nin
+    places: list[tuple[Any, ...]] = [each if isinstance(each, tuple) else (each,) for each in axes]
+    for number, (value, own) in enumerate(zip(values, places, strict=False)):
+        if value.ndim < len(own):
+            raise ValueError(f"{ufunc.__name__}: operand {number} has {value.ndim} dimensions, and needs {len(own)}")
+        source = [shapes.normalise_axis(each, value.ndim) + value.ndim for each in own]
+        values[number] = move(value, source, range(value.ndim - len(own), value.ndim))
+    found = of_ufunc(ufunc, "__call__", tuple(values), options)
+    if keepdims:
+        if ranks[-1] or len(set(places[: ufunc.nin])) > 1:
+            raise TypeError(f"{ufunc.__name__} does not support keepdims")
+        return expand_at(found, [shapes.normalise_axis(places[0][0], found.ndim + 1) + found.ndim + 1])
+    given = places[ufunc.nin] if len(places) > ufunc.nin else ()
+    destination = [shapes.normalise_axis(each, found.ndim) + found.ndim for each in given]
+    return move(found, range(found.ndim - len(given), found.ndim), destination) if given else found
 
 
 def of_dtype(op: Op, ufunc: np.ufunc, operands: tuple[Any, ...], dtype: Any, casting: Any) -> Any:

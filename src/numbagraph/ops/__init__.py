@@ -48,7 +48,9 @@ DEFERRED = {
     ),
     "calculus": ("cross cumulative_prod cumulative_sum ediff1d gradient interp trapezoid unwrap vector_cross"),
     "ciphers": "threefry2x32 unit_interval",
-    "closeness": "allclose array_equal array_equiv isclose iscomplex isneginf isposinf isreal real_if_close",
+    "closeness": (
+        "allclose array_equal array_equiv asarray_chkfinite isclose iscomplex isneginf isposinf isreal real_if_close"
+    ),
     "combinatorial": "factorial multigammaln perm",
     "covariance": "corrcoef correlate cov",
     "distribution_functions": (
@@ -109,7 +111,7 @@ DEFERRED = {
         "sparse_sampled_product_columns sparse_solve_triangular sparse_transposed_product "
         "sparse_transposed_product_columns sparse_transposition"
     ),
-    "tensors": "logspace tensorinv tensorsolve",
+    "tensors": "geomspace logspace tensorinv tensorsolve",
     "wave_functions": (
         "mathieu_a mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 "
         "mathieu_sem obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv pbdv pbvv pbwa pro_ang1 "

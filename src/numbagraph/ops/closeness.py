@@ -11,7 +11,7 @@ from numbagraph.blockwise.lengths import both
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL
+from numbagraph.ir.types import BOOL, canonical_dtype
 from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import absolute, imag
 from numbagraph.ops.comparison import (
@@ -29,6 +29,14 @@ from numbagraph.ops.creation import ones_like, zeros_like
 from numbagraph.ops.floating import signbit
 from numbagraph.ops.reduction import all
 from numbagraph.ops.slicing import narrow
+
+
+@decomposition(np.asarray_chkfinite, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)),)], view_of=True)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Value:
+    value = as_strong(a) if dtype is None else convert(as_strong(a), canonical_dtype(dtype))
+    if value.dtype.kind in "fc":
+        shapes.require(all(isfinite(value)), "array must not contain infs or NaNs", ValueError)
+    return registry["asarray"](value)
 
 
 def close_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

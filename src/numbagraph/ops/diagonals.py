@@ -9,12 +9,12 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, less
-from numbagraph.blockwise.promotion import as_value
+from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.values import ArrayType, Extent, Value
+from numbagraph.ir.values import ArrayType, Extent, Op, Value
 from numbagraph.ops.comparison import equal
-from numbagraph.ops.creation import iota, number_as, zeros
+from numbagraph.ops.creation import iota, number_as, tri, zeros
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.shape import expand_dims, move
 
@@ -111,3 +111,24 @@ def diag(v: Any, k: Any = 0) -> Value:
     if as_extent(k) == 0:
         return diagonal_matrix(value, (value.shape[0], value.shape[0]))
     return beside_diagonal(value, k)
+
+
+def declare_triangle(reference: Any, lower: bool) -> Op:
+    """An operation on the last two dimensions; a vector is each row of a square matrix, since it broadcasts."""
+
+    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+        return [*[(draw(rng, dtype, (3, 4)), k) for k in (0, 1, -1)], (draw(rng, dtype, (3,)),)]
+
+    def triangle(m: Any, k: Any = 0) -> Value:
+        value = as_strong(m)
+        if not value.ndim:
+            raise TypeError(f"{reference.__name__} takes an array of at least one dimension")
+        mask = tri(value.shape[-min(value.ndim, 2)], value.shape[-1], k=k if lower else as_extent(k) - 1, dtype=bool)
+        zero = number_as(0, value.dtype)
+        return registry["where"](mask, value, zero) if lower else registry["where"](mask, zero, value)
+
+    return decomposition(reference, samples=samples)(triangle)
+
+
+tril = declare_triangle(np.tril, lower=True)
+triu = declare_triangle(np.triu, lower=False)

@@ -106,6 +106,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
     given = at_least(given, value.ndim)
     if is_one:
         given = move(given, [0], [first])
+    if is_one or shapes.resolve(positions.shape[0]) == 1:
         count = given.shape[first]
         positions = broadcast_value(positions, (count,))
     count = positions.shape[0]

@@ -18,7 +18,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
-from numbagraph.ops.creation import along, filled, number_as, tri
+from numbagraph.ops.creation import along, filled
 from numbagraph.ops.gathering import gather_value, list_of_positions, scatter
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import (
@@ -27,6 +27,8 @@ from numbagraph.ops.shape import (
     copy,
     expand_at,
     expand_dims,
+    move,
+    permute,
     ravel,
     reshape_value,
 )
@@ -89,6 +91,13 @@ def pieces_of(value: Value) -> list[Value]:
     return [index(value, number) for number in range(length)]
 
 
+def rows_joined(rows: Value, axis: int) -> Value:
+    """The arrays along the first dimension of one, joined along an axis of theirs (counted from the left)."""
+    shape = list(rows.shape[1:])
+    shape[axis] = shapes.multiply(rows.shape[0], shape[axis])
+    return reshape_value(move(rows, [0], [axis]), shape)
+
+
 def converted(values: Sequence[Value], dtype: Any, casting: Any) -> list[Value]:
     """Arrays of one dtype: the one given, or the one that NumPy would give the result."""
     common = common_dtype([kind_of(value) for value in values])
@@ -102,6 +111,13 @@ def concatenate_frontend(
     op: Op, arrays: Any, axis: Any = 0, out: None = None, dtype: Any = None, casting: str = "same_kind"
 ) -> Value:
     refuse_out(op.name, out)
+    if isinstance(arrays, Value) and arrays.ndim > 1:
+        (rows,) = converted([arrays], dtype, casting)
+        return (
+            ravel(rows)
+            if axis is None
+            else rows_joined(rows, shapes.normalise_axis(axis, rows.ndim - 1) + rows.ndim - 1)
+        )
     values = pieces_of(arrays) if isinstance(arrays, Value) else [as_value(each) for each in arrays]
     if not values:
         raise ValueError("need at least one array to concatenate")
@@ -160,6 +176,9 @@ concatenate = registry.register(
 )
 def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Value:
     refuse_out("stack", out)
+    if isinstance(arrays, Value) and arrays.ndim:
+        (rows,) = converted([arrays], dtype, casting)
+        return copy(move(rows, [0], [shapes.normalise_axis(axis, rows.ndim) + rows.ndim]))
     values = as_sequence(arrays)
     if not values:
         raise ValueError("need at least one array to stack")
@@ -176,6 +195,10 @@ def declare_stack(reference: Any, ndim: int, axis: int) -> Op:
     """Declare a concatenation along a fixed axis of arrays of at least so many dimensions."""
 
     def joined(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Value:
+        if isinstance(tup, Value) and tup.ndim:
+            (rows,) = converted([tup], dtype, casting)
+            shape = at_least(index(rows, 0), ndim).shape
+            return rows_joined(reshape_value(rows, (rows.shape[0], *shape)), 0 if len(shape) == 1 else axis)
         values = [at_least(value, ndim) for value in as_sequence(tup)]
         along_axis = 0 if values[0].ndim == 1 else axis
         return concatenate(values, along_axis, dtype=dtype, casting=casting)
@@ -192,6 +215,10 @@ dstack = declare_stack(np.dstack, 3, 2)
 
 @decomposition(np.column_stack, samples=lambda rng, dtype: [((draw(rng, dtype, (3,)), draw(rng, dtype, (3, 2))),)])
 def column_stack(tup: Any) -> Value:
+    if isinstance(tup, Value) and tup.ndim > 2:
+        return rows_joined(tup, 1)
+    if isinstance(tup, Value) and tup.ndim:
+        return copy(permute(at_least(tup, 2), (1, 0)) if tup.ndim == 2 else at_least(tup, 2))
     values = [at_least(value, 1) for value in as_sequence(tup)]
     return concatenate([expand_at(value, (1,)) if value.ndim == 1 else value for value in values], 1)
 
@@ -222,7 +249,7 @@ def tile(A: Any, reps: Any) -> Value:
 
 @decomposition(np.repeat, samples=lambda rng, dtype: [(draw(rng, dtype, (3, 2)), 2), (draw(rng, dtype, (3, 2)), 3, 0)])
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Value:
-    value = ravel(a) if axis is None else as_strong(a)
+    value = ravel(a) if axis is None else at_least(as_strong(a), 1)
     position = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     if isinstance(repeats, (list, tuple)) or getattr(repeats, "ndim", 0):
         counts = list_of_positions(repeats) if isinstance(repeats, (list, tuple)) else as_value(repeats)
@@ -301,6 +328,7 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
         (draw(rng, dtype, (3, 4)), (1, 2)),
         (draw(rng, dtype, ()), 2),
         *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
+        *[(draw(rng, dtype, (3, 4)), (2, 9), mode, Keywords(reflect_type="odd")) for mode in ("reflect", "symmetric")],
         *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
         *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
     ],
@@ -422,6 +450,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
     value = as_strong(a)
+    if not n:
+        return value
     axis = shapes.normalise_axis(axis, value.ndim)
     pieces = [diff_end(prepend, value, axis), value, diff_end(append, value, axis)]
     given = [piece for piece in pieces if piece is not None]
@@ -443,27 +473,6 @@ def diff_end(end: Any, value: Value, axis: int) -> Value | None:
     shape = list(value.shape)
     shape[axis] = 1
     return broadcast_value(end, shape)
-
-
-def declare_triangle(reference: Any, lower: bool) -> Op:
-    """An operation on the last two dimensions; a vector is each row of a square matrix, since it broadcasts."""
-
-    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-        return [*[(draw(rng, dtype, (3, 4)), k) for k in (0, 1, -1)], (draw(rng, dtype, (3,)),)]
-
-    def triangle(m: Any, k: Any = 0) -> Value:
-        value = as_strong(m)
-        if not value.ndim:
-            raise TypeError(f"{reference.__name__} takes an array of at least one dimension")
-        mask = tri(value.shape[-min(value.ndim, 2)], value.shape[-1], k=k if lower else as_extent(k) - 1, dtype=bool)
-        zero = number_as(0, value.dtype)
-        return registry["where"](mask, value, zero) if lower else registry["where"](mask, zero, value)
-
-    return decomposition(reference, samples=samples)(triangle)
-
-
-tril = declare_triangle(np.tril, lower=True)
-triu = declare_triangle(np.triu, lower=False)
 
 
 @decomposition(

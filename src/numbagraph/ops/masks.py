@@ -216,7 +216,10 @@ def casted(value: Any, dtype: np.dtype, casting: str, what: str) -> Value:
 
 def copied(own: Value, src: Any, casting: str, where: Any) -> Value:
     """What ``np.copyto(own, src, casting, where)`` makes of ``own``."""
-    given = broadcast_value(casted(src, own.dtype, casting, "copyto"), own.shape)
+    given = as_value(src)
+    if given.type.weak and casting != "unsafe" and "biufc".index(given.dtype.kind) > "biufc".index(own.dtype.kind):
+        raise TypeError(f"copyto: cannot cast from {given.dtype} to {own.dtype} according to the rule {casting!r}")
+    given = broadcast_value(casted(given, own.dtype, casting, "copyto"), own.shape)
     return registry["where"](broadcast_value(mask_of(where), own.shape), given, own)
 
 
@@ -238,7 +241,8 @@ def computed_under(own: Value, where: Any, function: Callable[..., Value], opera
 
 def put_mask(own: Value, mask: Any, values: Any) -> Value:
     """What ``np.putmask(own, mask, values)`` makes of ``own``: values stand where they are, and are repeated."""
-    values = casted(values, own.dtype, "safe", "putmask")
+    is_array = isinstance(values, (np.ndarray, np.generic, Value))
+    values = casted(values, own.dtype, "safe" if is_array else "unsafe", "putmask")
     mask = fitting(mask, own, "putmask: mask and data must be the same size")
     alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
     if values.ndim and not alike:

@@ -9,6 +9,7 @@ from numbagraph.blockwise.lengths import as_length, both
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.gathering import gather_value
@@ -46,11 +47,6 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any], pai
 
 def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kind: str) -> Value:
     """Margins of elements that stand elsewhere in the array."""
-    if kind != "even":
-        raise NotImplementedError(
-            "pad with reflect_type='odd' is not supported in a traced function: write "
-            "np.concatenate([2 * x[:1] - x[k:0:-1], x, 2 * x[-1:] - x[-2 : -k - 2 : -1]])"
-        )
     length = shapes.as_value(value.shape[axis])
     total = shapes.add(shapes.add(before, value.shape[axis]), after)
     number = iota(total) - shapes.as_value(before)
@@ -59,11 +55,36 @@ def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kin
         return gather_value(value, [clipped(number, last)], axis, checked=False)
     if mode == "wrap":
         return gather_value(value, [registry["remainder"](number, registry["maximum"](length, 1))], axis, checked=False)
+    if kind == "odd":
+        return mirrored(value, axis, number, mode == "symmetric")
     period = registry["maximum"](2 * last if mode == "reflect" else 2 * length, 1)
     inside = registry["remainder"](number, period)
     mirror = period - inside - (0 if mode == "reflect" else 1)
     position = clipped(registry["minimum"](inside, mirror), last)
     return gather_value(value, [position], axis, checked=False)
+
+
+def mirrored(value: Value, axis: int, number: Value, with_edge: bool) -> Value:
+    """Elements beyond an edge as far from it as their mirror images are, on the other side; beyond those again."""
+    if value.dtype == BOOL:
+        return convert(mirrored(convert(value, INT64), axis, number, with_edge), BOOL)
+    length = shapes.as_value(value.shape[axis])
+    last, offset = length - 1, int(with_edge)
+    period = registry["maximum"](2 * last + 2 * offset, 1)
+    distance = registry["where"](number < 0, -number - offset, number)  # from the first element, to the right
+    inside = registry["remainder"](distance, period)
+    is_image = inside > last
+    position = clipped(registry["where"](is_image, 2 * last + offset - inside, inside), last)
+    first, end = narrow(value, axis, 0, 1), narrow(value, axis, shapes.subtract(value.shape[axis], 1), 1)
+    spread = tuple(range(1 + axis, 0))
+    rounds, is_image, is_left = (
+        registry["expand_dims"].bind(each, axes=spread) if spread else each
+        for each in (registry["floor_divide"](distance, period), is_image, number < 0)
+    )
+    found = gather_value(value, [position], axis, checked=False)
+    found = registry["where"](is_image, 2 * end - found, found)
+    found = registry["where"](rounds > 0, found + 2 * rounds * (end - first), found)
+    return convert(registry["where"](is_left, 2 * first - found, found), value.dtype)
 
 
 def require_some(value: Value, axis: int, before: Extent, after: Extent) -> None:

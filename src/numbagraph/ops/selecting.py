@@ -15,7 +15,7 @@ from numbagraph.ir.values import Value
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import gather_value, put_at
 from numbagraph.ops.masks import selected
-from numbagraph.ops.shape import broadcast_value, expand_at, permute, ravel, reshape_value
+from numbagraph.ops.shape import at_least, broadcast_value, expand_at, permute, ravel, reshape_value
 
 
 def thinned(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
@@ -74,7 +74,7 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Value:
     mask = truth(condition)
     if mask.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    value = ravel(a) if axis is None else as_value(a)
+    value = ravel(a) if axis is None else at_least(as_value(a), 1)
     first = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     if shapes.same(mask.shape[0], value.shape[first]):
         return selected(value, mask, first)

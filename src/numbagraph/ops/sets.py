@@ -18,7 +18,7 @@ from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.masks import selected
 from numbagraph.ops.selecting import unique, unique_samples
 from numbagraph.ops.shape import ravel
-from numbagraph.ops.sorting import searchsorted, sort
+from numbagraph.ops.sorting import argsort, searchsorted, sort
 
 
 def member_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -61,6 +61,10 @@ def pair_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
     return [(left, right), (left, right[:0]), (left[:0], right), (left, left)]
 
 
+def with_places(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [*calls, *[(*each, Keywords(return_indices=True)) for each in calls]]
+
+
 def both(ar1: Any, ar2: Any) -> tuple[Value, Value]:
     left, right = promote(common_rule(), (as_strong(ar1), as_strong(ar2)))
     return unique(left), unique(right)
@@ -71,12 +75,33 @@ def union1d(ar1: Any, ar2: Any) -> Value:
     return unique(registry["concatenate"](list(promote(common_rule(), (ar1, ar2))), None))
 
 
-@decomposition(np.intersect1d, samples=pair_samples)
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Value:
+@decomposition(np.intersect1d, samples=lambda rng, dtype: with_places(pair_samples(rng, dtype)))
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     if return_indices:
-        raise NotImplementedError("intersect1d with return_indices=True: use np.isin and np.flatnonzero")
+        left, right = promote(common_rule(), (as_strong(ar1), as_strong(ar2)))
+        return common_places(left, right, assume_unique)
     merged = sort(registry["concatenate"](list(both(ar1, ar2))))
     return selected(merged[:-1], equal(merged[1:], merged[:-1]), 0)
+
+
+def common_places(left: Value, right: Value, assume_unique: bool) -> tuple[Value, Value, Value]:
+    """The elements that are in both arrays, and where they stand first in each."""
+    first = second = None
+    if assume_unique:
+        left, right = ravel(left), ravel(right)
+    else:
+        found: Any = (unique(left, return_index=True), unique(right, return_index=True))
+        (left, first), (right, second) = found
+    merged = registry["concatenate"]([left, right])
+    order = argsort(merged, kind="stable")
+    merged = gather_value(merged, [order], -1, checked=False)
+    twice = equal(merged[1:], merged[:-1])
+    places = selected(order[:-1], twice, 0), selected(order[1:], twice, 0) - shapes.as_value(left.shape[0])
+    indices = [
+        each if source is None else gather_value(source, [each], -1, checked=False)
+        for each, source in zip(places, (first, second), strict=True)
+    ]
+    return selected(merged[:-1], twice, 0), indices[0], indices[1]
 
 
 @decomposition(np.setxor1d, samples=pair_samples)

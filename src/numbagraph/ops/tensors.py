@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
-from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.promotion import as_strong, as_value, convert, inexact_rule, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import power
-from numbagraph.ops.creation import linspace
+from numbagraph.ops.arithmetic import power, sign
+from numbagraph.ops.comparison import equal, greater, logical_and, not_equal
+from numbagraph.ops.creation import iota, linspace
+from numbagraph.ops.exponential import log10
 from numbagraph.ops.linalg.solutions import inv, solve
+from numbagraph.ops.reduction import all
+from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, move, ravel, reshape_value
 
 
@@ -67,4 +71,36 @@ def logspace(
     if scale.ndim:
         scale = expand_at(scale, (shapes.normalise_axis(axis, scale.ndim + 1) + scale.ndim + 1,))
     found = power(scale, exponents)
+    return found if dtype is None else convert(found, canonical_dtype(dtype))
+
+
+def geometric_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind != "f":
+        return []
+    ends = draw(rng, dtype, (2,), (1.0, 9.0))
+    return [
+        (ends, 20.0, 5),
+        (-ends, -ends[::-1].copy(), 4, False),
+        (ends, 3.0, 1),
+        (1.0, ends, Keywords(axis=-1, num=3)),
+    ]
+
+
+@decomposition(np.geomspace, samples=geometric_samples, ulp=32)
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Value:
+    first, last = promote(inexact_rule, (start, stop))
+    for each in (first, last):
+        some = not_equal(each, 0)
+        shapes.require(all(some) if some.ndim else some, "Geometric sequence cannot include zero", ValueError)
+    direction = sign(first)
+    first, last = first / direction, last / direction
+    found = logspace(log10(first), log10(last), num, endpoint)
+    count = found.shape[0]
+    number = expand_at(iota(count), range(1, found.ndim))
+    if endpoint:
+        is_last = logical_and(equal(number, shapes.as_value(count) - 1), greater(number, 0))
+        found = where(is_last, last, found)
+    found = where(equal(number, 0), first, found) * direction
+    place = shapes.normalise_axis(axis, found.ndim) + found.ndim
+    found = move(found, [0], [place])
     return found if dtype is None else convert(found, canonical_dtype(dtype))

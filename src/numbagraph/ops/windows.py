@@ -21,7 +21,7 @@ from numbagraph.ops.nan_statistics import filled as without_gaps
 from numbagraph.ops.nan_statistics import with_gaps
 from numbagraph.ops.reduction import all, any, argmax, argmin, highest, lowest, sum
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import broadcast_value, expand_at, move, ravel, reshape_value
+from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, ravel, reshape_value
 
 
 def window_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -47,7 +47,7 @@ def sliding_window_view(
             shapes.compare("greater_equal", length, 0), "`window_shape` cannot contain negative values", ValueError
         )
         count = shapes.add(shapes.subtract(value.shape[place], length), 1)
-        fits = shapes.compare("greater_equal", count, 0)
+        fits = shapes.compare("greater_equal", count, 1)
         shapes.require(fits, "window shape cannot be larger than input array shape", ValueError)
         positions = expand_at(iota(shapes.maximum(count, 0)), (1,)) + iota(length)
         value = gather_value(value, [positions], place - value.ndim, checked=False)
@@ -96,7 +96,7 @@ def bit_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
 
 @decomposition(np.packbits, samples=bit_samples)
 def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Value:
-    value = ravel(as_strong(a)) if axis is None else as_strong(a)
+    value = ravel(as_strong(a)) if axis is None else at_least(as_strong(a), 1)
     if value.dtype.kind not in "iub":
         raise TypeError("Expected an input array of integer or boolean data type")
     place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
@@ -125,7 +125,7 @@ def byte_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 @decomposition(np.unpackbits, samples=byte_samples)
 def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Value:
-    value = ravel(as_strong(a)) if axis is None else as_strong(a)
+    value = ravel(as_strong(a)) if axis is None else at_least(as_strong(a), 1)
     if value.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
     place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim

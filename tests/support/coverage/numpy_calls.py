@@ -102,7 +102,7 @@ fromfunction: np.fromfunction(lambda r, c: r + c, (3, 3)) + S
 fromiter: np.fromiter((k * k for k in range(6)), float) * x
 full: np.full(6, s)
 full_like: np.full_like(x, 2.0)
-geomspace: np.geomspace(1.0, 1000.0, num=4) * s
+geomspace: np.geomspace(1.0, 1000.0 * s, num=4)
 gradient: np.gradient(x)
 hamming: np.hamming(6) * x
 hanning: np.hanning(6) * x
@@ -198,7 +198,7 @@ resize: np.resize(x, (2, 4))
 result_type: x.astype(np.result_type(x, np.float32))
 roll: np.roll(x, 2)
 rollaxis: np.rollaxis(C, 2)
-roots: np.roots(v)
+roots: np.prod(np.roots(x))
 rot90: np.rot90(A)
 round: np.round(x, 2)
 row_stack: np.row_stack((x, y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from numbagraph.frontend.capture.possibly import Possibly, is_none, is_present
 from numbagraph.frontend.capture.state import fitted, joined, kind
 from numbagraph.frontend.impure import spelled
 from numbagraph.frontend.python_numbers import OVERFLOW
+from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -195,6 +197,8 @@ def of_namespace(function: Function) -> Function | None:
 def of_op(function: Function) -> Function | None:
     """A function that an op stands for, also where NumPy would not ask a traced array: it holds one in a list, or is
     plain Python."""
+    if isinstance(function, Hashable) and function in COMPOSED:
+        return composed(function)
     op = None if isinstance(function, np.ufunc) else registry.find(function)
     if op is None:
         return None
@@ -204,6 +208,18 @@ def of_op(function: Function) -> Function | None:
             return function(*args, **kwargs)
         args, kwargs = with_arrays(args, kwargs)
         return apply(op, *args, **kwargs)
+
+    return call
+
+
+def composed(function: Function) -> Function:
+    """A function of NumPy that is written in others here."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not is_traced(args, kwargs):
+            return function(*args, **kwargs)
+        args, kwargs = with_arrays(args, kwargs)
+        return load(f"numbagraph.frontend.{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
 
     return call
 
