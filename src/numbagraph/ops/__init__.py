@@ -52,6 +52,7 @@ DEFERRED = {
         "allclose array_equal array_equiv asarray_chkfinite isclose iscomplex isneginf isposinf isreal real_if_close"
     ),
     "combinatorial": "factorial multigammaln perm",
+    "compaction": "true_positions",
     "covariance": "corrcoef correlate cov",
     "distribution_functions": (
         "bdtr bdtrc bdtri bdtrik bdtrin betaincc betainccinv btdtria btdtrib chdtr chdtrc chdtri chdtriv chndtr "

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lengths import as_extent
 from numbagraph.blockwise.promotion import convert
@@ -21,10 +19,9 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Extent, Node, Value, at_source, constant, toposort
-from numbagraph.ops.gathering import gather_value, put_at
+from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.masks import count_true, is_count, is_late, pack, unpack
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
-from numbagraph.ops.slicing import narrow
 
 
 class Form(Struct, eq=False):
@@ -326,16 +323,11 @@ def places(mask: Value) -> Value:
 
 
 def packed(node: Node) -> Value:
-    """The selected elements side by side: of the positions of all true elements, which stand at the front of an array,
-    as many as there are."""
+    """The selected elements side by side."""
     value, mask, count = node.inputs
     size = shapes.product(mask.shape)
     flat = reshape_value(mask, [size])
-    # what is not selected goes to one more place at the end
-    target = registry["where"](flat, places(mask) - 1, shapes.as_value(size))
-    room = registry["zeros"](shapes.add(size, 1), np.int64)
-    positions = put_at.bind(room, registry["iota"](size), target, axis=-1, checked=(False,))
-    chosen = narrow(positions, -1, 0, shapes.resolve(count))
+    chosen = registry["true_positions"](flat, shapes.resolve(count))
     first = value.ndim + node.attrs["axis"]
     rows = reshape_value(value, [*value.shape[:first], size, *value.shape[first + mask.ndim :]])
     return gather_value(rows, [chosen], first - rows.ndim, checked=False)
