@@ -21,7 +21,7 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
-from tests.fuzz import captured, gradients, loops, programs, statements
+from tests.fuzz import captured, gradients, loops, programs, statements, surface
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
 from tests.fuzz.runner import run_cases
@@ -311,3 +311,11 @@ def test_an_unexpected_error_is_a_difference():
     assert "IndexError" in report.differences[0][1]
     assert "1 differences" in report.text(["sin"])
     assert "not covered: sin" in report.text(["sin"])
+
+
+def test_calls_of_numpy_meet_wrong_values_and_dtypes(monkeypatch):
+    calls = [name for name in surface.names() if name.startswith(("tril ", "fliplr "))]
+    assert found(surface, calls, monkeypatch) == ""
+    change("tril", frontend=registry["triu"].frontend)
+    change("fliplr", frontend=registry["flipud"].frontend)
+    assert all("not" in found(surface, [name], monkeypatch) for name in calls)
