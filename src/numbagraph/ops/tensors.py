@@ -88,7 +88,7 @@ def geometric_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
 
 @decomposition(np.geomspace, samples=geometric_samples, ulp=32)
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Value:
-    first, last = promote(inexact_rule, (start, stop))
+    first, last, _ = promote(inexact_rule, (start, stop, np.zeros((), dtype)))
     for each in (first, last):
         some = not_equal(each, 0)
         shapes.require(all(some) if some.ndim else some, "Geometric sequence cannot include zero", ValueError)
