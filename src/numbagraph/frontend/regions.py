@@ -19,6 +19,7 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Dim, Extent, Input, Node, Value, constant, current_source, toposort
 from numbagraph.ops.control.common import may_fail
+from numbagraph.ops.masks import is_late
 from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
@@ -95,10 +96,16 @@ def trace_region(
         own = optree.tree_unflatten(structure, [Tracer(each, argument=True) for each in values])
         leaves, spec = flatten(function(*own))
         outputs = tuple(as_value(leaf_value(leaf, what)) for leaf in leaves)
-    used = frozenset([*scope.used, *given])
+    used = with_late_lengths([*scope.used, *given])
     outputs, guards = guards_without_masks(outputs, trace.guards.guards[mark:], used)
     del trace.guards.guards[mark:]
     return Body(outputs, spec, guards, used)
+
+
+def with_late_lengths(values: Sequence[Value]) -> frozenset[Value]:
+    """Values around a region, and how many elements masks select of them: no region counts that again."""
+    lengths = (shapes.resolve(extent) for each in values for extent in each.shape)
+    return frozenset([*values, *(each for each in lengths if isinstance(each, Node) and is_late(each))])
 
 
 def require_to_run(result: Value) -> None:
