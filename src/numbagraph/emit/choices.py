@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from numbagraph.emit.hints import depending_on, reads_along, reduces_with_strides
-from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar
+from numbagraph.emit.scalars import is_stretch
+from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.ir import Kernel, Scatter
@@ -46,6 +47,13 @@ def strided_loads(kernel: Kernel) -> list[Load]:
     apart = [each for each in found if not reads_along(loop, each)]
     simple = all(each.indices.count(loop) == 1 and len(inside.intersection(each.indices)) == 1 for each in apart)
     return apart if simple and len(apart) <= MOST_COPIED else []
+
+
+def stretches_of(kernel: Kernel) -> list[Apply]:
+    """The positions along dimensions whose lengths may turn out to be 1, if the innermost loop moves any of them."""
+    found = [each for each in kernel.scalars() if isinstance(each, Apply) and is_stretch(each)]
+    moves = any(kernel.loops[-1] in walk([each]) for each in found) if kernel.loops else False
+    return found if moves and not kernel.unrolled else []
 
 
 def computes_functions(scalars: Iterable[Scalar]) -> bool:

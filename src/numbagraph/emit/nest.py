@@ -11,7 +11,7 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
-from numbagraph.emit.choices import Choices, choices_for
+from numbagraph.emit.choices import Choices, choices_for, stretches_of
 from numbagraph.emit.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, reads_short_rows
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.scalars import Outside, ScalarEmitter
@@ -86,6 +86,8 @@ class KernelEmitter:
         self.preheaders: list[Emitter] = []
         self.flag: ir.Value | None = None
         self.in_blocks = not kernel.unrolled
+        self.has_vectors = True
+        self.stretches = stretches_of(kernel)
         self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction | Scan, list[ir.Value]] = {}
@@ -176,7 +178,7 @@ class KernelEmitter:
         start = self.function.append_basic_block("start")
         self.stack = ir.IRBuilder(entry)
         self.preheaders = [Emitter(ir.IRBuilder(start))]
-        builder = (self.emit_versions() if self.many_rows() else self.emit_level(0)).builder
+        builder = (self.emit_for_lengths() if self.stretches else self.emit_in_order()).builder
         result = builder.load(self.flag) if self.flag is not None else ir.Constant(I8, 0)
         builder.ret(builder.icmp_unsigned("!=", result, ir.Constant(I8, 0)))
         self.stack.branch(start)
@@ -189,6 +191,28 @@ class KernelEmitter:
         if self.hidden_zero is None:
             self.hidden_zero = self.stack.asm(ir.FunctionType(I64, [I64]), "", "=r,0", [ir.Constant(I64, 0)], False)
         return emitter.builder.add(step, self.hidden_zero)
+
+    def emit_in_order(self) -> Emitter:
+        return self.emit_versions() if self.many_rows() else self.emit_level(0)
+
+    def emit_for_lengths(self) -> Emitter:
+        """The nest twice: for computed lengths that are none of them 1, and for all others, which need no vectors.
+
+        LLVM does not take the question out of the loop, and gathers what may be one element or a row of them.
+        """
+        outer, before = self.preheaders[0], dict(self.scalars.values)
+        lengths = dict.fromkeys(self.scalars.value(each.arguments[1]) for each in self.stretches)
+        plain: ir.Value = ir.Constant(I1, 1)
+        for length in lengths:
+            plain = outer.builder.and_(plain, outer.builder.icmp_signed("!=", length, ir.Constant(I64, 1)))
+        full, other, after = (self.function.append_basic_block(name) for name in ("full", "other", "after"))
+        outer.builder.cbranch(plain, full, other)
+        for block, is_full in ((full, True), (other, False)):
+            self.scalars.values, self.totals, self.states = dict(before), {}, {}
+            self.scalars.stretches, self.has_vectors, self.in_blocks = not is_full, is_full, not self.kernel.unrolled
+            self.preheaders = [Emitter(ir.IRBuilder(block))]
+            (self.emit_in_order() if is_full else self.emit_level(0)).builder.branch(after)
+        return Emitter(ir.IRBuilder(after))
 
     def many_rows(self) -> bool:
         """Whether blocked sums run inside outer loops, where the bookkeeping of blocks would weigh on short rows."""
@@ -252,7 +276,9 @@ class KernelEmitter:
         following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
         index.add_incoming(following, end.builder.block)
         latch = end.builder.branch(head)
-        if not self.innermost(depth) and self.inlining.left == MOST_INLINED and reads_short_rows(self.kernel):
+        if not self.has_vectors and self.innermost(depth):
+            latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
+        elif not self.innermost(depth) and self.inlining.left == MOST_INLINED and reads_short_rows(self.kernel):
             # once the inner loop is unrolled, LLVM would gather vectors across the rows
             latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
         elif self.innermost(depth) and self.choices.strided:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
+from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
 
@@ -63,6 +64,11 @@ class FixedPlacement:
         return None
 
 
+def is_stretch(scalar: Scalar) -> bool:
+    """Whether a scalar is the position along a dimension whose length may be 1: it is 0 there."""
+    return isinstance(scalar, Apply) and scalar.emit is integers.stretch
+
+
 class ScalarEmitter:
     """Emits a graph of scalars, each once."""
 
@@ -71,6 +77,8 @@ class ScalarEmitter:
         self.placement = placement
         self.values: dict[Scalar, ir.Value] = {}
         """The scalars that have been emitted."""
+        self.stretches = True
+        """Whether lengths that are not known may be 1; otherwise one of them is none of a broadcast dimension."""
 
     def value(self, root: Scalar) -> ir.Value:
         """The register of a scalar, after emitting it and its operands unless they have been."""
@@ -90,6 +98,8 @@ class ScalarEmitter:
         if isinstance(scalar, Literal):
             return emitter.constant(scalar.value, scalar.dtype)
         if isinstance(scalar, Apply):
+            if not self.stretches and is_stretch(scalar):
+                return self.values[scalar.arguments[0]]
             return scalar.emit(emitter, *[Operand(self.values[each], each.dtype) for each in scalar.arguments])
         if isinstance(scalar, Load):
             copy = self.placement.copied(emitter, scalar)
