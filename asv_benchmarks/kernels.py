@@ -22,13 +22,14 @@ from rich.table import Table
 
 from examples.kernels import KERNELS, SIZES, arguments
 
+from . import kernels_jax, kernels_jax_algorithms
 from .cold import Absent, Cell, empty_cache, environment, run_child
-from .kernels_jax import VERSIONS
 from .results import Result, Results
 from .steady import Disagreement
 from .systems import Jax, Numba, Numbagraph, Numpy, System, Unsupported, copied, leaves
 from .workloads import Problem
 
+VERSIONS = {**kernels_jax.VERSIONS, **kernels_jax_algorithms.VERSIONS}
 MEASURED = tuple(size for size in SIZES if size != "other")
 FIRST = "first call"
 TITLES = {
@@ -268,18 +269,22 @@ def measure(options: Namespace, progress: Callable[[list[str], str], Iterable[st
 
 def print_means(console: Console, results: Results) -> None:
     """Geometric means of a peer's time over ours, of the kernels that both have."""
-    table = Table("times as fast as", *(peer for peer in SYSTEMS if peer != "numbagraph"))
+    peers = [peer for peer in SYSTEMS if peer != "numbagraph"]
+    table = Table("times as fast as", *peers, "the best")
     for what in TITLES:
-        cells = [mean(results, what, peer) for peer in SYSTEMS if peer != "numbagraph"]
+        cells = [mean(results, what, [peer]) for peer in peers] + [mean(results, what, peers)]
         table.add_row(what.removeprefix("kernels "), *cells)
     console.print("\n[bold]Geometric means (number of kernels, how many are slower than 0.8 times the peer)[/]")
     console.print(table)
 
 
-def mean(results: Results, what: str, peer: str) -> str:
-    rows = {result.row for result in results.of(what)}
-    times = [(results.seconds(what, row, peer), results.seconds(what, row, "numbagraph")) for row in rows]
-    ratios = [theirs / ours for theirs, ours in times if ours and theirs]
+def mean(results: Results, what: str, peers: Sequence[str]) -> str:
+    """Of the ratios to the best of some peers."""
+    ratios = []
+    for row in {result.row for result in results.of(what)}:
+        theirs = [time for peer in peers if (time := results.seconds(what, row, peer))]
+        ours = results.seconds(what, row, "numbagraph")
+        ratios += [min(theirs) / ours] if ours and theirs else []
     if not ratios:
         return "-"
     return f"{statistics.geometric_mean(ratios):.3g} ({len(ratios)}, {sum(each < 0.8 for each in ratios)})"

@@ -3,6 +3,7 @@
 `compare --page FILE` writes it at once, `python -m asv_benchmarks.page FILE.json... docs/benchmarks.md` later.
 """
 
+import statistics
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ The machine had other work meanwhile (a load of {load}, where {own} would be thi
 off, and are to be measured again on a quiet machine.
 ```
 """
+KERNELS = """The functions of [examples/kernels](../examples/kernels), without a change: plain NumPy, `graph_jit`,
+`numba.njit` of the same source where that compiles it, and a version in `jax.numpy` where one is written."""
 TITLES = {
     "run": ("A call", "In the steady state, at the largest size of each workload that was measured."),
     "scaling": ("By size", "Time a call over the number of what the workload counts."),
@@ -32,7 +35,14 @@ TITLES = {
     "growth": ("Compile time by size", "The first call of random graphs, by their number of operations."),
     "second": ("The first call in the next process", "With caches that an earlier process filled."),
     "import": ("Import", "In a new process."),
+    **{
+        f"kernels {size}": (f"Kernels as they are written, {size}", KERNELS)
+        for size in ("small", "medium", "large", "first call")
+    },
 }
+PEERS = ("numpy", "numba", "jax")
+SLOW = 0.9
+"""Ratios to the best peer below this are named."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +104,31 @@ def sections(results: Results) -> dict[str, list[Row]]:
     """What there is to show, by the names of `TITLES`."""
     run = rows_of(results, "run")
     many = [row for group in scaled(run).values() for row in group]
-    others = {what: rows_of(results, what) for what in ("compile", "growth", "second", "import")}
+    others = {what: rows_of(results, what) for what in TITLES if what not in ("run", "scaling")}
     return {what: rows for what, rows in {"run": largest(run), "scaling": many, **others}.items() if rows}
+
+
+def against_the_best(rows: list[Row]) -> Iterator[str]:
+    """Of the kernels in NumPy's style: the geometric mean of the best peer's time over numbagraph's, and what is slow.
+
+    Those in loops have a mean of their own, against `numba.njit` of that source.
+    """
+    loops = [row for row in rows if row.workload.endswith("_loops")]
+    arrays = [row for row in rows if row not in loops]
+    for name, found, peers in (("NumPy's style", arrays, PEERS), ("loops", loops, ("numba",))):
+        best = {
+            row.label: min(row.ratios()[peer] for peer in peers if peer in row.ratios())
+            for row in found
+            if any(peer in row.ratios() for peer in peers)
+        }
+        if best:
+            slow = [f"{label} ({ratio:.2g})" for label, ratio in best.items() if ratio < SLOW]
+            mean = statistics.geometric_mean(best.values())
+            yield (
+                f"{len(best)} kernels in {name}, against the best of {', '.join(peers)}: a geometric mean of {mean:.3g}"
+                f"; below {SLOW}: {', '.join(slow) or 'none'}."
+            )
+            yield ""
 
 
 def about_machine(document: dict[str, Any]) -> Iterator[str]:
@@ -117,6 +150,8 @@ def text(document: dict[str, Any], images: dict[str, str]) -> str:
         lines += [f"## {title}", "", about, ""]
         if what in images:
             lines += [f"![{title}]({images[what]})", ""]
+        if what.startswith("kernels"):
+            lines += against_the_best(rows)
         if what != "scaling":
             lines += [*table(rows), ""]
     return "\n".join(lines)

@@ -22,9 +22,9 @@ def draw(sections: dict[str, list["Row"]], folder: Path) -> dict[str, str]:
     mpl.use("Agg")
     folder.mkdir(parents=True, exist_ok=True)
     made = {}
-    for what, plot in (("run", ratios), ("scaling", by_size), ("compile", ratios), ("growth", by_size)):
+    for what, plot in PLOTS.items():
         if what in sections:
-            made[what] = f"benchmarks-{what}.png"
+            made[what] = f"benchmarks-{what.replace(' ', '-')}.png"
             plot(sections[what]).savefig(folder / made[what], dpi=100, bbox_inches="tight")
     return made
 
@@ -88,3 +88,13 @@ def by_size(rows: list["Row"]) -> Figure:
             shown.setdefault(label, handle)
     figure.legend(shown.values(), shown.keys(), loc="upper center", ncols=6, bbox_to_anchor=(0.5, 0.0))
     return figure
+
+
+PLOTS = {
+    "run": ratios,
+    "scaling": by_size,
+    "compile": ratios,
+    "growth": by_size,
+    "kernels medium": ratios,
+    "kernels first call": ratios,
+}
