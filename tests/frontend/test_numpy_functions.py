@@ -241,3 +241,20 @@ def test_histogram_of_elements_beside_the_edges(dtype):
         for found, expected in zip(compiled(x, bins, low, high), counts(x, bins, low, high), strict=True):
             np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
             np.testing.assert_allclose(found[1], expected[1], rtol=1e-6)
+
+
+def added_to_zeros(i, v):
+    total = np.zeros((5, *v.shape[1:]), v.dtype)
+    np.add.at(total, i, v)
+    return total
+
+
+@pytest.mark.parametrize("v", [np.array([0.1, -0.0, 1e300, 2.5]), np.arange(12).reshape(4, 3), np.ones(4, bool)])
+def test_sums_from_zero_are_those_of_add_at(v):
+    compiled = graph_jit(added_to_zeros)
+    for i in (np.array([1, 1, -5, 4]), np.array([2, 2, 2, 2]), np.array([0, 0, 0, 0], np.int32)):
+        found, expected = compiled(i, v), added_to_zeros(i, v)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(IndexError):
+        compiled(np.array([0, 1, 2, 5]), v)

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from numbagraph.frontend.loops import fori_loop, scan
-from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.frontend.tracing import TraceError, Tracer, apply, assigned_key, to_value, user_source
 from numbagraph.frontend.ufuncs import loop_dtype
 from numbagraph.frontend.writers import not_traced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.values import Constant, Node
 from numbagraph.ops.creation import iota
+from numbagraph.ops.indexing import add_index
 
 
 def call_method(ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
@@ -142,6 +144,10 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
     """One position after the other, so that each sees what those before it have done."""
     if not isinstance(array, Tracer):
         raise not_traced(f"{ufunc.__name__}.at must write into a traced array")
+    if ufunc is np.add and operand is not None and is_sum_from_zero(array, as_array(operand)):
+        key = assigned_key(indices, operand, to_value)
+        array[...] = apply(add_index, array, key, operand)
+        return
     count = array.size
     numbers = Tracer(iota(count.value if isinstance(count, Tracer) else count)).reshape(array.shape)
     places = numbers[indices]
@@ -155,6 +161,17 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
         return result
 
     array[...] = fori_loop(0, flat.shape[0], step, array.reshape(-1)).reshape(array.shape)
+
+
+def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
+    """Whether all that is added are numbers of an array of zeros: then nothing is rounded but what a scatter rounds."""
+    value = array.value
+    while isinstance(value, Node) and value.op.name in ("copy", "identity"):
+        value = value.inputs[0]
+    if not isinstance(value, Node) or value.op.name != "full" or array.dtype.kind not in "iufc":
+        return False
+    fill = value.inputs[0]
+    return isinstance(fill, Constant) and not np.any(fill.data) and np.can_cast(operand.dtype, array.dtype, "safe")
 
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -8,6 +8,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
+from numbagraph.rewrite.assignments import assignments_in_turn
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import check_level, verify_types
 from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
@@ -23,6 +24,8 @@ class GraphPass(Struct):
 
     name: str
     apply: Callable[[Graph], Graph]
+    op: str | None = None
+    """The op that it is about, if it has nothing to do where there is none."""
 
 
 PREPARE: tuple[RuleSet, ...] = (BEFORE_GRADIENT, STABILISE)
@@ -41,6 +44,7 @@ PASSES: tuple[RuleSet | GraphPass, ...] = (
     SPECIALISE,
     GraphPass("linear sums", linear_sums),
     CANONICALISE,
+    GraphPass("assignments in turn", assignments_in_turn, "set_slice"),
 )
 
 
@@ -49,12 +53,16 @@ def has_matrices(values: Iterable[Value]) -> bool:
     return any(isinstance(each, Node) and each.op.kind in ("core op", "product") for each in values)
 
 
+def is_for(each: GraphPass, graph: Graph) -> bool:
+    return each.op is None or any(isinstance(value, Node) and value.op.name == each.op for value in graph.order)
+
+
 def optimise(graph: Graph) -> Stages:
     """All passes over ``graph``; one that has nothing left to do is left out."""
     stages = [Stage("traced", graph)]
     settled: dict[RuleSet | GraphPass, Graph] = {}
     for each in (*MATRIX_PASSES, *PASSES) if has_matrices(graph.order) else PASSES:
-        if settled.get(each) is graph:
+        if settled.get(each) is graph or (isinstance(each, GraphPass) and not is_for(each, graph)):
             continue
         rewrites: Sequence[Rewrite] = ()
         if isinstance(each, RuleSet):
