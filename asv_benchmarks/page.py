@@ -26,7 +26,7 @@ The machine had other work meanwhile (a load of {load}, where {own} would be thi
 off, and are to be measured again on a quiet machine.
 ```
 """
-KERNELS = """The functions of [examples/kernels](../examples/kernels), without a change: plain NumPy, `graph_jit`,
+KERNELS = """The functions of `examples/kernels`, without a change: plain NumPy, `graph_jit`,
 `numba.njit` of the same source where that compiles it, and a version in `jax.numpy` where one is written."""
 TITLES = {
     "run": ("A call", "In the steady state, at the largest size of each workload that was measured."),

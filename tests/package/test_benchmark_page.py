@@ -39,3 +39,18 @@ def test_the_page_says_whether_the_machine_had_other_work():
     page = text(joined([RUN, document(result("import", "import", "jax", 0.5), load=6.0)]), {})
     assert "a load of 6.0, where 1 " in page
     assert "| import | – |" in page
+
+
+def test_kernels_are_compared_with_the_best_of_their_peers():
+    times = {"jacobi": (1e-3, 4e-3, 1e-3), "lu": (1e-3, 8e-4, 5e-4), "sum_loops": (1e-3, 9e-1, 4e-3)}
+    systems = ("numbagraph", "numpy", "numba")
+    cells = [
+        result("kernels medium", row, system, time)
+        for row, found in times.items()
+        for system, time in zip(systems, found, strict=True)
+    ]
+    page = text(document(*cells, result("kernels medium", "lu", "jax", absent="none")), {"kernels medium": "k.png"})
+    assert "2 kernels in NumPy's style" in page
+    assert "a geometric mean of 0.707; below 0.9: lu (0.5)." in page
+    assert "1 kernels in loops, against the best of numba: a geometric mean of 4; below 0.9: none." in page
+    assert page.index("k.png") < page.index("| jacobi | 1 ms | 4 × | 1 × |")
