@@ -13,7 +13,6 @@ from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
-from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.shape import Reshape
 
 from numbagraph.blockwise.promotion import convert
@@ -103,13 +102,4 @@ def minibatch(importer: Importer, node: Apply, *inputs: Any) -> Any:
         f"{describe(node.outputs[0])} is a random part of the data (pm.Minibatch), another one for each evaluation: a "
         "compiled log-density has none",
         advice=f"Use all of the data here. {IN_THE_MODE}",
-    )
-
-
-@imports(RandomVariable)
-def random_variable(importer: Importer, node: Apply, *inputs: Any) -> Any:
-    raise UnsupportedOp(
-        f"{describe(node.outputs[-1])} is drawn at random ({node.op}), so what depends on it is no function of the "
-        "model's variables",
-        advice=f"Draw it before, as a constant, or make it a variable of the model. {IN_THE_MODE}",
     )

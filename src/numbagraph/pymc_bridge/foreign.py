@@ -9,11 +9,14 @@ from typing import Any
 import pytensor
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Variable, clone_get_equiv
+from pytensor.graph.traversal import toposort
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
+from pytensor.tensor.random.op import RandomVariable
 
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
+from numbagraph.pymc_bridge.draws import NotDrawn
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
 from numbagraph.pymc_bridge.partitions import Partition
@@ -61,7 +64,7 @@ class ByPytensor:
         try:
             results = self.function(*arrays)
         except Exception as error:
-            if isinstance(refusal, type(error)):
+            if isinstance(refusal, type(error)) and not isinstance(refusal, NotDrawn):
                 raise refusal from error
             raise
         text = f"PyTensor itself runs what native code is not made for: {refusal}"
@@ -75,4 +78,8 @@ class ByPytensor:
         copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
         results = [copies[each] for each in outputs]
+        for node in toposort(results):
+            if isinstance(node.op, RandomVariable) and node.op.inplace:
+                op: Any = node.op
+                node.op = type(op)(**{**op._props_dict(), "inplace": False})
         return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore")

@@ -1,9 +1,10 @@
-"""PyTensor's mode ``NUMBAGRAPH``: functions whose native part is ours, and whose random draws are PyTensor's."""
+"""PyTensor's mode ``NUMBAGRAPH``: functions whose native part is ours, with the draws of its other modes."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes, register_linker, register_mode
@@ -18,8 +19,10 @@ from pytensor.scalar.basic import ScalarType
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.default_mode import install
+from numbagraph.pymc_bridge.drawing import DrawingStep, draws, noting
 from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
-from numbagraph.pymc_bridge.partitions import Division, Partition, divide
+from numbagraph.pymc_bridge.generators import Journal
+from numbagraph.pymc_bridge.partitions import Division, Partition, Step, divide
 
 LONGEST = 60
 """Characters of an op in a warning."""
@@ -29,8 +32,8 @@ LINKER, MODE = "numbagraph", "NUMBAGRAPH"
 class NumbagraphLinker(PerformLinker, VMLinker):
     """Links PyTensor's functions: native code for all ops that have a translation, and PyTensor's own for the rest.
 
-    Random variables are always PyTensor's, so that draws are those of its other modes for the same seed. It is a
-    `VMLinker` for what runs functions inside of loops: the program writes updates itself.
+    Random variables draw the numbers of its other modes for the same seed, natively or by
+    PyTensor. It is a `VMLinker` for what runs functions inside of loops: the program writes updates itself.
     """
 
     required_rewrites = ("minimum_compile",)
@@ -104,12 +107,9 @@ class LinkedProgram:
         updates: Mapping[Variable, Variable],
     ) -> None:
         """``updates`` are the inputs that change, and what they become."""
-        self.steps = [
-            native_step(step, division.functions[step], storage)
-            if isinstance(step, Partition)
-            else foreign_step(step, storage)
-            for step in division.steps
-        ]
+        self.journal = Journal()
+        self.steps = [self.step(step, division, storage) for step in division.steps]
+        self.draws = any(map(draws, division.steps))
         results = set(fgraph.outputs)
         self.temporaries = [storage[each] for step in division.steps for each in step.outputs if each not in results]
         foreign = [each for step in division.steps if isinstance(step, Apply) for each in step.outputs]
@@ -117,12 +117,35 @@ class LinkedProgram:
         self.outputs = [storage[each] for each in fgraph.outputs]
         self.updates = [(storage[target], storage[source]) for target, source in updates.items()]
 
+    def step(self, step: Step, division: Division, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
+        """What runs a step."""
+        if isinstance(step, Apply):
+            thunk = foreign_step(step, dict(storage))
+            return noting(thunk, step, storage, self.journal) if draws(step) else thunk
+        make = partial(DrawingStep, journal=self.journal) if draws(step) else native_step
+        return make(step, division.functions[step], storage)
+
+    def run_all_or_none(self) -> None:
+        """Run the steps. If one fails, generators are what they were before."""
+        try:
+            self.run()
+        except BaseException:
+            self.journal.undo()
+            raise
+        self.journal.entries.clear()
+
+    def run(self) -> None:
+        for step in self.steps:
+            step()
+
     def __call__(self, output_subset: Sequence[int] | None = None) -> list[Any]:  # noqa: ARG002  PyTensor 2 gives it
         """The outputs. All steps are run, whichever outputs are wanted."""
         for cell in self.results:
             cell[0] = None  # an op may reuse what it finds, but the caller has that
-        for step in self.steps:
-            step()
+        if self.draws:
+            self.run_all_or_none()
+        else:
+            self.run()
         for cell in self.temporaries:
             cell[0] = None
         outputs = [cell[0] for cell in self.outputs]  # one of them may be an input that changes now

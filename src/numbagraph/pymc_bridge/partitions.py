@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -17,6 +18,7 @@ from numbagraph.ir.values import Value
 from numbagraph.loops.lengths import ComputedLengths
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.branches import Branches
+from numbagraph.pymc_bridge.draws import DEFAULT_KIND, State, sampler_of, state_input
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, checked_input, describe, finish, is_choice
 from numbagraph.pymc_bridge.sparse_matrix import is_sparse
 from numbagraph.runtime.embedding import FAILURES
@@ -63,7 +65,7 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
 
     What cannot be translated is found by trying; without it, the rest is divided anew.
     """
-    foreign = set(filter(is_random, order))
+    foreign = {node for node in order if is_random(node) and sampler_of(node.op) is None}
     reasons: dict[Apply, str] = {}
     waits: dict[Apply, set[Apply]] = defaultdict(set)
     while True:
@@ -71,7 +73,7 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
         try:
             functions = {step: native_function(step, name) for step in steps if isinstance(step, Partition)}
         except Untranslated as found:
-            reasons.update(found.reasons)
+            reasons.update({node: reason for node, reason in found.reasons.items() if not is_random(node)})
             foreign.update(found.reasons)
             for node, earlier in found.waits.items():
                 waits[node].update(earlier)
@@ -80,7 +82,7 @@ def divide(fgraph: FunctionGraph, order: Sequence[Apply], name: str) -> Division
 
 
 def is_random(node: Apply) -> bool:
-    """Whether an op has to do with random generators: draws are to be PyTensor's own."""
+    """Whether an op has to do with random generators: those without a translation are PyTensor's by design."""
     return any(isinstance(each.type, RandomType) for each in (*node.inputs, *node.outputs))
 
 
@@ -124,11 +126,26 @@ def partition_of(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Partition:
     return Partition(tuple(nodes), tuple(each for each in inputs if not isinstance(each, Constant)), tuple(outputs))
 
 
-def native_function(partition: Partition, name: str) -> ArrayFunction:
-    """The native function of a partition; all that cannot be translated is in the error, if there is any."""
+def known_inputs(variables: Sequence[Variable], kinds: Mapping[Variable, str]) -> dict[Variable, Any]:
+    """Inputs for those variables that native code can take; ``kinds`` are the bit generators of random generators."""
+    found: dict[Variable, Any] = {each: checked_input(each) for each in variables if is_array(each)}
+    random = (each for each in variables if isinstance(each.type, RandomType))
+    return found | {each: state_input(kinds.get(each, DEFAULT_KIND), each.name) for each in random}
+
+
+def in_graph(known: Any) -> Value:
+    """What an importer has made, as a value of its graph."""
+    return known.words if isinstance(known, State) else known
+
+
+def native_function(partition: Partition, name: str, kinds: Mapping[Variable, str] | None = None) -> ArrayFunction:
+    """The native function of a partition; all that cannot be translated is in the error, if there is any.
+
+    ``kinds`` are the bit generators of the random generators among its inputs, where they are not `DEFAULT_KIND`.
+    """
     with shapes.collect_guards() as guards:
         importer = Importer()
-        importer.values.update({each: checked_input(each) for each in partition.inputs if is_array(each)})
+        importer.values.update(known_inputs(partition.inputs, kinds or {}))
         reasons: dict[Apply, str] = {}
         lengths = ComputedLengths()
         if any(map(is_choice, partition.nodes)):
@@ -141,10 +158,10 @@ def native_function(partition: Partition, name: str) -> ArrayFunction:
                 translate(importer, node, partition)
             except FAILURES as error:
                 reasons[node] = str(error)
-                importer.values.update({each: checked_input(each) for each in node.outputs if is_array(each)})
+                importer.values.update(known_inputs(node.outputs, {}))
                 continue
             made = [each for each in map(importer.values.get, node.outputs) if isinstance(each, Value)]
-            conditions = [each.condition for each in guards.guards[checked:]]
+            conditions = [each.condition for each in guards.guards[checked:] if not each.ordered]
             if lengths.first(made) is not None or any(map(lengths.is_computed, conditions)):
                 earlier = computed_numbers(importer, node, partition, lengths)
                 if not earlier:
@@ -152,7 +169,10 @@ def native_function(partition: Partition, name: str) -> ArrayFunction:
                 raise Untranslated(reasons, {node: earlier})
     if reasons:
         raise Untranslated(reasons, {})
-    inputs, values = ([importer.values[each] for each in some] for some in (partition.inputs, partition.outputs))
+    inputs: Any
+    inputs, values = (
+        [in_graph(importer.values[each]) for each in some] for some in (partition.inputs, partition.outputs)
+    )
     return ArrayFunction(finish(importer, inputs, partition.outputs, values, guards, name))
 
 
@@ -174,7 +194,9 @@ def translate(importer: Importer, node: Apply, partition: Partition) -> None:
     crossing = [
         each
         for each in node.outputs
-        if each in partition.outputs and not (is_array(each) and isinstance(importer.values[each], Value))
+        if each in partition.outputs
+        and not isinstance(importer.values[each], State)
+        and not (is_array(each) and isinstance(importer.values[each], Value))
     ]
     if crossing:
         raise UnsupportedOp(f"{describe(crossing[0])} is no array of a dtype that is supported")
