@@ -17,7 +17,7 @@ from numbagraph.emit.rows import Run, call_run, emit_nests, emit_rows, nest_run,
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Inlining, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
@@ -345,7 +345,8 @@ class ProgramEmitter:
         extents = [[self.line.scalar(extent) for extent in buffer.extents] for buffer in call.arguments]
         addresses = [self.line.base(buffer) for buffer in call.arguments]
         dtypes = [buffer.dtype for buffer in call.arguments]
-        failed = call.emit(self.code, addresses, extents, dtypes, **call.attributes)
+        code = self.code if self.arena is None else Emitter(self.code.builder, Inlining(0))  # of a region
+        failed = call.emit(code, addresses, extents, dtypes, **call.attributes)
         if failed is None:
             return
         if failed.type == I32:  # a code of its own

@@ -11,6 +11,7 @@ from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, produc
 from numbagraph.intrinsics.emitter import I1, I64, Emitter
 from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
 from numbagraph.intrinsics.products import SmallProduct, small_products
+from numbagraph.intrinsics.small_matrices import has_small_product, is_small, small_product
 
 
 def matmul(
@@ -26,8 +27,10 @@ def matmul(
     Gives whether that has failed.
     """
     builder, (*batch, rows, columns) = emitter.builder, extents[2]
-    if dtypes[0].kind != "f" or not batch:
+    if dtypes[0].kind != "f" or not (batch or has_small_product(emitter, transposed)):
         return by_blas(emitter, addresses, extents, dtypes, transposed)
+    if not batch:
+        return of_two(emitter, addresses, extents, dtypes, transposed)
     small = SmallProduct.is_for(emitter, rows, extents[0][-2 if transposed[0] else -1], columns)
     with builder.if_else(small) as (if_small, if_large):
         with if_small:
@@ -39,6 +42,30 @@ def matmul(
             after_large = builder.block
     failed = builder.phi(I1)
     failed.add_incoming(missing, after_small)
+    failed.add_incoming(too_large, after_large)
+    return failed
+
+
+def of_two(
+    emitter: Emitter,
+    addresses: Sequence[ir.Value],
+    extents: Sequence[Extents],
+    dtypes: Sequence[np.dtype],
+    transposed: tuple[bool, bool],
+) -> ir.Value:
+    """The same without a batch."""
+    rows, columns = extents[2]
+    lengths = rows, extents[0][-2 if transposed[0] else -1], columns
+    builder = emitter.builder
+    with builder.if_else(is_small(emitter, lengths)) as (if_small, if_large):
+        with if_small:
+            small_product(emitter, dtypes[0], transposed, addresses, lengths)
+            after_small = builder.block
+        with if_large:
+            too_large = by_blas(emitter, addresses, extents, dtypes, transposed)
+            after_large = builder.block
+    failed = builder.phi(I1)
+    failed.add_incoming(ir.Constant(I1, 0), after_small)
     failed.add_incoming(too_large, after_large)
     return failed
 
