@@ -24,6 +24,7 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
+from numbagraph.ops.control.narrowed import narrowed
 from numbagraph.ops.control.rows import added_by_rows
 from numbagraph.ops.control.scan import moving_carries, over_elements
 from numbagraph.transforms.autodiff import cotangents
@@ -240,7 +241,7 @@ def vjp(
     outputs, after = opened(pullback.pullback, [*seeds, *points]), opened(pullback.body, own)
     with region_guards() as guards:
         moved = cotangents(outputs, tangents, seeds)
-    pushed = [known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)]
+    pushed = narrowed([known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)])
     if not set(toposort(pushed)).isdisjoint(seeds):
         raise NotImplementedError(
             "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
