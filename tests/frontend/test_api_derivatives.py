@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbagraph
-from numbagraph import grad, graph_jit, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad, vjp
+from numbagraph import TraceError, grad, graph_jit, hessian, jacfwd, jacrev, jvp, stop_gradient, value_and_grad, vjp
 
 X = np.array([0.3, -1.2, 2.0])
 
@@ -144,7 +144,7 @@ def test_errors_of_grad():
     with pytest.raises(TypeError, match="real scalar result"):
         grad(lambda x: (np.sum(x), np.sum(x)))(X)
     with pytest.raises(TypeError, match="float or complex arguments"):
-        grad(lambda x: np.sum(x * 1.0))(np.arange(3))
+        grad(lambda x: np.sum(x * 1.0))(np.arange(3) > 1)
     with pytest.raises(TypeError, match="argnums"):
         grad(loss, argnums=3)(X)
     with pytest.raises(TypeError, match="argnames"):
@@ -344,3 +344,37 @@ def test_a_rule_holds_where_its_argument_is_a_negative():
     magnitude.defvjp(lambda x: (magnitude(x), None), lambda _, g: (7 * g,))
     slope = numbagraph.grad(lambda x: np.sum(magnitude(-x)))
     np.testing.assert_array_equal(slope(np.array([1.0, -2.0])), [-7.0, -7.0])
+
+
+@pytest.mark.parametrize("point", [2, np.int32(2), np.uint8(2)])
+def test_a_derivative_at_integers_is_that_at_floats(point):
+    def cube(x):
+        return x**3
+
+    for at_integer, at_float in (
+        (grad(cube)(point), grad(cube)(2.0)),
+        (jacfwd(cube)(point), jacfwd(cube)(2.0)),
+        (jacrev(cube)(point), jacrev(cube)(2.0)),
+        (hessian(cube)(point), hessian(cube)(2.0)),
+        (jvp(cube, (point,), (1,))[1], jvp(cube, (2.0,), (1.0,))[1]),
+    ):
+        assert at_integer == at_float
+        assert at_integer.dtype == np.float64
+
+
+def test_an_array_and_a_tree_of_integers():
+    value, slope = value_and_grad(lambda x: np.sum(x**2))(np.arange(3))
+    np.testing.assert_array_equal(slope, [0.0, 2.0, 4.0])
+    assert (value, value.dtype) == (5.0, np.float64)
+    slope = grad(lambda p: p["a"] * p["b"][0])({"a": 2, "b": [3, 1.5]})
+    assert slope == {"a": 3.0, "b": [2.0, 0.0]}
+
+
+def test_an_integer_of_python_takes_the_other_s_dtype():
+    value, _ = value_and_grad(lambda a: np.sum(a * np.ones(2, dtype=np.float32)))(2)
+    assert value.dtype == np.float32
+
+
+def test_a_bool_has_no_derivative():
+    with pytest.raises(TraceError, match="not weak bool"):
+        grad(lambda x: x * 1.0)(True)

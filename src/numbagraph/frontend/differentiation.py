@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
@@ -20,6 +21,7 @@ from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
+from numbagraph.frontend.positions import Argnames, Argnums, Positions
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
@@ -31,8 +33,6 @@ from numbagraph.transforms import autodiff
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Argnums = int | Sequence[int] | None
-Argnames = str | Iterable[str] | None
 
 
 def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
@@ -63,63 +63,6 @@ def independent(values: Sequence[Value]) -> list[Value]:
     return [trace.alias(value) for value in values]
 
 
-class Positions:
-    """Which arguments a derivative is taken with respect to."""
-
-    def __init__(self, function: Function, argnums: Argnums, argnames: Argnames) -> None:
-        self.function = function
-        self.names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
-        if argnums is None:
-            argnums = () if self.names else 0
-        self.single = isinstance(argnums, int)
-        self.numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-
-    def take(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-        name = getattr(self.function, "__name__", "the function")
-        for number in self.numbers:
-            if not -len(args) <= number < len(args):
-                raise TypeError(f"argnums names argument {number}, but {name} was called with {len(args)} positional")
-        keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
-        found = [args[key] if isinstance(key, int) else kwargs[key] for key in keys]
-        for leaf in flatten(found)[0]:
-            if not hasattr(leaf, "__array__") and not isinstance(leaf, (int, float, complex)):
-                raise TypeError(
-                    f"{name} has no derivative with respect to an argument of type {type(leaf).__name__}: leave it out "
-                    "of argnums. Of a method, the object is argument 0, and the next one is argnums=1"
-                )
-        return found
-
-    def put(
-        self, args: Sequence[Any], kwargs: dict[str, Any], chosen: Sequence[Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        keys = [*self.numbers, *(self._key(each, args, kwargs) for each in self.names)]
-        args, kwargs = list(args), dict(kwargs)
-        for key, each in zip(keys, chosen, strict=True):
-            if isinstance(key, int):
-                args[key] = each
-            else:
-                kwargs[key] = each
-        return args, kwargs
-
-    def _key(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> int | str:
-        """Where an argument that was named stands in a call: it may have been given by position."""
-        if name in kwargs:
-            return name
-        parameters = list(inspect.signature(self.function).parameters)
-        if name in parameters[: len(args)]:
-            return parameters.index(name)
-        title = getattr(self.function, "__name__", "the function")
-        raise TypeError(f"argnames names {name!r}, but {title} was called without that argument")
-
-    def arrange(self, results: Sequence[Any]) -> Any:
-        """One result an argument, in the form in which `jax.grad` returns them."""
-        positional = results[0] if self.single else tuple(results[: len(self.numbers)])
-        if not self.names:
-            return positional
-        named = dict(zip(self.names, results[len(self.numbers) :], strict=True))
-        return (positional, named) if self.numbers else named
-
-
 def require_differentiable(values: Sequence[Value], what: str) -> None:
     for value in values:
         if value.dtype.kind not in "fc":
@@ -127,6 +70,17 @@ def require_differentiable(values: Sequence[Value], what: str) -> None:
                 f"{what} needs float or complex arguments, not {value.type}: convert, or leave the argument out of "
                 f"argnums\n  at {user_source()}"
             )
+
+
+def differentiable(values: Sequence[Value], what: str) -> list[Value]:
+    """The points at which a derivative is taken: integers, such as those of ``p0=[1, 1]``, are taken as float64."""
+    float64 = np.dtype(np.float64)
+    points = [
+        registry["cast"].bind(value, dtype=float64, weak=value.type.weak) if value.dtype.kind in "iu" else value
+        for value in values
+    ]
+    require_differentiable(points, what)
+    return points
 
 
 def require_scalar(outputs: Sequence[Value], what: str) -> None:
@@ -173,12 +127,13 @@ def value_and_grad(
     -------
     callable
         Takes the arguments of ``fun``, and gives ``(value, gradient)`` or ``((value, auxiliary), gradient)``. A
-        gradient has the structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+        gradient has the structure, shapes and dtypes of its argument, and float64 for integers, which are taken as
+        float64; with several ``argnums`` it is a tuple.
 
     Raises
     ------
     TraceError
-        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is a bool.
     TypeError
         If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
@@ -194,8 +149,7 @@ def value_and_grad(
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         values, spec = values_of(positions.take(args, kwargs))
-        require_differentiable(values, "grad")
-        points = independent(values)
+        points = independent(differentiable(values, "grad"))
         new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
@@ -229,12 +183,13 @@ def grad(
     -------
     callable
         Takes the arguments of ``fun``, and gives the gradient or ``(gradient, auxiliary)``. A gradient has the
-        structure, shapes and dtypes of its argument; with several ``argnums`` it is a tuple.
+        structure, shapes and dtypes of its argument, and float64 for integers, which are taken as float64; with
+        several ``argnums`` it is a tuple.
 
     Raises
     ------
     TraceError
-        If ``fun`` does not give one real scalar, or an argument that is differentiated is an integer or a bool.
+        If ``fun`` does not give one real scalar, or an argument that is differentiated is a bool.
     TypeError
         If ``argnums`` or ``argnames`` name an argument that a call does not have.
 
@@ -262,7 +217,7 @@ def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     fun
         A function of arrays, numbers and pytrees of them.
     *primals
-        The arguments at which it is differentiated.
+        The arguments at which it is differentiated. Integers are constants: their cotangents are zero.
     has_aux : bool, optional
         Whether ``fun`` returns ``(value, auxiliary)``.
 
@@ -331,7 +286,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     fun
         A function of arrays, numbers and pytrees of them.
     primals : sequence
-        The arguments at which it is differentiated, floating-point or complex.
+        The arguments at which it is differentiated; integers are taken as float64.
     tangents : sequence
         One for each of them, with its structure and shapes.
     has_aux : bool, optional
@@ -347,7 +302,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     ShapeError
         If a tangent has another shape than its primal.
     TraceError
-        If a primal is an integer or a bool.
+        If a primal is a bool.
 
     Examples
     --------
@@ -360,8 +315,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
     def transformed(primals: Any, tangents: Any) -> Any:
         values, spec = values_of(tuple(primals))
         given = values_like(spec, tuple(tangents), "tangents", "primals")
-        require_differentiable(values, "jvp")
-        points = independent(values)
+        points = independent(differentiable(values, "jvp"))
         given = [_like(each, point) for each, point in zip(given, points, strict=True)]
         result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)

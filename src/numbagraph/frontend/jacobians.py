@@ -14,6 +14,7 @@ from numbagraph.frontend.differentiation import (
     Positions,
     arguments_of,
     cotangents_of,
+    differentiable,
     independent,
     prepared,
     require_differentiable,
@@ -43,8 +44,7 @@ def _jacobian(fun: Function, argnums: Argnums, has_aux: bool, forward: bool) -> 
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         values, spec = values_of(positions.take(args, kwargs))
-        require_differentiable(values, "a Jacobian")
-        points = independent(values)
+        points = independent(differentiable(values, "a Jacobian"))
         new_args, new_kwargs = positions.put(args, kwargs, arguments_of(spec, points))
         result = as_traced(inner)(*new_args, **new_kwargs)
         value, auxiliary = result if has_aux else (result, None)
@@ -120,7 +120,7 @@ def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     Raises
     ------
     TraceError
-        If an argument that is differentiated, or an output, is an integer or a bool.
+        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     Raises
     ------
     TraceError
-        If an argument that is differentiated, or an output, is an integer or a bool.
+        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Transformed[P, An
     Raises
     ------
     TraceError
-        If an argument that is differentiated, or an output, is an integer or a bool.
+        If an argument that is differentiated is a bool, or an output is an integer or a bool.
 
     Examples
     --------

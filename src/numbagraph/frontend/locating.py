@@ -77,6 +77,18 @@ def calling_source() -> str:
     return str(inner)
 
 
+def called_library() -> str:
+    """The library's function that the user's code has called, or has handed over to be traced."""
+    frame, found = sys._getframe(2), "a function that was called on it"
+    own = str(Path(__file__).parents[1])
+    while frame is not None and library_of(frame.f_code.co_filename) is not None:
+        if frame.f_code.co_filename.startswith(own):
+            break
+        found = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        frame = frame.f_back
+    return found
+
+
 def is_located(error: Exception) -> bool:
     """Whether the message has the user's line."""
     return "\n  at " in str(error)

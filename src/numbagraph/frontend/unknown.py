@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.locating import TraceError, UnknownValueError, calling_source
+from numbagraph.frontend.locating import TraceError, UnknownValueError, called_library, calling_source
 from numbagraph.frontend.user_code import library_of
 from numbagraph.ir.values import Value
 
@@ -58,7 +58,7 @@ class Unknown:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         raise self._refuse(
-            "a traced array cannot become a NumPy array: a function that converts its arguments was called on it. "
+            f"a traced array cannot become a NumPy array: {called_library()} converts its arguments. "
             "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
             "NumPy's own. SciPy's logsumexp, softmax and log_softmax are in numbagraph.special, functions of "
             "scipy.linalg in numbagraph.linalg"
