@@ -11,7 +11,7 @@ import numbagraph as ng
 @task()
 def sparse_matrices():
     """Use a sparse matrix in a loss, and take the gradient with respect to the dense unknowns."""
-    matrix = sparse.random_array((60, 40), density=0.1, rng=np.random.default_rng(6), format="csr")
+    matrix = sparse.csr_array(sparse.random(60, 40, density=0.1, random_state=6))
     y = np.arange(60.0)
 
     @ng.graph_jit

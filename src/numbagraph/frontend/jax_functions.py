@@ -11,7 +11,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def to_jax(f: Callable[P, R]) -> Callable[P, R]:
+def to_jax(f: Callable[P, R], *, native: bool = False) -> Callable[P, R]:
     """A function as one of JAX's: for `jax.jit`, `jax.grad`, `jax.vmap`, `jax.export` and all else that traces.
 
     It is traced once for each combination of dtypes, ranks and lengths of 1, and becomes calls of `jax.numpy` and
@@ -22,6 +22,9 @@ def to_jax(f: Callable[P, R]) -> Callable[P, R]:
     f : callable
         A function of arrays, numbers and trees of them, written in NumPy; or what `graph_jit`, `grad`, `vmap` and
         their like return. The arguments in ``static_argnames`` of a compiled function are those of `jax.jit`, too.
+    native : bool, optional
+        Whether XLA calls the native code that numbagraph compiles (through `jax.ffi`), rather than a translation: on
+        the CPU alone, with reverse mode of any order and `jax.vmap`, which are native code as well.
 
     Returns
     -------
@@ -47,13 +50,25 @@ def to_jax(f: Callable[P, R]) -> Callable[P, R]:
     a `check` that does not hold; a call on arrays that are there raises the error of NumPy. Numbers that lengths or
     the starts of slices follow from must be known: name them in ``static_argnums`` of `jax.jit`.
 
+    With ``native=True`` it is compiled for each shape of the arguments, as JAX compiles; the code is kept until the
+    process ends. Errors under `jax.jit` are `jax.errors.JaxRuntimeError`. There is no forward mode: take `jax.jacrev`
+    for `jax.jacfwd`, and ``jacrev(jacrev(f))`` for `jax.hessian`. While loops have reverse mode, where the function's
+    own `grad` has. Programs that call native code cannot be exported.
+
     Examples
     --------
     >>> import jax, numpy as np, numbagraph
     >>> f = numbagraph.to_jax(lambda x: np.sum(np.sin(x) ** 2))
     >>> jax.jit(jax.grad(f))(jax.numpy.zeros(3)).tolist()
     [0.0, 0.0, 0.0]
+    >>> g = numbagraph.to_jax(lambda x: np.sum(np.sin(x) ** 2), native=True)
+    >>> jax.jit(jax.vmap(jax.grad(g)))(jax.numpy.zeros((2, 1))).tolist()
+    [[0.0], [0.0]]
     """
+    if native:
+        from numbagraph.jax_bridge.native import native as called_by_xla
+
+        return called_by_xla(f)
     from numbagraph.jax_bridge.exported import exported
 
     return exported(f)
