@@ -123,6 +123,8 @@ def refused(error: E) -> E:
 class CaptureError(TraceError):
     """Something in a function's control flow that cannot be traced."""
 
+    __module__ = "numbagraph.errors"
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         refused(self)

@@ -127,6 +127,18 @@ class Arguments(Struct, frozen=False):
         return call
 
 
+def bound_to(
+    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], described: str
+) -> inspect.BoundArguments:
+    """The arguments by their names; an error says of which function they are."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        text = str(error)
+    takes = ", ".join(str(each) for each in signature.parameters.values())
+    raise TypeError(f"{described}: {text}; it takes ({takes})")
+
+
 def bind(
     bound: inspect.BoundArguments,
     static_argnames: Collection[str],

@@ -10,6 +10,7 @@ import numpy as np
 
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.options import Backend, JitOptions, Names
+from numbagraph.frontend.tracebacks import for_users
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,6 +24,7 @@ def graph_jit(function: Callable[P, R], **options: Unpack[JitOptions]) -> GraphF
 def graph_jit(
     function: None = None, **options: Unpack[JitOptions]
 ) -> Callable[[Callable[P, R]], GraphFunction[P, R]]: ...
+@for_users
 def graph_jit(
     function: Callable[..., Any] | None = None,
     *,
@@ -87,4 +89,4 @@ def graph_jit(
         convert=convert,
         debug_nans=debug_nans,
     )
-    return make if function is None else make(function)
+    return for_users(make) if function is None else make(function)

@@ -15,6 +15,7 @@ from numbagraph.frontend.binding import (
     Arguments,
     Key,
     bind,
+    bound_to,
     described,
     is_flat_call,
     parameter_names,
@@ -286,7 +287,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         return targets.tree
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        bound, watched = self.signature.bind(*args, **kwargs), how_watched(self.debug_nans)
+        bound, watched = bound_to(self.signature, args, kwargs, self._described), how_watched(self.debug_nans)
         return bind(bound, self.static_argnames, self._described, watched, self.convert.known)
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:

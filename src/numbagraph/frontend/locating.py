@@ -22,17 +22,25 @@ _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 class TraceError(TypeError):
     """Something that cannot be done with an array whose elements are not known yet."""
 
+    __module__ = "numbagraph.errors"
+
 
 class UnknownValueError(TraceError):
     """What Python asks for is not known while a function is traced: a truth, a number, a text, a length."""
+
+    __module__ = "numbagraph.errors"
 
 
 class SideEffectError(TraceError):
     """A function that does or reads something that would happen once, while it is traced, and not in each call."""
 
+    __module__ = "numbagraph.errors"
+
 
 class EscapedError(TraceError):
     """A traced array that is used outside of the trace that it belongs to."""
+
+    __module__ = "numbagraph.errors"
 
 
 class Unconvertible(TraceError):

@@ -13,6 +13,12 @@ from typing import Any, ParamSpec, TypeVar
 
 from numbagraph.frontend.user_code import HARMLESS, OWN, library_of
 
+OF_LISTS = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
+OF_TRACERS = (
+    "A Tracer is an array of a function that is being traced, and other libraries do not know it: write NumPy's "
+    "functions (np.sin for jnp.sin), call a function of JAX as numbagraph.from_jax(f), and all others by "
+    "numbagraph.pure_callback."
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -24,11 +30,22 @@ def debugs() -> bool:
 def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
     """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of."""
     if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
-        text = "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
-        if text not in getattr(error, "__notes__", ()):
-            error.add_note(text)
+        _note(
+            error, "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
+        )
+    if (
+        isinstance(error, (TypeError, ValueError))
+        and "Tracer" in str(error)
+        and _libraries(error.__traceback__)[-1:] != [OWN]
+    ):
+        _note(error, OF_TRACERS)
     if not debugs():
         _shorten(error, set())
+
+
+def _note(error: BaseException, text: str) -> None:
+    if text not in getattr(error, "__notes__", ()):
+        error.add_note(text)
 
 
 def for_users(method: Callable[P, R]) -> Callable[P, R]:

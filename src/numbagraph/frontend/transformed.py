@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 from numbagraph.frontend.active import active
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.pickled import Pickled
+from numbagraph.frontend.tracebacks import shorten
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -57,7 +58,11 @@ class Transformed(Generic[P, R]):
         if active.trace is not None:
             return self.function(*args, **kwargs)
         compiled: Any = self._compiled or self.compiled
-        return compiled(*args, **kwargs) if kwargs else compiled(*args)
+        try:
+            return compiled(*args, **kwargs) if kwargs else compiled(*args)
+        except Exception as error:
+            shorten(error)
+            raise
 
     @property
     def compiled(self) -> GraphFunction[P, R]:

@@ -12,11 +12,12 @@ import numpy as np
 from jax.core import Tracer
 from jax.dtypes import canonicalize_dtype, extended
 
+from numbagraph.frontend.binding import Arguments
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.traced import Traced
 from numbagraph.jax_bridge.translate import Translation, length_arguments, require_known_lengths
-from numbagraph.runtime.arguments import Abstract, is_generator
+from numbagraph.runtime.arguments import Abstract, describe, is_generator
 from numbagraph.transforms.interpret import bind, check_entry, effects, evaluate
 
 
@@ -35,7 +36,7 @@ def exported(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
                 "change: draw outside, and pass the numbers"
             )
-        given, arguments.leaves = arguments.leaves, [stand_in(leaf) for leaf in arguments.leaves]
+        given, arguments.leaves = arguments.leaves, stand_ins(arguments)
         traced, _ = compiled._find(arguments)
         require_pure(traced, compiled._described, arguments.leaf_names)
         return traced.outputs.rebuild(results_of(traced, [as_given(leaf) for leaf in given]))
@@ -50,6 +51,14 @@ def of_jax(function: Callable[..., Any]) -> GraphFunction[..., Any]:
     if inspect.ismethod(function.function):  # which has versions of its own
         function = GraphFunction(function.function, **function._options)
     return GraphFunction(function.function, **{**function._options, "backend": "jax", "parallel": False})
+
+
+def stand_ins(arguments: Arguments) -> list[Any]:
+    """The arguments as they are traced. What is no array or number is refused by its name."""
+    for leaf, name in zip(arguments.leaves, arguments.leaf_names, strict=True):
+        if not isinstance(leaf, jax.Array):
+            describe(leaf, name)
+    return [stand_in(leaf) for leaf in arguments.leaves]
 
 
 def stand_in(leaf: Any) -> Any:

@@ -32,7 +32,7 @@ from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.jax_bridge.exported import stand_in
+from numbagraph.jax_bridge.exported import stand_ins
 from numbagraph.runtime.arguments import Abstract, describe, flatten
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
@@ -67,9 +67,7 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
                 "change: draw outside, and pass the numbers"
             )
-        given, arguments.leaves = arguments.leaves, [stand_in(leaf) for leaf in arguments.leaves]
-        for leaf, name in zip(arguments.leaves, arguments.leaf_names, strict=True):
-            describe(leaf, name)  # which refuses what is no array and no number
+        given, arguments.leaves = arguments.leaves, stand_ins(arguments)
         arrays = [jax.numpy.asarray(leaf) for leaf in given]
         is_weak = tuple(not isinstance(leaf, Abstract) for leaf in arguments.leaves)
         key = (arguments.key, is_weak, canonicalize_dtype(np.float64))

@@ -171,8 +171,9 @@ def declare_cumulative(reference: Any, running: Op, first: int) -> Op:
     return function
 
 
-cumulative_sum = declare_cumulative(np.cumulative_sum, cumsum, 0)
-cumulative_prod = declare_cumulative(np.cumulative_prod, cumprod, 1)
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    cumulative_sum = declare_cumulative(np.cumulative_sum, cumsum, 0)
+    cumulative_prod = declare_cumulative(np.cumulative_prod, cumprod, 1)
 
 
 def interp_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

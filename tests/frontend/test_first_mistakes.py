@@ -1,0 +1,97 @@
+"""Mistakes of a first day: what an error says, and that its last frame is the user's."""
+
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import numbagraph as ng
+from numbagraph import errors, graph_jit
+
+X = np.arange(3.0)
+
+
+def absolute(x):
+    return x if x > 0 else -x
+
+
+@graph_jit
+def total(x, weights):
+    return np.sum(x * weights)
+
+
+def jax_inside(x):
+    jax = pytest.importorskip("jax")
+    return jax.numpy.sin(x)
+
+
+MISTAKES = {
+    "an argument is missing": (lambda: total(X), TypeError, r"total .*'weights'.*it takes \(x, weights\)"),
+    "too many arguments": (lambda: total(X, X, X), TypeError, r"total .*too many.*\(x, weights\)"),
+    "a keyword that is misspelt": (lambda: total(X, weight=X), TypeError, r"total .*\(x, weights\)"),
+    "an array of texts": (lambda: total(np.array(["a"]), X), TypeError, "argument x: dtype <U1"),
+    "a text": (lambda: total("a", X), TypeError, "argument x is of type str.*static_argnames"),
+    "an array of objects": (lambda: total(np.array([1, None]), X), TypeError, "argument x: dtype object"),
+    "dates": (lambda: total(np.array(["2020-01-01"], "M8[D]"), X), TypeError, "argument x: dtype datetime64"),
+    "shapes that do not fit": (lambda: total(X, X[:2]), ValueError, r"\(3,\) \(2,\)"),
+    "an option that is misspelt": (lambda: graph_jit(absolute, paralel=True), TypeError, "paralel"),
+    "a backend that is none": (lambda: graph_jit(absolute, backend="cuda"), ValueError, "numba, jax, numpy"),
+    "a name that is no argument": (lambda: graph_jit(absolute, static_argnames="y"), ValueError, "'y'.*arguments: x"),
+    "the same with a decorator": (lambda: graph_jit(static_argnames="y")(absolute), ValueError, "'y'.*arguments: x"),
+    "what is no function": (lambda: graph_jit(3), TypeError, "compiles functions, not 3"),
+    "the truth of an array": (lambda: graph_jit(absolute)(X), errors.TraceError, r"ambiguous: use .any\(\)"),
+    "a gradient of an array": (lambda: ng.grad(lambda x: x**2)(X), errors.TraceError, "one real scalar result"),
+    "argnums of too few arguments": (lambda: ng.grad(absolute, argnums=2)(1.0), TypeError, "argnums names argument 2"),
+    "lengths of a batch": (lambda: ng.vmap(total)(np.ones((2, 3)), np.ones((4, 3))), ValueError, "vmap: axis 0"),
+    "a batch of numbers": (lambda: ng.vmap(absolute)(1.0), ValueError, "has no axis 0"),
+    "a position": (lambda: graph_jit(lambda x: x[7])(X), IndexError, "index 7 is out of bounds for axis 0 with size 3"),
+    "an attribute": (lambda: graph_jit(lambda x: x.fooo)(X), AttributeError, "no attribute 'fooo'"),
+    "tolist": (lambda: graph_jit(lambda x: x.tolist())(X), errors.UnknownValueError, "use the array itself"),
+    "a draw": (lambda: graph_jit(lambda x: x + np.random.rand())(X), errors.SideEffectError, "is an argument"),  # noqa: NPY002
+    "a function of SciPy": (
+        lambda: graph_jit(lambda x: integrate.simpson(x))(X),
+        errors.TraceError,
+        "scipy.integrate._quadrature.simpson converts its arguments",
+    ),
+    "a function of JAX": (lambda: graph_jit(jax_inside)(X), TypeError, "Tracer"),
+    "out of another shape": (lambda: total(X, X, out=np.ones(2)), ValueError, r"out= of total .*shape \(2,\)"),
+    "no solution": (lambda: graph_jit(np.linalg.inv)(np.zeros((2, 2))), np.linalg.LinAlgError, "Singular"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake(mistake, monkeypatch):
+    monkeypatch.delenv("NUMBAGRAPH_DEBUG", raising=False)
+    call, kind, text = MISTAKES[mistake]
+    with pytest.raises(kind, match=text) as caught:
+        call()
+    frames = [each.filename for each in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames[-1] == __file__ or "site-packages" in frames[-1]
+    assert not any(each.startswith(str(Path(ng.__file__).parent)) for each in frames)
+    if kind.__module__.startswith("numbagraph"):
+        assert type(caught.value).__module__ == "numbagraph.errors"
+
+
+def test_a_function_of_jax_has_advice():
+    with pytest.raises(TypeError) as caught:
+        graph_jit(jax_inside)(X)
+    assert any("np.sin for jnp.sin" in each for each in caught.value.__notes__)
+
+
+def test_from_jax_names_the_argument():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="argument a: dtype <U1 is not supported") as caught:
+        ng.from_jax(jax.numpy.sum)(np.array(["a"]))
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].filename == __file__
+    with pytest.raises(TypeError, match="argument x: dtype <U1 is not supported"):
+        ng.to_jax(lambda x: x)(np.array(["a"]))
+
+
+def test_debugging_shows_all_frames(monkeypatch):
+    monkeypatch.setenv("NUMBAGRAPH_DEBUG", "1")
+    with pytest.raises(errors.TraceError) as caught:
+        ng.grad(lambda x: x**2)(X)
+    frames = [each.filename for each in traceback.extract_tb(caught.value.__traceback__)]
+    assert any(each.startswith(str(Path(ng.__file__).parent)) for each in frames)
