@@ -63,6 +63,9 @@ nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	@echo 'This takes hours.'
 	$(pytest) --timeout=0 tests/package/test_random_graphs.py $(ARGS)
+	.venv/bin/python -m pip install --quiet 'blackjax>=1.2'
+	.venv/bin/python -m pytest tests/jax_bridge/test_samplers.py
+	PYTHON=$(PYTHON) .ci/wheel
 	.venv/bin/python -m tests.fuzz statements --minutes 60
 	.venv/bin/python -m tests.fuzz gradients --minutes 60
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60

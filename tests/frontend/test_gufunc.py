@@ -1,7 +1,6 @@
 """Generalised ufuncs: called as NumPy's are, differentiable, and taken over by arrays of other libraries."""
 
 import pickle
-import warnings
 
 import dask.array as da
 import numba
@@ -339,18 +338,6 @@ def test_dask_asks_for_any_lengths(chunks):
         np.testing.assert_allclose(found.compute(scheduler="sync"), expected, rtol=1e-6)
     with pytest.raises(ValueError, match="operand 1"):
         matmul(x, B)
-
-
-def test_dask_distributed():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        distributed = pytest.importorskip("distributed")
-        with (
-            distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster,
-            distributed.Client(cluster),
-        ):
-            found = inner1d(da.from_array(A, chunks=(2, 3, 5)), B).compute()
-    np.testing.assert_allclose(found, np.sum(A * B, axis=-1))
 
 
 def test_xarray():
