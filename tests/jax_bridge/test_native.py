@@ -214,6 +214,11 @@ def test_what_is_refused():
         native(lambda x: x[x > 0])(X)
     with pytest.raises(NotImplementedError, match="debug_print"):
         native(lambda x: numbagraph.debug_print("{}", x[0]))(X)
+    of_any_length = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n"), np.float64)
+    with pytest.raises(TypeError, match="export to_jax"):
+        jax.export.export(jax.jit(native(np.sin)))(of_any_length)
+    with pytest.raises(ValueError, match="custom calls"):
+        jax.export.export(jax.jit(native(np.sin)))(jax.ShapeDtypeStruct((3,), np.float64))
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(native(energy), (X, 2.0), (X, 0.0))
 

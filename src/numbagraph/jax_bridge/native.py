@@ -123,6 +123,11 @@ class Program:
 
     def target(self, arrays: Sequence[Any]) -> Target:
         types = tuple((tuple(each.shape), np.dtype(each.dtype)) for each in arrays)
+        if any(not isinstance(extent, int) for shape, _ in types for extent in shape):
+            raise TypeError(
+                f"{self.function._described} is called with lengths that JAX leaves open, and native code inside of "
+                "JAX is made for known ones: export to_jax(f) without native=True"
+            )
         key = (self.function._reach(self.arguments), types)
         if key not in self.targets:
             with self.function._lock:

@@ -28,6 +28,7 @@ from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.pymc_bridge.importer import ImportedGraph, Importer, UnsupportedOp, checked_input, describe, finish
 from numbagraph.pymc_bridge.initial_point import PYTHON_CODE, InitialPoint
+from numbagraph.pymc_bridge.minibatches import Minibatches
 from numbagraph.pymc_bridge.native import Record, VectorFunction, VectorPart, names_of, parts_of
 from numbagraph.pymc_bridge.origin import copy_lines
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
@@ -174,7 +175,9 @@ def as_double(value: Value, variable: Variable) -> Value:
 class Parts:
     """A model on its way to native code: its point, its data, and graphs of both."""
 
-    def __init__(self, original: pm.Model, *, freeze: bool) -> None:
+    def __init__(self, original: pm.Model, *, freeze: bool, minibatches: Minibatches | None = None) -> None:
+        """With ``minibatches``, rows that are drawn at random become data."""
+        self.minibatches = minibatches
         self.model: Any = frozen(original) if freeze else original
         self.order = {each.name: number for number, each in enumerate(original.unobserved_RVs)}
         """The variables that a trace has: freezing changes their order."""
@@ -187,7 +190,8 @@ class Parts:
 
     def add_shared(self, outputs: Sequence[Variable]) -> list[Any]:
         """The shared variables that some variables depend on and that may change."""
-        found = [] if self.freeze else shared_variables(outputs)
+        rows = [each.numbers for each in self.minibatches.rows] if self.minibatches is not None else []
+        found = rows if self.freeze else shared_variables(outputs)
         for each in found:
             self.shared.setdefault(each, each.name or f"shared variable {len(self.shared)}")
         return found
@@ -207,6 +211,8 @@ class Parts:
             from numbagraph.pymc_bridge.named import without_names  # noqa: PLC0415  it imports what few models need
 
             variables = without_names(variables)
+        if self.minibatches is not None:
+            variables = self.minibatches.replaced(variables)
         shared, inputs = self.add_shared(variables), self.point.inputs()
         with shapes.collect_guards() as guards:
             importer = Importer(check_parameters=self.check_parameters)
@@ -256,7 +262,8 @@ class CompiledLogp:
     """The log-density of a model: what `compile_logp` returns."""
 
     def __init__(self, original: pm.Model, *, gradient: bool, freeze: bool) -> None:
-        parts = Parts(original, freeze=freeze)
+        self._minibatches = Minibatches()
+        parts = Parts(original, freeze=freeze, minibatches=self._minibatches)
         self.point = parts.point
         self.has_gradient = gradient and self.point.is_continuous
         graph = parts.density(gradient=self.has_gradient)
@@ -326,7 +333,8 @@ class CompiledLogp:
         return self._in_numpy(vector) if result is NotImplemented else result
 
     def _follow_shared(self) -> None:
-        """Read what shared variables hold now."""
+        """Read what shared variables hold now; rows of minibatches are drawn."""
+        self._minibatches.draw()
         for each, name in self._shared.items():
             value = each.get_value(borrow=True)
             if value is not self._values[name]:
@@ -390,6 +398,11 @@ def compile_logp(model: Any = None, *, gradient: bool = True, freeze: bool = Tru
     ------
     UnsupportedOp
         Where the model uses an op of PyTensor that has no translation.
+
+    Notes
+    -----
+    Of `pm.Minibatch`, each call draws other rows, those that PyTensor would draw. `CompiledLogp.ctypes` draws them
+    once, when it is asked for, and native callers evaluate these.
 
     Examples
     --------
