@@ -17,7 +17,7 @@ from pymc.logprob.utils import ParameterValueError
 from pytensor.compile.mode import Mode
 from pytensor.compile.sharedvalue import SharedVariable
 
-from numbagraph.pymc_bridge import compile_logp
+from numbagraph.pymc_bridge import compile_logp, compile_model
 from tests.support.pymc_models import MODELS
 
 PLAIN = Mode(linker="py", optimizer="None")
@@ -141,7 +141,7 @@ def test_model(name, capfd):
 @pytest.mark.parametrize("name", [name for name, each in MODELS.items() if each.unsupported])
 def test_what_a_model_waits_for_is_named(name):
     with pytest.raises(NotImplementedError, match=MODELS[name].unsupported):
-        compile_logp(MODELS[name].build())
+        compile_model(MODELS[name].build())
 
 
 def test_the_page_of_coverage_is_that_of_the_zoo():
