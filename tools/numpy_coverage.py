@@ -30,7 +30,7 @@ def pages() -> dict[str, str]:
 
     summary, found = [], {}
     for name, family in families().items():
-        reasons = {each: failure(call) for each, call in family.calls.items()}
+        reasons = {each: family.refused.get(each) or failure(call) for each, call in family.calls.items()}
         working = sum(not reason for reason in reasons.values())
         part = f"{100 * working / len(reasons):.1f} %"
         summary.append(f"| [{family.title}]({name}.md) | {working} | {len(reasons)} | {part} |")

@@ -41,6 +41,17 @@ def asks_types(function: Any) -> bool:
     return False
 
 
+def is_from_scipy(error: Exception) -> bool:
+    """Whether a function of SciPy's has raised an error. Its own functions may want more of an array than a traced one
+    has, and in converted code others may stand for them."""
+    place = error.__traceback__
+    while place is not None:
+        if str(place.tb_frame.f_globals.get("__name__", "")).startswith("scipy."):
+            return True
+        place = place.tb_next
+    return False
+
+
 class Conversion:
     """Whether one function must be traced in its converted form, and may be."""
 
@@ -81,7 +92,7 @@ class Conversion:
             raise
         except Exception as error:
             compiled_by_numba = type(error).__module__.startswith("numba.")
-            if active.refusals == refusals and not compiled_by_numba:
+            if active.refusals == refusals and not compiled_by_numba and not is_from_scipy(error):
                 raise
             return self._converted(make, error)
         return found if active.refusals == refusals else self._converted(make, active.refusal)

@@ -44,7 +44,8 @@ hyperu = kernel(
 
 def lpmv_slope(y: Value, m: Value, v: Value, x: Value) -> Value:
     """[14.10.5]"""
-    return (v * x * y - (v + m) * lpmv(m, v - 1, x)) / (x * x - 1)
+    none = equal(v + m, 0)  # the function of one degree less is NaN then, of a negative order
+    return (v * x * y - where(none, 0.0, (v + m) * lpmv(m, where(none, v, v - 1), x))) / (x * x - 1)
 
 
 lpmv = kernel("lpmv", [range(2), range(2, 4), INSIDE], BY_PARAMETER, BY_PARAMETER, lpmv_slope)

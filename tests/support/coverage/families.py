@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.special
 
-from tests.support.coverage import method_calls, numpy_calls, special_calls, stats_calls
+from numbagraph.ir.op import load
+from tests.support.coverage import method_calls, numpy_calls, scipy_calls, special_calls, stats_calls
 
 OPERANDS = "x y p q p".split()
 OF_INTEGERS = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift left_shift right_shift gcd lcm"
@@ -29,6 +30,8 @@ class Family(NamedTuple):
 
     title: str
     calls: Mapping[str, str | None]
+    refused: Mapping[str, str] = {}
+    """What to write instead of functions that are refused by name."""
 
 
 def table(text: str) -> dict[str, str]:
@@ -122,6 +125,12 @@ def generator_methods() -> Family:
     return with_calls("Methods of Generator", counted, table(method_calls.RANDOM))
 
 
+def of_scipy(page: str, title: str, calls: str) -> Family:
+    """A module's functions that a call is written of, and those that are refused."""
+    refused = load(f"numbagraph.frontend.scipy_functions.{page.removeprefix('scipy_')}:REFUSED")
+    return Family(title, dict(sorted({**table(calls), **dict.fromkeys(refused)}.items())), refused)
+
+
 def families() -> dict[str, Family]:
     """All of them, by the name of their page."""
     return {
@@ -135,4 +144,5 @@ def families() -> dict[str, Family]:
         "special_ufuncs": special_ufuncs(),
         "stats": Family("Distributions of scipy.stats", stats_calls.calls()),
         "special_functions": Family("scipy.special's functions of arrays", table(special_calls.FUNCTIONS)),
+        **{name: of_scipy(name, *each) for name, each in scipy_calls.MODULES.items()},
     }

@@ -47,7 +47,15 @@ def arguments() -> dict[str, Any]:
 FOLDER = tempfile.TemporaryDirectory()
 """Functions have files: loops and branches on traced values are captured where there is source."""
 
-PREAMBLE = "import numpy as np\nfrom scipy import special, stats\n\n"
+PREAMBLE = """import numpy as np
+from scipy import integrate, interpolate, linalg, ndimage, signal, special, stats
+from scipy.spatial import distance
+
+KNOTS = np.arange(5.0)
+HEIGHTS = np.cos(KNOTS)
+GRID = np.arange(12.0).reshape(4, 3) ** 2
+
+"""
 NUMBERS = itertools.count()
 
 

@@ -348,6 +348,10 @@ def replacement(function: Any) -> Function | None:
     known = of_op(function)
     if known is not None:
         return known
+    if any(str(getattr(each, "__module__", "")).startswith("scipy.") for each in (function, type(function))):
+        own = load("numbagraph.frontend.scipy_functions:replacement")(function)
+        if own is not None:
+            return own
     refuse_impure(function)
     return None
 

@@ -1,0 +1,197 @@
+"""Convolutions of `scipy.signal`, in one or more dimensions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, known
+from numbagraph.ir.op import load
+
+MODES = ("full", "same", "valid")
+MOST_TERMS = 64
+"""Direct sums of at most so many terms are written one after the other."""
+
+
+def operands(in1: Any, in2: Any, mode: str) -> tuple[Any, Any, bool]:
+    """Both arrays; in the mode "valid" the larger one comes first, and whether they were exchanged."""
+    one, other = array(in1), array(in2)
+    if one.ndim != other.ndim:
+        raise ValueError("in1 and in2 should have the same dimensionality")
+    if mode not in MODES:
+        raise ValueError("acceptable mode flags are 'valid', 'same', or 'full'")
+    return one, other, False
+
+
+def fits(first: Sequence[int], second: Sequence[int], axes: Sequence[int]) -> bool:
+    return all(first[axis] >= second[axis] for axis in axes)
+
+
+def window(first: Sequence[int], second: Sequence[int], mode: str, axes: Sequence[int]) -> list[slice]:
+    """The part of the whole convolution that a mode gives."""
+    found = [slice(None)] * len(first)
+    for axis in axes:
+        n, m = first[axis], second[axis]
+        if mode == "same":
+            begin = (n + m - 1 - n) // 2
+            found[axis] = slice(begin, begin + n)
+        elif mode == "valid":
+            begin = min(n, m) - 1
+            found[axis] = slice(begin, begin + max(n, m) - min(n, m) + 1)
+        else:
+            found[axis] = slice(0, n + m - 1)
+    return found
+
+
+def require_valid(first: Sequence[int], second: Sequence[int], axes: Sequence[int]) -> None:
+    if not fits(first, second, axes) and not fits(second, first, axes):
+        raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
+
+
+def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+    """`scipy.signal.convolve`."""
+    one, other, _ = operands(in1, in2, mode)
+    if method not in ("auto", "direct", "fft"):
+        raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
+    if not one.ndim:
+        return one * other
+    first, second = known(one, "a convolution"), known(other, "a convolution")
+    if not all((*first, *second)):
+        return np.array([], dtype=np.result_type(one.dtype, other.dtype))
+    axes = range(one.ndim)
+    if mode == "valid":
+        require_valid(first, second, axes)
+    dtype = np.result_type(one.dtype, other.dtype)
+    small = np.prod([min(pair) for pair in zip(first, second, strict=True)])
+    if method == "fft" or (method == "auto" and dtype.kind in "fc" and small > 2 * MOST_TERMS):
+        found = fftconvolve(one, other, mode)
+        return np.rint(found).astype(dtype) if dtype.kind in "iub" else found.astype(dtype)
+    return direct(one.astype(dtype), other.astype(dtype), first, second, mode)
+
+
+def direct(one: Any, other: Any, first: Sequence[int], second: Sequence[int], mode: str) -> Any:
+    """The sum of products, over the elements of the smaller array."""
+    axes = range(len(first))
+    if len(first) == 1 and min(*first, *second) > MOST_TERMS:
+        return np.convolve(one, other)[window(first, second, mode, axes)[0]]
+    part = window(first, second, mode, axes)
+    if np.prod(first) < np.prod(second):
+        one, other, first, second = other, one, second, first
+    begins = [each.start for each in part]
+    lengths = [each.stop - each.start for each in part]
+    margins = [
+        (max(m - 1 - b, 0), max(b + n - f, 0)) for b, n, f, m in zip(begins, lengths, first, second, strict=True)
+    ]
+    padded = np.pad(one, margins) if any(map(any, margins)) else one
+    starts = [b - (m - 1) + before for b, m, (before, _) in zip(begins, second, margins, strict=True)]
+    if np.prod(second) > MOST_TERMS:
+        cut = padded[tuple(slice(s, s + n + m - 1) for s, n, m in zip(starts, lengths, second, strict=True))]
+        windows = np.lib.stride_tricks.sliding_window_view(cut, second)
+        return np.sum(windows * np.flip(other), axis=tuple(range(-len(second), 0)), dtype=one.dtype)
+    found = None
+    for place in itertools.product(*map(range, second)):
+        key = tuple(
+            slice(s + m - 1 - p, s + m - 1 - p + n) for s, m, p, n in zip(starts, second, place, lengths, strict=True)
+        )
+        term = other[place] * padded[key]
+        found = term if found is None else found + term
+    return found
+
+
+def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+    """`scipy.signal.fftconvolve`."""
+    one, other, _ = operands(in1, in2, mode)
+    if not one.ndim:
+        return one * other
+    first, second = known(one, "a convolution"), known(other, "a convolution")
+    if not all((*first, *second)):
+        return np.array([])
+    listed = axes if isinstance(axes, (tuple, list)) else [axes]
+    places = list(range(one.ndim)) if axes is None else sorted(axis_of(each, one.ndim) for each in listed)
+    if not places:
+        raise ValueError("when provided, axes cannot be empty")
+    for axis in range(one.ndim):
+        if axis not in places and first[axis] != second[axis] and 1 not in (first[axis], second[axis]):
+            raise ValueError(f"incompatible shapes for in1 and in2: {first} and {second}")
+    if mode == "valid":
+        require_valid(first, second, places)
+    kind = np.result_type(one.dtype, other.dtype)
+    if kind.kind not in "fc":
+        kind = np.dtype(np.float64)
+    one, other = one.astype(kind), other.astype(kind)
+    worth = [axis for axis in places if first[axis] != 1 and second[axis] != 1]
+    part = window(first, second, mode, places)
+    if not worth:
+        return (one * other)[tuple(part)] if mode != "full" else one * other
+    fast = load("scipy.fft:next_fast_len")
+    lengths = [fast(first[axis] + second[axis] - 1, kind.kind != "c") for axis in worth]
+    if kind.kind == "c":
+        found = np.fft.ifftn(np.fft.fftn(one, lengths, worth) * np.fft.fftn(other, lengths, worth), lengths, worth)
+    else:
+        found = np.fft.irfftn(np.fft.rfftn(one, lengths, worth) * np.fft.rfftn(other, lengths, worth), lengths, worth)
+    return found[tuple(part)]
+
+
+def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+    """`scipy.signal.oaconvolve`: the same numbers as `fftconvolve`."""
+    return fftconvolve(in1, in2, mode, axes)
+
+
+def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+    """`scipy.signal.correlate`."""
+    one, other, _ = operands(in1, in2, mode)
+    if not one.ndim:
+        return one * np.conj(other)
+    return convolve(one, np.flip(np.conj(other)), mode, method)
+
+
+BOUNDARIES = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "symmetric",
+              "symmetric": "symmetric", "reflect": "symmetric"}  # fmt: skip
+
+
+def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
+    """`scipy.signal.convolve2d`."""
+    one, other = array(in1), array(in2)
+    if not one.ndim == other.ndim == 2:
+        raise ValueError("convolve2d inputs must both be 2-D arrays")
+    if mode not in MODES:
+        raise ValueError("Acceptable mode flags are 'valid', 'same', or 'full'.")
+    if boundary not in BOUNDARIES:
+        raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm').")
+    first, second = known(one, "a convolution"), known(other, "a convolution")
+    if mode == "valid":
+        require_valid(first, second, (0, 1))
+        if not fits(first, second, (0, 1)):
+            one, other, first, second = other, one, second, first
+    dtype = np.result_type(one.dtype, other.dtype)
+    one, other = one.astype(dtype), other.astype(dtype)
+    if mode == "valid":
+        return convolve(one, other, "valid", "direct")
+    how = BOUNDARIES[boundary]
+    margins = [(length - 1, length - 1) for length in second]
+    options: Any = {"mode": how, "constant_values": fillvalue} if how == "constant" else {"mode": how}
+    found = convolve(np.pad(one, margins, **options), other, "valid", "direct")
+    return found[tuple(window(first, second, mode, (0, 1)))]
+
+
+def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Any:
+    """`scipy.signal.correlate2d`."""
+    one, other = array(in1), array(in2)
+    if mode == "same":  # its middle is that of the result seen from the end
+        whole = convolve2d(one, np.flip(np.conj(other)), "full", boundary, fillvalue)
+        first, second = known(one, "a correlation"), known(other, "a correlation")
+        begins = [m - 1 - (m - 1) // 2 for m in second]
+        return whole[tuple(slice(b, b + n) for b, n in zip(begins, first, strict=True))]
+    first, second = known(one, "a correlation"), known(other, "a correlation")
+    if mode == "valid" and not fits(first, second, (0, 1)):
+        require_valid(first, second, (0, 1))
+        return np.flip(np.conj(convolve2d(other, np.flip(np.conj(one)), mode, boundary, fillvalue)))
+    return convolve2d(one, np.flip(np.conj(other)), mode, boundary, fillvalue)
+
+
+CONVOLUTIONS: dict[str, Function] = {
+    each.__name__: each for each in (convolve, fftconvolve, oaconvolve, correlate, convolve2d, correlate2d)
+}

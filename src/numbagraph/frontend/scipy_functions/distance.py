@@ -1,0 +1,277 @@
+"""`scipy.spatial.distance`: each metric is a formula of two arrays of vectors, which are along the last axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.scipy_functions.common import Function, array, double, known, refuse, require
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import registry
+
+
+def total(terms: Any, w: Any = None) -> Any:
+    return np.sum(terms if w is None else terms * w, axis=-1)
+
+
+def quotient(numerator: Any, denominator: Any) -> Any:
+    """Zero where both are."""
+    inside = denominator != 0
+    return np.where(inside | (numerator != 0), numerator / np.where(inside, denominator, 1.0), 0.0)
+
+
+def size(x: Any, w: Any = None) -> Any:
+    """The length of vectors. (Its derivative is zero where it is.)"""
+    return np.linalg.norm(x if w is None else np.sqrt(w) * x, axis=-1)
+
+
+def euclidean(u: Any, v: Any, w: Any = None) -> Any:
+    return size(u - v, w)
+
+
+def sqeuclidean(u: Any, v: Any, w: Any = None) -> Any:
+    difference = u - v
+    return total(difference * difference, w)
+
+
+def cityblock(u: Any, v: Any, w: Any = None) -> Any:
+    return total(np.abs(u - v), w)
+
+
+def chebyshev(u: Any, v: Any, w: Any = None) -> Any:
+    difference = np.abs(u - v)
+    return np.max(difference if w is None else np.where(w > 0, difference, 0.0), axis=-1, initial=0.0)
+
+
+def minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
+    if not hasattr(p, "value"):
+        if p <= 0:
+            raise ValueError("p must be greater than 0")
+        if p == 1:
+            return cityblock(u, v, w)
+        if p == 2:
+            return euclidean(u, v, w)
+        if np.isinf(p):
+            return chebyshev(u, v, w)
+    difference = np.abs(u - v)
+    inside = difference > 0
+    powers = np.where(inside, np.where(inside, difference, 1.0) ** p, 0.0)
+    found = total(powers, w)
+    some = found > 0
+    return np.where(some, np.where(some, found, 1.0) ** (1.0 / p), found)
+
+
+def cosine(u: Any, v: Any, w: Any = None) -> Any:
+    return 1.0 - np.clip(total(u * v, w) / np.sqrt(total(u * u, w) * total(v * v, w)), -1.0, 1.0)
+
+
+def correlation(u: Any, v: Any, w: Any = None) -> Any:
+    weights = None if w is None else w / np.sum(w)
+    u, v = (
+        each - (np.mean(each, -1, keepdims=True) if w is None else np.sum(each * weights, -1, keepdims=True))
+        for each in (u, v)
+    )
+    return cosine(u, v, w)
+
+
+def canberra(u: Any, v: Any, w: Any = None) -> Any:
+    return total(quotient(np.abs(u - v), np.abs(u) + np.abs(v)), w)
+
+
+def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
+    return total(np.abs(u - v), w) / total(np.abs(u + v), w)
+
+
+def jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
+    from scipy import special  # noqa: PLC0415  whoever calls this has imported it
+
+    p, q = (each / np.sum(each, axis=-1, keepdims=True) for each in (u, v))
+    middle = (p + q) / 2.0
+    found = np.sum(special.rel_entr(p, middle) + special.rel_entr(q, middle), axis=-1)
+    return np.sqrt(found / (2.0 if base is None else 2.0 * np.log(base)))
+
+
+def hamming(u: Any, v: Any, w: Any = None) -> Any:
+    differ = (u != v) * 1.0
+    return np.mean(differ, axis=-1) if w is None else total(differ, w / np.sum(w))
+
+
+def counts(u: Any, v: Any, w: Any) -> tuple[Any, Any, Any, Any]:
+    """How many are true in both, in the first alone, in the second alone, and in none."""
+    one, other = u != 0, v != 0
+    return tuple(total(each * 1.0, w) for each in (one & other, one & ~other, ~one & other, ~one & ~other))  # type: ignore[return-value]
+
+
+def jaccard(u: Any, v: Any, w: Any = None) -> Any:
+    some = (u != 0) | (v != 0)
+    return quotient(total(((u != v) & some) * 1.0, w), total(some * 1.0, w))
+
+
+def dice(u: Any, v: Any, w: Any = None) -> Any:
+    both, first, second, _ = counts(u, v, w)
+    return (first + second) / (2.0 * both + first + second)
+
+
+def rogerstanimoto(u: Any, v: Any, w: Any = None) -> Any:
+    both, first, second, none = counts(u, v, w)
+    return 2.0 * (first + second) / (both + none + 2.0 * (first + second))
+
+
+def russellrao(u: Any, v: Any, w: Any = None) -> Any:
+    both, first, second, none = counts(u, v, w)
+    return (first + second + none) / (both + first + second + none)
+
+
+def sokalsneath(u: Any, v: Any, w: Any = None) -> Any:
+    both, first, second, _ = counts(u, v, w)
+    return 2.0 * (first + second) / (both + 2.0 * (first + second))
+
+
+def yule(u: Any, v: Any, w: Any = None) -> Any:
+    both, first, second, none = counts(u, v, w)
+    return quotient(2.0 * first * second, both * none + first * second)
+
+
+def seuclidean(u: Any, v: Any, V: Any) -> Any:
+    return size((u - v) / np.sqrt(V))
+
+
+def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
+    difference = u - v
+    return np.sqrt(np.sum((difference @ VI) * difference, axis=-1))
+
+
+METRICS = {
+    each.__name__: each
+    for each in (
+        euclidean, sqeuclidean, cityblock, chebyshev, minkowski, cosine, correlation, canberra, braycurtis,
+        jensenshannon, hamming, jaccard, dice, rogerstanimoto, russellrao, sokalsneath, yule, seuclidean, mahalanobis,
+    )
+}  # fmt: skip
+ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
+OF_BOOLS = {"dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
+
+
+def chosen(metric: Any, options: dict[str, Any], all_rows: Any) -> Function:
+    """The metric that a name or a function of SciPy stands for, with its options."""
+    name = metric if isinstance(metric, str) else getattr(metric, "__name__", "")
+    name = ALIASES.get(name.lower(), name.lower())
+    if name not in METRICS or (callable(metric) and not metric.__module__.startswith("scipy.")):
+        if isinstance(metric, str):
+            raise ValueError(f"Unknown Distance Metric: {metric}")
+        refuse("a distance of one's own", "numbagraph.vmap maps it over the rows")
+    given = {key: each if key == "p" else double(each) for key, each in options.items() if each is not None}
+    if name == "seuclidean" and "V" not in given:
+        given["V"] = np.var(all_rows(), axis=0, ddof=1)
+    if name == "mahalanobis" and "VI" not in given:
+        given["VI"] = np.linalg.inv(np.atleast_2d(np.cov(all_rows().T))).T
+    if "w" in given:
+        require(np.all(given["w"] >= 0), "Input weights should be all non-negative")
+    return lambda u, v: METRICS[name](u, v, **given)
+
+
+def rows_of(X: Any, name: str) -> Any:
+    found = double(X)
+    if found.ndim != 2:
+        raise ValueError(f"{name} must be a 2-dimensional array.")
+    return found
+
+
+def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+    """`scipy.spatial.distance.cdist`."""
+    if out is not None:
+        refuse("scipy.spatial.distance.cdist with out=", "assign the result: out[...] = cdist(XA, XB)")
+    one, other = rows_of(XA, "XA"), rows_of(XB, "XB")
+    distance = chosen(metric, kwargs, lambda: np.concatenate([one, other]))
+    return distance(one[:, None, :], other[None, :, :])
+
+
+def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+    """`scipy.spatial.distance.pdist`."""
+    if out is not None:
+        refuse("scipy.spatial.distance.pdist with out=", "assign the result: out[...] = pdist(X)")
+    rows = rows_of(X, "A")
+    distance = chosen(metric, kwargs, lambda: rows)
+    first, second = pairs(known(rows, "pdist")[0])
+    return distance(rows[first], rows[second])
+
+
+def pairs(count: int) -> tuple[Any, Any]:
+    """Positions of the pairs of rows, the second being behind the first."""
+    last = count * (count - 1) // 2 - 1
+    left = last - apply(registry["arange"], last + 1)  # pairs that follow
+    from_end = np.floor((np.sqrt(8.0 * left + 1.0) - 1.0) / 2.0).astype(np.int64)
+    first = count - 2 - from_end
+    return first, count - 1 - (left - from_end * (from_end + 1) // 2)
+
+
+def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
+    """`scipy.spatial.distance.squareform`."""
+    value = array(X)
+    shape = known(value, "squareform")
+    if force.lower() == "tomatrix" and len(shape) != 1:
+        raise ValueError("Forcing 'tomatrix' but input X is not a distance vector.")
+    if force.lower() == "tovector" and len(shape) != 2:
+        raise ValueError("Forcing 'tovector' but input X is not a distance matrix.")
+    if len(shape) == 1:
+        if not shape[0]:
+            return np.zeros((1, 1), dtype=value.dtype)
+        count = int(np.ceil(np.sqrt(shape[0] * 2)))
+        if count * (count - 1) != shape[0] * 2:
+            raise ValueError(
+                "Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n >= 2."
+            )
+        places = np.zeros((count, count), np.int64)
+        places[np.triu_indices(count, 1)] = np.arange(shape[0])
+        return np.where(np.eye(count, dtype=bool), np.zeros((), value.dtype), value[places + places.T])
+    if len(shape) != 2:
+        raise ValueError(
+            "The first argument must be one or two dimensional array. "
+            f"A {len(shape)}-dimensional array is not permitted"
+        )
+    if shape[0] != shape[1]:
+        raise ValueError("The matrix argument must be square.")
+    if checks:
+        require(np.all(value == value.T), "Distance matrix 'X' must be symmetric.")
+        require(np.all(np.diagonal(value) == 0), "Distance matrix 'X' diagonal must be zero.")
+    return value[np.triu_indices(shape[0], 1)]
+
+
+def of_vectors(name: str) -> Function:
+    """A metric as a function of two vectors."""
+
+    def call(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+        names = METRICS[name].__code__.co_varnames[2:]
+        order = ("p", "w") if name == "minkowski" else ("base",) if name == "jensenshannon" else names
+        options = {**dict(zip(order, args, strict=False)), **kwargs}
+        one, other = double(u), double(v)
+        if name == "jensenshannon":
+            axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
+            found = METRICS[name](np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1), **options)
+            return np.expand_dims(found, axis) if keepdims else found
+        if one.ndim != 1 or other.ndim != 1:
+            raise ValueError("Input vector should be 1-D.")
+        options = {key: each if key == "p" or each is None else double(each) for key, each in options.items()}
+        return METRICS[name](one, other, **options)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS: dict[str, Function] = {
+    "cdist": cdist,
+    "pdist": pdist,
+    "squareform": squareform,
+    **{name: of_vectors(name) for name in METRICS},
+}
+
+OBJECTS: dict[str, Any] = {}
+
+REFUSED = {
+    "directed_hausdorff": "np.max(np.min(cdist(u, v), axis=1)) is the distance",
+    "num_obs_dm": "X.shape[0] is it",
+    "num_obs_y": "call it outside: it depends on the length alone",
+    "is_valid_dm": "np.all(X == X.T) and np.all(np.diagonal(X) == 0) tell",
+    "is_valid_y": "call it outside: it depends on the length alone",
+}

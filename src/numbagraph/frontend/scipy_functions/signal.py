@@ -1,0 +1,125 @@
+"""`scipy.signal`: convolutions, filters and trends."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.scipy_functions.common import array, axis_of, inexact, known
+from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS
+from numbagraph.frontend.scipy_functions.ndimage import convolve1d
+from numbagraph.frontend.scipy_functions.recursions import RECURSIONS
+from numbagraph.ir.op import load
+
+
+def savgol_filter(
+    x: Any,
+    window_length: int,
+    polyorder: int,
+    deriv: int = 0,
+    delta: float = 1.0,
+    axis: int = -1,
+    mode: str = "interp",
+    cval: Any = 0.0,
+) -> Any:
+    """`scipy.signal.savgol_filter`: a polynomial of least squares through each window is a fixed sum of its
+    elements."""
+    if mode not in ("mirror", "constant", "nearest", "interp", "wrap"):
+        raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
+    values = array(x)
+    if values.dtype not in (np.float64, np.float32):
+        values = values.astype(np.float64)
+    axis = axis_of(axis, values.ndim)
+    weights = load("scipy.signal:savgol_coeffs")(window_length, polyorder, deriv=deriv, delta=delta)
+    if mode != "interp":
+        return convolve1d(values, weights, axis, mode=mode, cval=cval)
+    if window_length > known(values, "savgol_filter")[axis]:
+        raise ValueError("If mode is 'interp', window_length must be less than or equal to the size of x.")
+    rows = np.moveaxis(values, axis, -1)
+    inner = np.moveaxis(convolve1d(values, weights, axis, mode="constant"), axis, -1)
+    half = window_length // 2
+    if not half:
+        return np.moveaxis(inner, -1, axis)
+    ends = fitted(window_length, polyorder, deriv, delta).astype(values.dtype)
+    first = rows[..., :window_length] @ ends[:half].T
+    last = rows[..., -window_length:] @ ends[window_length - half :].T
+    return np.moveaxis(np.concatenate([first, inner[..., half:-half], last], -1), -1, axis)
+
+
+def fitted(count: int, degree: int, deriv: int, delta: float) -> Any:
+    """The matrix that gives the values of the polynomial through a window, at each of its places."""
+    places = np.arange(count, dtype=np.float64)
+    centred = places - places.mean()
+    basis = np.polynomial.legendre.legvander(centred / max(centred[-1], 1.0), degree)
+    shapes = np.polynomial.legendre.legder(np.eye(degree + 1), deriv, axis=0) if deriv else np.eye(degree + 1)
+    if deriv > degree:
+        return np.zeros((count, count))
+    values = np.polynomial.legendre.legvander(centred / max(centred[-1], 1.0), degree - deriv) @ shapes
+    return values @ np.linalg.pinv(basis) / (delta * max(centred[-1], 1.0)) ** deriv
+
+
+def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: bool = False) -> Any:
+    """`scipy.signal.detrend`: the residuals of lines of least squares."""
+    del overwrite_data
+    if type not in ("linear", "l", "constant", "c"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    values = inexact(data)
+    axis = axis_of(axis, values.ndim)
+    if type in ("constant", "c"):
+        return values - np.mean(values, axis, keepdims=True)
+    rows = np.moveaxis(values, axis, -1)
+    count = known(rows, "detrend")[-1]
+    breaks = np.sort(np.unique(np.concatenate([np.atleast_1d([0]), np.atleast_1d(bp), [count]]).astype(int)))
+    if np.any(breaks > count):
+        raise ValueError("Breakpoints must be less than length of data along given axis.")
+    parts = [without_line(rows[..., begin:end], end - begin) for begin, end in itertools.pairwise(breaks.tolist())]
+    return np.moveaxis(np.concatenate(parts, -1) if len(parts) > 1 else parts[0], -1, axis)
+
+
+def without_line(rows: Any, count: int) -> Any:
+    kind = np.zeros((), rows.dtype).real.dtype
+    places = (np.arange(count) - (count - 1) / 2.0).astype(kind)
+    residual = rows - np.mean(rows, -1, keepdims=True)
+    if count < 2:
+        return residual
+    slope = np.sum(residual * places, -1, keepdims=True) / np.sum(places * places)
+    return residual - slope * places
+
+
+def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
+    """`scipy.signal.hilbert`: twice the part of the Fourier transform with positive frequencies."""
+    values = array(x)
+    if values.dtype.kind == "c":
+        raise ValueError("x must be real.")
+    count = known(values, "hilbert")[axis] if N is None else int(N)
+    if count <= 0:
+        raise ValueError("N must be positive.")
+    rows = np.moveaxis(values, axis, -1)
+    steps = np.zeros(count, np.zeros((), inexact(values[:0]).dtype).dtype)
+    steps[0] = 1.0
+    steps[1 : (count + 1) // 2] = 2.0
+    if not count % 2:
+        steps[count // 2] = 1.0
+    return np.moveaxis(np.fft.ifft(np.fft.fft(rows, count) * steps), -1, axis)
+
+
+FUNCTIONS = {
+    **CONVOLUTIONS,
+    **RECURSIONS,
+    **{each.__name__: each for each in (savgol_filter, detrend, hilbert)},
+}
+
+OBJECTS: dict[str, Any] = {}
+
+REFUSED = {
+    "medfilt": "np.median of np.lib.stride_tricks.sliding_window_view of a padded array",
+    "resample": "np.fft.irfft(np.fft.rfft(x), count), where the Fourier transform is cut or padded",
+    "resample_poly": "scipy.signal.lfilter, and x[::down]",
+    "upfirdn": "scipy.signal.convolve of an array with zeros between the elements, and y[::down]",
+    "decimate": "scipy.signal.filtfilt, and x[::q]",
+    "welch": "np.mean(np.abs(np.fft.rfft(windows * w)) ** 2, axis=0), of np.lib.stride_tricks.sliding_window_view",
+    "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
+    "freqz": "np.polyval(b[::-1], z) / np.polyval(a[::-1], z) with z = np.exp(-1j * w)",
+}

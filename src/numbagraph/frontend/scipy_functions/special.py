@@ -1,0 +1,261 @@
+"""Functions of `scipy.special` that are no ufuncs, in those that are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from numbagraph.frontend.scipy_functions.common import Function, array, bound, called, double, inexact, refuse
+
+TAU = 2 * np.pi
+
+
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
+    """`scipy.special.comb`."""
+    refuse_exact("comb", exact)
+    if repetition:
+        return special.binom(array(N) + array(k) - 1, array(k))
+    many, few = array(N), array(k)
+    some = (few <= many) & (many >= 0) & (few >= 0)
+    return np.where(some, special.binom(many, few), 0.0)
+
+
+def refuse_exact(name: str, exact: bool) -> None:
+    if exact:
+        refuse(f"scipy.special.{name} with exact=True", "integers have 64 bits here: leave exact out")
+
+
+def whole(n: Any, name: str, extend: str) -> Any:
+    if extend != "zero":
+        refuse(f"scipy.special.{name} with extend={extend!r}", "scipy.special.gamma is the complex continuation")
+    found = array(n)
+    if found.dtype.kind not in "iu":
+        raise ValueError(f"Unsupported data type for {name}: {found.dtype}. Permitted data types are integers")
+    return found
+
+
+def factorial2(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    """`scipy.special.factorial2`. [DLMF 5.4.2]"""
+    refuse_exact("factorial2", exact)
+    number = whole(n, "factorial2", extend)
+    half = np.where(number > 0, number, 0) / 2.0
+    scale = np.where(number % 2 == 1, np.sqrt(2 / np.pi), 1.0)
+    return np.where(number < 0, 0.0, scale * special.gamma(half + 1.0) * 2.0**half)
+
+
+def factorialk(n: Any, k: int, exact: bool = False, extend: str = "zero") -> Any:
+    """`scipy.special.factorialk`, by a quotient of gammas."""
+    refuse_exact("factorialk", exact)
+    if k < 1:
+        raise ValueError(f"k must be a positive integer, received: {k}")
+    number = whole(n, "factorialk", extend)
+    inside = np.where(number > 0, number, 1)
+    rest = inside % k
+    quotient = special.gamma(inside / k + 1.0) / special.gamma(rest / k + 1.0)
+    found = (1.0 * k) ** ((inside - rest) / k) * quotient * np.maximum(rest, 1)
+    return np.where(number > 0, found, np.where(number == 0, 1.0, 0.0))
+
+
+def diric(x: Any, n: Any) -> Any:
+    """`scipy.special.diric`, whose limit at multiples of 2 pi is 1 or -1."""
+    value, count = array(x), array(n)
+    dtype = np.result_type(value.dtype, count.dtype)
+    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
+    value, count = value.astype(dtype), count.astype(dtype)
+    least = 1e-3 if dtype == np.float32 else 1e-7
+    half = value / 2.0
+    below = np.sin(half)
+    near = np.abs(below) < least
+    regular = np.sin(count * half) / (count * np.where(near, 1.0, below))
+    at_period = (-1.0) ** (np.round(half / np.pi) * (count - 1.0))
+    known_count = (count > 0) & (count == np.floor(count))
+    return np.where(known_count, np.where(near, at_period, regular), np.nan).astype(dtype)
+
+
+def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
+    """`scipy.special.zeta`; below 0 by the reflection formula. [DLMF 25.4.1]"""
+    if out is not None:
+        refuse("scipy.special.zeta with out=", "assign the result")
+    if q is not None:
+        return special.zeta(x, q)
+    value = array(x)
+    if value.dtype.kind == "c":
+        refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
+    below = value < 0
+    other = np.where(below, 1.0 - value, 2.0)
+    reflected = 2.0**value * np.pi ** (value - 1.0) * special.gamma(other) * (special.zetac(other) + 1.0)
+    turn = np.sin(0.5 * np.pi * np.mod(value, 4.0))
+    turn = np.where(np.mod(value, 2.0) == 0.0, 0.0, turn)
+    return np.where(
+        below, np.where(turn == 0.0, 0.0, reflected * turn), special.zetac(np.where(below, 2.0, value)) + 1.0
+    )
+
+
+def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
+    """`scipy.special.lambertw`. [DLMF 4.13.4 has the derivative]"""
+    value = array(z).astype(np.complex128)
+    function = bound("scipy.special:lambertw", int(k), float(tol))
+    return called(function, value, value, vjp=lambda g, w, _: (g * np.conj(np.exp(-w) / (1.0 + w)),))
+
+
+# ---- Bessel functions ----
+
+
+def hankel(kind: int) -> Function:
+    def call(v: Any, z: Any) -> Any:
+        """Of real numbers. [DLMF 10.4.3]"""
+        order, value = array(v), inexact(z)
+        if value.dtype.kind == "c":
+            refuse(f"scipy.special.hankel{kind} of complex numbers", "numbagraph.pure_callback calls it")
+        return special.jv(order, value) + (1j if kind == 1 else -1j) * special.yv(order, value)
+
+    return call
+
+
+def hankel_derivative(kind: int) -> Function:
+    def call(v: Any, z: Any, n: int = 1) -> Any:
+        return special.jvp(v, z, n) + (1j if kind == 1 else -1j) * special.yvp(v, z, n)
+
+    return call
+
+
+def spherical(name: str, cylindrical: Any, slope: tuple[float, float]) -> Function:
+    """A spherical Bessel function of real numbers. [DLMF 10.47.3 to 10.47.9, 10.51.2]"""
+
+    def call(n: Any, z: Any, derivative: bool = False) -> Any:
+        order, value = array(n), double(z)
+        return derived(order, value) if derivative else plain(order, value)
+
+    def plain(order: Any, value: Any) -> Any:
+        size = value if name == "kn" else np.abs(value)
+        regular = (size > 0) & np.isfinite(size)
+        inside = np.where(regular, size, 1.0)
+        found = np.sqrt(np.pi / 2.0) / np.sqrt(inside) * cylindrical(order + 0.5, inside)
+        at_zero, at_infinity = ends(order)
+        found = np.where(regular, found, np.where(size == 0, at_zero, np.where(np.isnan(size), np.nan, at_infinity)))
+        if name != "kn":
+            odd = order % 2 == (1 if name != "yn" else 0)
+            found = np.where((value < 0) & odd, -found, found)
+        else:
+            found = np.where(value < 0, np.nan, found)
+        return np.where(order < 0, np.nan, found)
+
+    def ends(order: Any) -> tuple[Any, Any]:
+        if name in ("jn", "in"):
+            return np.where(order == 0, 1.0, 0.0), 0.0 if name == "jn" else np.inf
+        return (-np.inf if name == "yn" else np.inf), 0.0
+
+    def derived(order: Any, value: Any) -> Any:
+        lower, upper = slope
+        below = np.where(order > 0, order - 1, 0)
+        first = upper * plain(order * 0 + 1, value)
+        regular = value != 0
+        found = lower * plain(below, value) - (order + 1) / np.where(regular, value, 1.0) * plain(order, value)
+        if name in ("jn", "in"):
+            found = np.where(regular, found, np.where(order == 1, 1.0 / 3.0, 0.0))
+        return np.where(order == 0, first, found)
+
+    return call
+
+
+# ---- Legendre functions ----
+
+
+def refuse_derivatives(name: str, diff_n: int) -> None:
+    if diff_n:
+        refuse(f"scipy.special.{name} with diff_n={diff_n}", "numbagraph.grad or numbagraph.jvp give derivatives")
+
+
+def legendre_p(n: Any, z: Any, *, diff_n: int = 0) -> Any:
+    """`scipy.special.legendre_p`."""
+    refuse_derivatives("legendre_p", diff_n)
+    return with_derivatives(special.eval_legendre(n, inexact(z)))
+
+
+def legendre_p_all(n: int, z: Any, *, diff_n: int = 0) -> Any:
+    """`scipy.special.legendre_p_all`: degrees 0 to n."""
+    refuse_derivatives("legendre_p_all", diff_n)
+    return np.stack([legendre_p(degree, z)[0] for degree in range(int(n) + 1)])[None]
+
+
+def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0) -> Any:
+    """`scipy.special.assoc_legendre_p`, between -1 and 1."""
+    refuse_derivatives("assoc_legendre_p", diff_n)
+    if branch_cut != 2:
+        refuse("scipy.special.assoc_legendre_p with branch_cut=3", "it is for numbers beyond -1 and 1")
+    return with_derivatives(associated(int(n), int(m), double(z), norm))
+
+
+def with_derivatives(value: Any) -> Any:
+    """SciPy's results have a dimension for the orders of derivatives, here the function alone."""
+    return value[None]
+
+
+def associated(degree: int, order: int, value: Any, norm: bool) -> Any:
+    """Ferrers' function of the first kind. [DLMF 14.3.1]"""
+    if abs(order) > degree:
+        return 0.0 * value
+    scale = np.sqrt((2 * degree + 1) / 2.0 * quotient(degree, order)) if norm else 1.0
+    return scale * special.lpmv(float(order), float(degree), value)
+
+
+def quotient(degree: int, order: int) -> float:
+    """A quotient of factorials."""
+    return float(np.exp(special.gammaln(degree - order + 1) - special.gammaln(degree + order + 1)))
+
+
+def sph_legendre_p(n: int, m: int, theta: Any, *, diff_n: int = 0) -> Any:
+    """`scipy.special.sph_legendre_p`. [DLMF 14.30.1]"""
+    refuse_derivatives("sph_legendre_p", diff_n)
+    return with_derivatives(spherical_harmonic(int(n), int(m), theta))
+
+
+def spherical_harmonic(degree: int, order: int, theta: Any) -> Any:
+    return associated(degree, order, np.cos(double(theta)), norm=True) / np.sqrt(TAU)
+
+
+def sph_harm_y(n: int, m: int, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
+    """`scipy.special.sph_harm_y`. [DLMF 14.30.1]"""
+    refuse_derivatives("sph_harm_y", diff_n)
+    return spherical_harmonic(int(n), int(m), theta) * np.exp(1j * (int(m) * double(phi)))
+
+
+def for_all(name: str, one: Function) -> Function:
+    """A function for all degrees and orders: those that are negative come last."""
+
+    def call(n: int, m: int, *args: Any, **options: Any) -> Any:
+        rows = [
+            [one(degree, order, *args, **options) for order in (*range(m + 1), *range(-m, 0))]
+            for degree in range(n + 1)
+        ]
+        found = np.stack([np.stack(row) for row in rows])
+        return found if name == "sph_harm_y_all" else np.moveaxis(found, 2, 0)
+
+    call.__name__ = name
+    return call
+
+
+FUNCTIONS: dict[str, Function] = {
+    **{
+        each.__name__: each
+        for each in (
+            comb, factorial2, factorialk, diric, zeta, lambertw, legendre_p, legendre_p_all, assoc_legendre_p,
+            sph_legendre_p, sph_harm_y,
+        )
+    },
+    **{f"hankel{kind}": hankel(kind) for kind in (1, 2)},
+    **{f"h{kind}vp": hankel_derivative(kind) for kind in (1, 2)},
+    "spherical_jn": spherical("jn", special.jv, (1.0, -1.0)),
+    "spherical_yn": spherical("yn", special.yv, (1.0, -1.0)),
+    "spherical_in": spherical("in", special.iv, (1.0, 1.0)),
+    "spherical_kn": spherical("kn", special.kv, (-1.0, -1.0)),
+    "assoc_legendre_p_all": for_all("assoc_legendre_p_all", assoc_legendre_p),
+    "sph_legendre_p_all": for_all("sph_legendre_p_all", sph_legendre_p),
+    "sph_harm_y_all": for_all("sph_harm_y_all", sph_harm_y),
+}  # fmt: skip
+
+OBJECTS: dict[str, Any] = {}
+
+REFUSED: dict[str, str] = {}

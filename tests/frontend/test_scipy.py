@@ -1,0 +1,418 @@
+"""SciPy's functions of arrays in compiled functions: values, dtypes, errors and derivatives are those of SciPy."""
+
+import numpy as np
+import pytest
+from scipy import integrate, interpolate, linalg, ndimage, signal, special
+from scipy.spatial import distance
+
+from numbagraph import grad, graph_jit, vmap
+from tests.support.coverage.families import table
+from tests.support.coverage.measure import failure, function_of
+from tests.support.coverage.scipy_calls import MODULES
+from tests.support.coverage.special_calls import FUNCTIONS
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.1, 0.9, 40)
+A = RNG.normal(size=(5, 6))
+S = A @ A.T + np.eye(5)
+KNOTS = np.sort(RNG.uniform(0, 1, 8))
+HEIGHTS = RNG.normal(size=(8, 2))
+
+
+def check(function, *args, rtol=1e-10, again=()):
+    """A function gives what it gives without compilation, with other arguments of other lengths too."""
+    compiled = graph_jit(function)
+    for given in (args, *again):
+        expected = function(*given)
+        found = compiled(*given)
+        if not isinstance(expected, tuple):
+            expected, found = (expected,), (found,)
+        assert len(found) == len(expected)
+        for left, right in zip(found, expected, strict=True):
+            left, right = np.asarray(left), np.asarray(right)
+            assert (left.dtype, left.shape) == (right.dtype, right.shape)
+            largest = np.max(np.abs(right), initial=1.0, where=np.isfinite(right))
+            np.testing.assert_allclose(left, right, rtol, rtol * largest)
+
+
+def check_error(function, *args):
+    """The error of the function as it is."""
+    with pytest.raises((ValueError, RuntimeError, IndexError, NotImplementedError)) as plain:
+        function(*args)
+    with pytest.raises(type(plain.value)) as compiled:
+        graph_jit(function)(*args)
+    assert str(plain.value).splitlines()[0][:40] in str(compiled.value)
+
+
+def slope_error(function, x, rtol=1e-5):
+    """The derivative along a direction, against differences of SciPy's values."""
+    direction = RNG.normal(size=x.shape)
+
+    def value(x):
+        found = function(x)
+        found = found if isinstance(found, tuple) else (found,)
+        return sum(
+            np.sum(np.cos(np.arange(1, np.size(each) + 1)).reshape(np.shape(each)) * np.real(each)) for each in found
+        )
+
+    step = 1e-5
+    expected = (value(x + step * direction) - value(x - step * direction)) / (2 * step)
+    found = np.sum(grad(value)(x) * direction)
+    np.testing.assert_allclose(found, expected, rtol, 1e-7)
+
+
+PAGES = {page: table(calls) for page, (_, calls) in MODULES.items()} | {"special_functions": table(FUNCTIONS)}
+INTEGERS = "dice hamming jaccard rogerstanimoto russellrao sokalsneath yule".split()
+"""Metrics that count: their derivative is zero everywhere."""
+NO_SLOPE = {
+    "hessenberg", "schur", "lu_factor", "lu", "null_space", "orth", "eig", "eigvals", "qr", "cho_factor",
+    "maximum_filter", "minimum_filter", "orthogonal_procrustes", "lambertw", "h1vp", "h2vp", "hilbert", "zeta",
+    "factorial", "factorial2", "factorialk", "sph_harm_y", *INTEGERS,
+}  # fmt: skip
+"""Functions without a derivative, whose results are complex, or whose vectors have a sign that others choose."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_derivatives(page):
+    """Of each call by the first array that it takes, against differences of SciPy's own values."""
+    for name, call in PAGES[page].items():
+        function, args = function_of(call)
+        if name in NO_SLOPE or not args or np.asarray(args[0]).dtype.kind != "f":
+            continue
+        slope_error(lambda x, function=function, rest=args[1:]: function(x, *rest), args[0])
+
+
+@pytest.mark.repeats
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "special_functions"])
+def test_calls_on_jax(page):
+    """JAX's arrays have lengths that do not depend on elements."""
+    pytest.importorskip("jax")
+    calls = {name: call for name, call in PAGES[page].items() if name not in ("null_space", "orth")}
+    failures = {name: failure(call, "jax") for name, call in calls.items()}
+    assert not {name: reason for name, reason in failures.items() if reason}
+
+
+def test_derivatives_of_legendre_functions_of_negative_order():
+    """Where the function of one degree less does not exist."""
+    for degree, order in ((1, -1), (2, -2), (3, -2), (0, 0)):
+        slope_error(lambda x, n=degree, m=order: special.lpmv(m, n, x), X)
+
+
+# ---- linear algebra ----
+
+
+def test_options_of_linalg():
+    right = RNG.normal(size=(5, 2))
+    for options in (
+        {}, {"assume_a": "sym"}, {"assume_a": "her", "lower": True}, {"assume_a": "pos"}, {"transposed": True},
+        {"assume_a": "upper triangular"}, {"assume_a": "diagonal"}, {"assume_a": "tridiagonal"},
+    ):  # fmt: skip
+        check(lambda a, b, options=options: linalg.solve(a, b, **options), S, right, rtol=1e-8)
+    check(lambda a: linalg.cho_factor(a, lower=True), S)
+    check(lambda a: linalg.cholesky(a, lower=True), S)
+    check(lambda a: linalg.eigh(a, subset_by_index=[1, 2], eigvals_only=True), S)
+    check(lambda a, b: linalg.eigh(a, b, eigvals_only=True), S, np.diag(np.arange(1.0, 6.0)))
+    check(lambda a: linalg.polar(a, side="left"), A)
+    check(lambda a: linalg.svd(a, full_matrices=False)[1], A)
+    check(lambda a: linalg.qr(a, mode="r")[0], A.T, rtol=1e-8)
+    check(lambda a: linalg.pinv(a, rtol=1e-3, return_rank=True), A)
+    check(lambda a, b: linalg.lstsq(a, b)[:2], A.T, RNG.normal(size=6), rtol=1e-8)
+    check(lambda a: linalg.schur(a, output="complex")[0], S, again=[(S[:3, :3],)])
+    check(lambda a: linalg.hessenberg(a, calc_q=True), A[:, :5])
+    check(lambda a: linalg.det(a), np.stack([S, 2 * S]))
+    check(lambda c: linalg.hankel(c), X)
+    check(lambda c: linalg.circulant(c), np.stack([X, X + 1]))
+    for mode in ("full", "same", "valid"):
+        check(lambda c, mode=mode: linalg.convolution_matrix(c, 3, mode), X)
+
+
+def test_integers_become_numbers():
+    whole = np.array([[4, 1], [1, 3]])
+    for function in (linalg.inv, linalg.cholesky, linalg.eigvalsh, linalg.sqrtm, linalg.svdvals, linalg.det):
+        check(lambda a, function=function: function(a), whole)
+
+
+def test_single_precision_stays():
+    single = S.astype(np.float32)
+    for function in (linalg.inv, linalg.cholesky, linalg.eigvalsh, linalg.svdvals):
+        check(lambda a, function=function: function(a), single, rtol=1e-3)
+    check(lambda x: signal.lfilter(np.float32([0.2]), np.float32([1, -0.5]), x), X.astype(np.float32), rtol=1e-5)
+    check(lambda x: ndimage.gaussian_filter(x, 1.5), A.astype(np.float32), rtol=1e-5)
+    check(lambda x: signal.fftconvolve(x, x), X.astype(np.float32), rtol=1e-5)
+
+
+def test_roots_that_are_complex_are_refused():
+    with pytest.raises(ValueError, match=r"astype\(complex\)"):
+        graph_jit(lambda a: linalg.sqrtm(a))(-np.eye(2))
+    check(lambda a: linalg.sqrtm(a), -np.eye(2) + 0j)
+
+
+def test_what_is_refused_has_its_name():
+    with pytest.raises(TypeError, match=r"scipy.linalg.ldl is not supported.*np.linalg.cholesky"):
+        graph_jit(lambda a: linalg.ldl(a))(S)
+    with pytest.raises(TypeError, match=r"scipy\.ndimage\.map_coordinates with order=3"):
+        graph_jit(lambda a: ndimage.map_coordinates(a, a[:2]))(S)
+    with pytest.raises(TypeError, match=r"derivative of scipy\.linalg\.schur"):
+        grad(lambda a: np.sum(linalg.schur(a)[0]))(S)
+
+
+@pytest.mark.parametrize("function", [linalg.inv, linalg.cholesky, linalg.sqrtm, linalg.eigvals])
+def test_errors_of_matrices(function):
+    check_error_kind = pytest.raises((ValueError, np.linalg.LinAlgError))
+    with check_error_kind:
+        graph_jit(lambda a: function(a))(A)
+
+
+def test_singular_matrices():
+    with pytest.raises(np.linalg.LinAlgError):
+        graph_jit(lambda a: linalg.inv(a))(np.zeros((2, 2)))
+    with pytest.raises(np.linalg.LinAlgError):
+        graph_jit(lambda a: linalg.cholesky(a))(-np.eye(2))
+
+
+# ---- integrals of samples ----
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8])
+def test_integrals(count):
+    y, points = RNG.normal(size=(3, count)), np.cumsum(X[:count])
+    for function in (integrate.trapezoid, integrate.simpson, integrate.cumulative_trapezoid):
+        check(lambda y, f=function: f(y), y)
+        check(lambda y, x, f=function: f(y, x), y, points)
+        check(lambda y, f=function: f(y, dx=0.3, axis=0), y.T)
+        check(lambda y, x, f=function: f(y, x, axis=0), y.T, points)
+    check(lambda y: integrate.cumulative_simpson(y, dx=0.3), y)
+    check(lambda y, x: integrate.cumulative_simpson(y, x=x, initial=1.5), y, points)
+    check(lambda y, x: integrate.cumulative_simpson(y, x=x, axis=0), y.T, points)
+    check(lambda y: integrate.cumulative_trapezoid(y, initial=0), y)
+    check(lambda y: integrate.simpson(y), np.arange(count))
+
+
+def test_integrals_of_points_that_coincide():
+    y, points = X[:7], np.array([0.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0])
+    check(lambda y, x: integrate.simpson(y, x), y, points)
+    check(lambda y, x: integrate.simpson(y, x), y[:6], points[:6])
+
+
+def test_errors_of_integrals():
+    check_error(lambda y: integrate.romb(y), X[:4])
+    check_error(lambda y, x: integrate.simpson(y, x), X[:4], X[:5])
+    check_error(lambda y, x: integrate.cumulative_simpson(y, x=x), X[:4], np.array([0.0, 2.0, 1.0, 3.0]))
+    check_error(lambda y: integrate.cumulative_trapezoid(y), X[:0])
+
+
+# ---- interpolants ----
+
+SPLINE = interpolate.CubicSpline(KNOTS, HEIGHTS)
+OUTSIDE = np.concatenate([RNG.uniform(-0.5, 1.5, 30), KNOTS, [np.nan, -0.0, 1e3]]).reshape(-1, 1)
+INTERPOLANTS = {
+    "natural": interpolate.CubicSpline(KNOTS, HEIGHTS, bc_type="natural", extrapolate=False),
+    "periodic": interpolate.CubicSpline([0.0, 0.3, 1.0], [1.0, 2.0, 1.0], bc_type="periodic"),
+    "axis": interpolate.PchipInterpolator(KNOTS, HEIGHTS.T, axis=1),
+    "descending": interpolate.PPoly(SPLINE.c[:, ::-1], KNOTS[::-1]),
+    "constant": interpolate.PPoly(SPLINE.c[:1], KNOTS),
+    "b_spline": interpolate.make_interp_spline(KNOTS, HEIGHTS, 3),
+    "b_spline_2": interpolate.BSpline([0.0, 0.0, 0.0, 0.4, 0.4, 1.0, 1.0, 1.0], np.arange(5.0), 2, extrapolate=False),
+    "b_spline_0": interpolate.BSpline([0.0, 0.5, 1.0], [1.0, 2.0], 0),
+    "b_spline_axis": interpolate.make_interp_spline(KNOTS, HEIGHTS.T, 2, axis=1),
+    "periodic_b_spline": interpolate.make_interp_spline([0.0, 0.3, 0.5, 1.0], [1.0, 2.0, 0.0, 1.0], bc_type="periodic"),
+    "lines": interpolate.interp1d(KNOTS, HEIGHTS.T, bounds_error=False),
+    "lines_beyond": interpolate.interp1d(KNOTS, HEIGHTS[:, 0], fill_value="extrapolate"),
+    "fills": interpolate.interp1d(KNOTS, HEIGHTS[:, 0], bounds_error=False, fill_value=(1.0, 2.0)),
+    **{
+        kind: interpolate.interp1d(KNOTS, HEIGHTS[:, 0], kind=kind, bounds_error=False)
+        for kind in ("nearest", "nearest-up", "previous", "next")
+    },
+}
+
+
+@pytest.mark.parametrize("name", INTERPOLANTS)
+def test_interpolants(name):
+    interpolant = INTERPOLANTS[name]
+    check(lambda x: interpolant(x), OUTSIDE, rtol=1e-9, again=[(OUTSIDE[:3],), (np.float64(0.3),)])
+    if not isinstance(interpolant, interpolate.interp1d):
+        for nu in {1, 4} & set(range(1 + getattr(interpolant, "k", 4))):
+            check(lambda x, nu=nu: interpolant(x, nu), OUTSIDE, rtol=1e-8)
+        check(lambda x: interpolant(x, extrapolate=False), OUTSIDE, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ext", [0, 1, 2, 3])
+@pytest.mark.parametrize("der", [0, 2])
+def test_splev(ext, der):
+    tck = interpolate.splrep(np.arange(8.0), HEIGHTS[:, 0])
+    check(lambda x: interpolate.splev(x, tck, der, ext), 7 * X, rtol=1e-8)
+    if ext != 2:
+        check(lambda x: interpolate.splev(x, tck, der, ext), 9 * X - 1, rtol=1e-8)
+    else:
+        with pytest.raises(ValueError, match="bounds"):
+            graph_jit(lambda x: interpolate.splev(x, tck, der, ext))(9 * X - 1)
+
+
+@pytest.mark.parametrize("method", ["linear", "nearest"])
+def test_grids(method):
+    axes = (np.array([0.0, 0.2, 0.9]), np.array([-1.0, 0.5]), np.array([2.0, 3.0, 3.5, 4.0]))
+    values = RNG.normal(size=(3, 2, 4, 2))
+    points = np.stack([1.4 * X - 0.2, 2 * X - 1, 3 * X + 1.5], axis=1)
+    points[3, 1] = np.nan
+    for fill in (np.nan, None, 7.0):
+        table = interpolate.RegularGridInterpolator(axes, values, method, bounds_error=False, fill_value=fill)
+        check(lambda x, table=table: table(x), points, again=[(points[:2],), (points[0],)])
+    strict = interpolate.RegularGridInterpolator(axes, values, method)
+    check_error(lambda x: strict(x), points)
+    check(lambda v, x: interpolate.interpn(axes, v, x, method, False, None), values, points)
+
+
+# ---- filters ----
+
+MODES = ["reflect", "constant", "nearest", "mirror", "wrap"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_filters_of_images(mode):
+    weights = RNG.normal(size=(2, 3))
+    whole = np.arange(30, dtype=np.int32).reshape(5, 6) ** 2
+    for image in (A, whole, A[:, :1], A[:1, ::2]):
+        check(lambda a, w: ndimage.correlate(a, w, mode=mode, cval=2.0), image, weights)
+        check(lambda a, w: ndimage.convolve(a, w, mode=mode, origin=(-1, 0)), image, weights)
+        check(lambda a: ndimage.gaussian_filter(a, (0.6, 1.2), order=(0, 1), mode=mode), image)
+        check(lambda a: ndimage.uniform_filter(a, (2, 3), mode=mode), image)
+        check(lambda a: ndimage.sobel(a, mode=mode), image)
+        check(lambda a: ndimage.laplace(a, mode=mode, output=np.float64), image)
+        check(lambda a: ndimage.maximum_filter(a, 3, mode=mode), image)
+    check(lambda a: ndimage.gaussian_filter1d(a, 0.8, order=3, mode=mode), A)
+    check(lambda a: ndimage.convolve1d(a, [1.0, 2.0], axis=0, mode=mode), A)
+    check(lambda a: ndimage.uniform_filter1d(a, 90, mode=mode), np.tile(X, 5))
+    check(lambda a: ndimage.correlate(a, np.ones((9, 9)), mode=mode), np.tile(A, (3, 3)))
+
+
+@pytest.mark.parametrize("mode", [*MODES, "grid-wrap", "grid-constant", "grid-mirror"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_coordinates(mode, order):
+    at = np.concatenate(
+        [RNG.uniform(-14, 19, (2, 60)), [[0.0, 4.0, -1.0, 5.0, -4.0, 8.0], [5.0, 0.0, 2.5, 6.0, -5.0, 10.0]]], 1
+    )
+    check(lambda a, at: ndimage.map_coordinates(a, at, order=order, mode=mode, cval=-3.0), A, at, rtol=1e-9)
+    whole = np.arange(30, dtype=np.uint8).reshape(5, 6)
+    check(lambda a, at: ndimage.map_coordinates(a, at, order=order, mode=mode), whole, at)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions(mode):
+    long, short, plane = RNG.normal(size=300), RNG.normal(size=4), RNG.normal(size=(20, 17))
+    for one, other in ((long, short), (short, long), (long, long[:200]), (plane, A), (long[:1], long[:1])):
+        for function in (signal.convolve, signal.correlate, signal.fftconvolve):
+            check(lambda a, b, f=function: f(a, b, mode), one, other, rtol=1e-9)
+    check(lambda a, b: signal.convolve(a, b, mode), np.arange(9), np.array([1, 2, 3]))
+    check(lambda a, b: signal.correlate(a, b, mode), long + 1j, short - 2j)
+    for boundary in ("fill", "wrap", "symm"):
+        check(lambda a, b, k=boundary: signal.convolve2d(a, b, mode, k), plane, A)
+        check(lambda a, b, k=boundary: signal.correlate2d(a, b, mode, k), plane, A[:4])
+
+
+def test_recursive_filters():
+    b, a = signal.butter(3, 0.2)
+    sos = signal.butter(4, 0.3, output="sos")
+    state = RNG.normal(size=(3,))
+    for x in (X, np.stack([X, X[::-1]]), X[:1], X[:0]):
+        check(lambda x: signal.lfilter(b, a, x), x)
+        if x.size:
+            check(lambda x: signal.sosfilt(sos, x), x)
+    check(lambda x: signal.lfilter(b, a, x, zi=state), X)
+    check(lambda x: signal.lfilter(b, 2.0, x), X)
+    check(lambda x: signal.lfilter([0.5], a, x, axis=0), A)
+    check(lambda x, z: signal.sosfilt(sos, x, zi=z), X, RNG.normal(size=(2, 2)))
+    check(lambda b: signal.lfilter_zi(b, a), b)
+    for kind in ("odd", "even", "constant", None):
+        check(lambda x, kind=kind: signal.filtfilt(b, a, x, padtype=kind), np.stack([X, X[::-1]]), rtol=1e-9)
+    check_error(lambda x: signal.filtfilt(b, a, x), X[:5])
+    check_error(lambda x: signal.lfilter([1], [2, 1], x), np.arange(3))
+
+
+def test_trends_and_smoothing():
+    for mode in ("interp", "mirror", "constant", "nearest", "wrap"):
+        check(lambda x, mode=mode: signal.savgol_filter(x, 7, 3, deriv=1, delta=0.5, mode=mode), X, rtol=1e-8)
+    check(lambda x: signal.savgol_filter(x, 5, 2, axis=0), np.stack([X, X[::-1]]).T, rtol=1e-8)
+    check(lambda x: signal.savgol_filter(x, 4, 2), X, rtol=1e-8)
+    for options in ({}, {"type": "constant"}, {"bp": [10, 25]}, {"axis": 0}):
+        check(lambda x, options=options: signal.detrend(x, **options), np.stack([X, X[::-1]]), rtol=1e-9)
+    check(lambda x: signal.hilbert(x, 50), X)
+
+
+# ---- distances ----
+
+METRICS = (
+    "euclidean sqeuclidean cityblock chebyshev cosine correlation canberra braycurtis hamming jaccard seuclidean "
+    "mahalanobis jensenshannon dice rogerstanimoto russellrao sokalsneath yule minkowski"
+).split()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_metrics(metric):
+    one, other = RNG.uniform(0, 1, (7, 3)), RNG.uniform(0, 1, (5, 3))
+    if metric in INTEGERS:
+        one, other = one > 0.5, other > 0.4
+    options = {"p": 1.5} if metric == "minkowski" else {}
+    check(lambda a, b: distance.cdist(a, b, metric, **options), one, other, again=[(other, one)])
+    check(lambda a: distance.pdist(a, metric, **options), one)
+    if metric not in ("seuclidean", "mahalanobis", "jensenshannon"):
+        weights = np.array([0.5, 2.0, 1.0])
+        check(lambda a, b, w: distance.cdist(a, b, metric, w=w, **options), one, other, weights)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50, 301])
+def test_pairs(count):
+    points = RNG.normal(size=(count, 2))
+    check(lambda a: distance.pdist(a), points)
+    if count > 1:
+        check(lambda d: distance.squareform(d), distance.pdist(points))
+        check(lambda d: distance.squareform(d), distance.cdist(points, points))
+
+
+def test_errors_of_distances():
+    check_error(lambda d: distance.squareform(d), X[:4])
+    check_error(lambda d: distance.squareform(d), S)
+    check_error(lambda a: distance.cdist(a, a, "nothing"), A)
+    check_error(lambda a: distance.cdist(a, a), X)
+    with pytest.raises(ValueError, match="symmetric"):
+        graph_jit(lambda d: distance.squareform(d))(np.triu(np.ones((3, 3))))
+
+
+def test_distance_of_a_point_to_itself_has_a_derivative():
+    found = grad(lambda a: np.sum(distance.cdist(a, a)))(A)
+    assert np.isfinite(found).all()
+
+
+# ---- together with transformations ----
+
+
+def test_batches():
+    rows = np.stack([X, X[::-1]])
+    np.testing.assert_allclose(
+        vmap(lambda x: signal.lfilter([0.3], [1.0, -0.5], x))(rows), signal.lfilter([0.3], [1.0, -0.5], rows)
+    )
+    np.testing.assert_allclose(vmap(lambda x: SPLINE(x))(rows), SPLINE(rows))
+    np.testing.assert_allclose(
+        vmap(lambda x: ndimage.gaussian_filter(x, 1.0))(rows), ndimage.gaussian_filter(rows, (0, 1.0))
+    )
+    np.testing.assert_allclose(
+        vmap(lambda a: linalg.sqrtm(a))(np.stack([S, 2 * S])), linalg.sqrtm(np.stack([S, 2 * S]))
+    )
+
+
+def test_special_points():
+    at = np.array([0.0, -0.0, 1.0, -1.5, 25.0, np.inf, np.nan])
+    for n in (0, 1, 2, 5):
+        for function in (special.spherical_jn, special.spherical_in):
+            check(lambda z, n=n, f=function: f(n, z), at)
+            check(lambda z, n=n, f=function: f(n, z, derivative=True), at[:5])
+        check(lambda z, n=n: special.spherical_yn(n, z), at[2:])
+        check(lambda z, n=n: special.spherical_kn(n, z), np.array([0.5, 1.0, 25.0, np.nan]))
+        check(lambda x, n=n: special.diric(x, n), np.linspace(-20, 20, 41))
+        check(lambda x, n=n: special.diric(x, n), 2 * np.pi * np.arange(-3, 4))
+    check(lambda n: special.factorial2(n), np.arange(-3, 12))
+    check(lambda n: special.factorialk(n, 3), np.arange(-3, 12))
+    check(lambda n: special.comb(n, 2, repetition=True), np.arange(-3.0, 12))
+    check(lambda x: special.zeta(x), np.array([-3.5, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0, np.nan, np.inf]))
+    check(lambda x: special.lambertw(x, -1), np.array([-0.3, 0.0, 1.0, np.inf]))
+    check(lambda x: special.sph_harm_y_all(2, 2, x, x), X[:5])
+    check(lambda x: special.assoc_legendre_p_all(3, 2, x, norm=True), X[:5])
