@@ -89,7 +89,7 @@ def without_line(rows: Any, count: int) -> Any:
 
 
 def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
-    """`scipy.signal.hilbert`: twice the part of the Fourier transform with positive frequencies."""
+    """`scipy.signal.hilbert`: the inverse of twice the Fourier transform at positive frequencies."""
     values = array(x)
     if values.dtype.kind == "c":
         raise ValueError("x must be real.")
@@ -97,12 +97,13 @@ def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
     if count <= 0:
         raise ValueError("N must be positive.")
     rows = np.moveaxis(values, axis, -1)
-    steps = np.zeros(count, np.zeros((), inexact(values[:0]).dtype).dtype)
+    half = np.fft.rfft(rows, count)
+    steps = np.full(count // 2 + 1, 2.0, np.zeros((), half.dtype).real.dtype)
     steps[0] = 1.0
-    steps[1 : (count + 1) // 2] = 2.0
     if not count % 2:
-        steps[count // 2] = 1.0
-    return np.moveaxis(np.fft.ifft(np.fft.fft(rows, count) * steps), -1, axis)
+        steps[-1] = 1.0
+    rest = [(0, 0)] * (half.ndim - 1) + [(0, count - len(steps))]
+    return np.moveaxis(np.fft.ifft(np.pad(half * steps, rest)), -1, axis)
 
 
 FUNCTIONS = {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from numbagraph.frontend.branches import cond
 from numbagraph.frontend.scipy_functions.common import Function, array, bound, called, double, inexact, refuse
 
 TAU = 2 * np.pi
@@ -84,13 +85,23 @@ def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     if value.dtype.kind == "c":
         refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
     below = value < 0
-    other = np.where(below, 1.0 - value, 2.0)
-    reflected = 2.0**value * np.pi ** (value - 1.0) * special.gamma(other) * (special.zetac(other) + 1.0)
-    turn = np.sin(0.5 * np.pi * np.mod(value, 4.0))
-    turn = np.where(np.mod(value, 2.0) == 0.0, 0.0, turn)
-    return np.where(
-        below, np.where(turn == 0.0, 0.0, reflected * turn), special.zetac(np.where(below, 2.0, value)) + 1.0
-    )
+    at_right = special.zetac(np.where(below, 2.0, value)) + 1.0
+    if not value.ndim:
+        return np.where(below, reflected(value), at_right)
+    return cond(np.any(below), lambda x, y: np.where(x < 0, reflected(x), y), lambda x, y: y, value, at_right)
+
+
+def reflected(x: Any) -> Any:
+    """The zeta function of negative numbers; of even ones it is zero."""
+    below = x < 0
+    other = np.where(below, 1.0 - x, 2.0)
+    turn = np.where(np.mod(x, 2.0) == 0.0, 0.0, np.sin(0.5 * np.pi * np.mod(x, 4.0)))
+    power = np.pi ** (
+        0.5 * (x - 1.0)
+    )  # by the duplication formula of gammas [5.5.5], which do not overflow before zeta
+    scale = (power * special.gamma(0.5 * other)) * (power * special.gamma(0.5 * other + 0.5)) / np.sqrt(np.pi)
+    scale = scale * (special.zetac(other) + 1.0)
+    return np.where(turn == 0.0, 0.0, scale * turn)
 
 
 def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
