@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.fuzz.allocator import allocator_checks, check_compiled_code
 from tests.fuzz.runner import Case, Report, run_cases
 
 PATIENCE = 10.0
@@ -52,13 +53,15 @@ def run_watched(
 
 
 class _Worker:
-    """A process that runs one case after the other. It is a new interpreter: no lock of this one is held there."""
+    """A process that runs one case after the other. It is a new interpreter: no lock of this one is held there, and
+    its allocator checks the heap from the start."""
 
     def __init__(self, case: Case) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(case, other), daemon=True)
-        self.process.start()
+        with allocator_checks():
+            self.process.start()
         other.close()
         self.connection.recv()  # what the case imports is there
 
@@ -86,6 +89,7 @@ class _Worker:
 def _serve(case: Any, connection: Connection) -> None:
     """Run cases that are asked for, until nobody asks any more."""
     faulthandler.enable()  # SIGABRT says where code is, in C as well
+    check_compiled_code()
     connection.send("ready")
     with contextlib.suppress(EOFError):
         while True:

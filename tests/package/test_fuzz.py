@@ -22,11 +22,12 @@ from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
 from tests.fuzz import captured, gradients, loops, programs, statements, surface
+from tests.fuzz.allocator import checks_available
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
 from tests.fuzz.runner import run_cases
 from tests.fuzz.watch import run_watched
-from tests.support.hanging import hangs_or_dies
+from tests.support.hanging import hangs_or_dies, writes_past_an_end
 
 CASES = 25
 
@@ -304,6 +305,14 @@ def test_cases_that_hang_or_end_the_process_are_differences():
     assert [number for number, _ in report.differences] == [1, 2]
     assert "more than 5 seconds" in report.differences[0][1]
     assert "exit code -9" in report.differences[1][1]
+
+
+@pytest.mark.skipif(not checks_available(), reason="the C library has no library of checks")
+def test_writes_past_the_end_of_memory_are_differences():
+    report = run_watched(writes_past_an_end, 7, range(4), limit=60)
+    assert (report.cases, report.covered["fine"]) == (4, 2)
+    assert [number for number, _ in report.differences] == [1, 2]
+    assert all("exit code -6" in text for _, text in report.differences)
 
 
 def test_an_unexpected_error_is_a_difference():
