@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.ir.shapes import ShapeError
 from numbagraph.ops.indexing import KnownMask
 
 InputOf = Callable[[np.ndarray], Any]
@@ -21,12 +22,23 @@ def with_known_masks(key: Any, input_of: InputOf) -> Any:
     return key if mask is None else KnownMask(mask.shape, tuple(map(input_of, mask.nonzero())))
 
 
-def assigned_key(key: Any, update: Any, input_of: InputOf) -> Any:
-    """The key of ``x[key] = update``. What is assigned to all selected elements alike need not know where they are: a
-    mask then stays an array, as one does that is known only when the function runs."""
+def assigned_key(key: Any, update: Any, ndim: int, input_of: InputOf) -> Any:
+    """The key of ``x[key] = update``, for ``x`` of some rank. What is assigned to all selected elements alike need not
+    know where they are: a mask then stays an array, as one does that is known only when the function runs."""
     is_array = bool(getattr(update, "ndim", 0)) or isinstance(update, (list, tuple))
+    parts = key if isinstance(key, tuple) else (key,)
+    if is_array and 0 < ndim == len(parts) and all(map(is_one_place, parts)):
+        text = "setting an array element with a sequence: the key is one element, and the value has dimensions"
+        raise ShapeError(f"{text}. Assign its element (value[0], value.item()), or to a slice")
     mask = known_mask(key[0] if isinstance(key, tuple) and len(key) == 1 else key)
     return with_known_masks(key, input_of) if is_array or mask is None or not mask.size else mask
+
+
+def is_one_place(part: Any) -> bool:
+    """Whether part of a key is a position, known or traced."""
+    if hasattr(part, "ndim"):
+        return not part.ndim and part.dtype.kind in "iu"
+    return hasattr(part, "__index__") and not isinstance(part, bool)
 
 
 def known_mask(part: Any) -> np.ndarray | None:

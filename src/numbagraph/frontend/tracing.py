@@ -271,7 +271,7 @@ class Tracer(Unknown):
         return view
 
     def __setitem__(self, key: Any, update: Any) -> None:
-        self._rebind(ops.indexing.set_index, assigned_key(key, update, to_value), update)
+        self._rebind(ops.indexing.set_index, assigned_key(key, update, self.ndim, to_value), update)
 
     def _rebind(self, function: Callable[..., Value], *args: Any) -> Tracer:
         """Assignment: this tracer stands for the new value from now on, and so do the views of it and, where it is a

@@ -205,16 +205,27 @@ def is_repetition(left: Any, right: Any) -> bool:
     )
 
 
-def augment_item(name: str, holder: Any, key: Any, value: Any) -> None:
-    before = required(item(holder, key))
+def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
+    """Where ``holder[key] += value`` writes, and what is there before the value is computed, which may change it."""
+    return holder, key, required(item(holder, key))
+
+
+def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:
+    holder, key, before = place
     after = getattr(operator, name)(before, required(value))
     is_view = isinstance(before, Tracer) and (before is holder or before._parent is not None)
     if after is not before or not is_view:  # a view has changed what it is a view of
         set_item(holder, key, after)
 
 
-def augment_attribute(name: str, holder: Any, attribute: str, value: Any) -> None:
-    set_attribute(holder, attribute, getattr(operator, name)(getattr(holder, attribute), value))
+def attribute_of(holder: Any, attribute: str) -> tuple[Any, str, Any]:
+    """The same of ``holder.attribute += value``."""
+    return holder, attribute, getattr(holder, attribute)
+
+
+def augment_attribute(name: str, place: tuple[Any, str, Any], value: Any) -> None:
+    holder, attribute, before = place
+    set_attribute(holder, attribute, getattr(operator, name)(before, value))
 
 
 def append(holder: Any, element: Any) -> Any:

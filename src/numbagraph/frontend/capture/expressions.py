@@ -46,6 +46,12 @@ def call_of(operator: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(load(OPERATORS), operator, ast.Load()), list(args), [])
 
 
+def call_in_order(operator: str, **args: ast.expr) -> ast.Call:
+    """A call of an operator whose arguments are evaluated in this order, which is not that of its parameters."""
+    function = ast.Attribute(load(OPERATORS), operator, ast.Load())
+    return ast.Call(function, [], [ast.keyword(name, value) for name, value in args.items()])
+
+
 def thunk(value: ast.expr) -> ast.expr:
     """An expression that is evaluated later."""
     return ast.Lambda(arguments(()), value)
@@ -155,10 +161,13 @@ class Expressions(ast.NodeTransformer):
         return [first, *(self.stored(target, load(name)) for target, name in later)]
 
     def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        """Python evaluates the value before the place: it may change the place's key."""
         if isinstance(target, ast.Attribute):
-            return ast.Expr(call_of("set_attribute", self.visit(target.value), constant(target.attr), value))
+            place = {"holder": self.visit(target.value), "name": constant(target.attr)}
+            return ast.Expr(call_in_order("set_attribute", value=value, **place))
         assert isinstance(target, ast.Subscript)
-        return ast.Expr(call_of("set_item", self.holder(target.value), self.visit(key_of(target.slice)), value))
+        place = {"holder": self.holder(target.value), "key": self.visit(key_of(target.slice))}
+        return ast.Expr(call_in_order("set_item", value=value, **place))
 
     def holder(self, node: ast.expr) -> ast.expr:
         """An object to whose elements something is assigned."""
@@ -182,9 +191,9 @@ class Expressions(ast.NodeTransformer):
             return ast.Assign([ast.Name(target.id, ast.Store())], changed)
         if isinstance(target, ast.Subscript):
             holder, key = self.holder(target.value), self.visit(key_of(target.slice))
-            return ast.Expr(call_of("augment_item", operator, holder, key, value))
-        holder = self.visit(target.value)
-        return ast.Expr(call_of("augment_attribute", operator, holder, constant(target.attr), value))
+            return ast.Expr(call_of("augment_item", operator, call_of("place_of", holder, key), value))
+        place = call_of("attribute_of", self.visit(target.value), constant(target.attr))
+        return ast.Expr(call_of("augment_attribute", operator, place, value))
 
     def text(self, node: ast.expr) -> ast.expr:
         """An argument of an error: an f-string is made when the numbers are known that it speaks of."""

@@ -19,6 +19,7 @@ from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expre
 from numbagraph.frontend.capture.convert import traceable
 from numbagraph.frontend.capture.elements import (
     append,
+    attribute_of,
     augment_attribute,
     augment_item,
     augmented,
@@ -27,6 +28,7 @@ from numbagraph.frontend.capture.elements import (
     holder_at,
     is_repetition,
     item,
+    place_of,
     set_attribute,
     set_item,
     slice_,
@@ -58,6 +60,7 @@ __all__ = [
     "and_",
     "append",
     "assert_",
+    "attribute_of",
     "augment_attribute",
     "augment_item",
     "augmented",
@@ -86,6 +89,7 @@ __all__ = [
     "or_",
     "ordered",
     "pick",
+    "place_of",
     "raise_",
     "returned",
     "set_attribute",
