@@ -177,3 +177,19 @@ def test_lengths_that_are_known_when_a_function_runs():
         np.testing.assert_array_equal(function([1.0, 2.0], [3.0]), [2.0, 4.0])
     with pytest.warns(FallbackWarning, match="chosen by ifelse"):
         np.testing.assert_array_equal(function([9.0, -8.0, 1.0], []), [18.0, -16.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "reference"),
+    [
+        (lambda a: pt.linalg.eigh(a)[1], lambda a: np.linalg.eigh(a)[1]),
+        (lambda a: pt.linalg.svd(a)[0], lambda a: np.linalg.svd(a)[0]),
+    ],
+)
+def test_results_of_a_call_with_several_are_computed_in_a_branch(function, reference):
+    """What the call requires of its lengths is required by the branch, whose lengths are not those around it."""
+    x, s = pt.dmatrix("x"), pt.dscalar("s")
+    chosen = pytensor.function([x, s], conditional.ifelse(s > 0, abs(function(x)), x), mode="NUMBAGRAPH")
+    a = np.array([[2.0, 0.5], [0.5, 1.0]])
+    np.testing.assert_allclose(chosen(a, 1.0), abs(reference(a)), rtol=1e-12)
+    np.testing.assert_array_equal(chosen(a, -1.0), a)

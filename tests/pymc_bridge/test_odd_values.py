@@ -282,3 +282,29 @@ def test_updates_that_exchange_values():
     first, second = (pytensor.shared(each) for each in (1.0, 2.0))
     exchange = pytensor.function([], first + second * 10, updates={first: second, second: first}, mode="NUMBAGRAPH")
     assert [exchange(), exchange()] == [21.0, 12.0]
+
+
+@pytest.mark.parametrize("kind", ["stable", "mergesort"])
+def test_a_stable_order_keeps_equal_elements_of_long_vectors(kind):
+    x = pt.dvector("x")
+    order = pytensor.function([x], pt.argsort(x, kind=kind), mode="NUMBAGRAPH")
+    numbers = np.random.default_rng(0).integers(0, 6, 200).astype(float)
+    np.testing.assert_array_equal(order(numbers), np.argsort(numbers, kind="stable"))
+
+
+def test_an_order_of_another_length_is_refused():
+    x = pt.dvector("x")
+    permuted = pytensor.function([x], pt.permute_row_elements(x, pt.as_tensor([2, 0, 1])), mode="NUMBAGRAPH")
+    np.testing.assert_array_equal(permuted(np.array([1.0, 2.0, 3.0])), [3.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="a place for each element"):
+        permuted(np.array([1.0, 2.0]))
+
+
+@pytest.mark.skipif(not hasattr(pm.math, "LogDet"), reason="this version has no such op")
+def test_the_logarithm_of_a_determinant_of_no_numbers_is_refused():
+    x = pt.dmatrix("x")
+    compiled = pytensor.function([x], pm.math.LogDet()(x), mode="NUMBAGRAPH")
+    np.testing.assert_allclose(compiled(np.diag([2.0, 3.0])), np.log(6))
+    for number in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="infs or NaNs"):
+            compiled(np.diag([2.0, number]))

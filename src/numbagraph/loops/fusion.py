@@ -31,8 +31,9 @@ def extents_of(value: Value) -> list[Value]:
     all of them: it needs memory for each."""
     found = list(value.shape)
     if isinstance(value, Node) and isinstance(value.op.lower, lowering.Core) and value.op.multi_result:
-        for number in range(value.op.lower.results):
-            found += value.op.infer(*value.inputs, **{**value.attrs, "result": number}).shape
+        with shapes.collect_guards():  # what the call requires was required when it was made
+            for number in range(value.op.lower.results):
+                found += value.op.infer(*value.inputs, **{**value.attrs, "result": number}).shape
     resolved = [shapes.resolve(extent) for extent in found]
     return [extent for extent in resolved if isinstance(extent, Value)]
 

@@ -135,7 +135,9 @@ def triangle_of(op: Any) -> str:
 
 def refuses_nan(op: Any) -> bool:
     """Whether an op raises an error for what is not finite: those do that call SciPy without saying otherwise."""
-    return isinstance(op, (linalg.LU, linalg.Eigvalsh)) or (isinstance(op, linalg.Eigh) and not hasattr(op, "UPLO"))
+    return isinstance(op, (linalg.LU, linalg.Eigvalsh, math.LogDet)) or (
+        isinstance(op, linalg.Eigh) and not hasattr(op, "UPLO")
+    )
 
 
 def compiled_model(kind: type[CompiledPyMCModel], shared: Mapping[Any, str], **parts: Any) -> CompiledPyMCModel:

@@ -18,7 +18,7 @@ from numbagraph.ops.indexing import add_index, index, set_index
 from numbagraph.ops.shape import expand_at
 from numbagraph.pymc_bridge.compatibility import index_of, math
 from numbagraph.pymc_bridge.compatibility import indexing as ops
-from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, imports
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
 
 
@@ -127,4 +127,5 @@ def diagonal_matrices(importer: Importer, node: Apply, x: Value) -> Value:
 def permuted(importer: Importer, node: Apply, x: Value, order: Value) -> Value:
     if x.ndim != 1:
         raise UnsupportedOp(f"{node.op} has no translation but for vectors")
+    shapes.require_same(order.shape[0], x.shape[0], f"{describe(node.outputs[0])} needs a place for each element")
     return set_index(x, (order,), x) if node.op.inverse else index(x, (order,))

@@ -154,7 +154,7 @@ def sort(importer: Importer, node: Apply, x: Value, *axis: Value) -> Any:
     if any(each is None for each in known):
         return importer.computed_now(node)
     name = "sort" if isinstance(node.op, SortOp) else "argsort"
-    return registry[name](x, sorted_axis(node.op, *known))
+    return registry[name](x, sorted_axis(node.op, *known), kind=node.op.kind)
 
 
 @imports(SearchsortedOp)
