@@ -9,6 +9,7 @@ from numbagraph.ops.arithmetic import sqrt
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import kernel, kernels
+from numbagraph.ops.removable import near_zero
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, sin
 
@@ -23,15 +24,24 @@ def unless_zero(m: Value, at_zero: Value | float, quotient: Value, divisor: Valu
     return differentiated_as(where(is_zero, at_zero, quotient / where(is_zero, 1.0, divisor)), quotient / divisor)
 
 
+TERMS = [math.pi / 2 * n * (math.comb(2 * n, n) / 4**n) ** 2 for n in range(1, 17)]
+"""Of the derivative of the first complete integral, by powers of the parameter. [19.5.1]"""
+
+
 def ellipk_slope(k: Value, m: Value) -> Value:
     """[19.4.1]"""
-    return unless_zero(m, math.pi / 8, ellipe(m) - (1 - m) * k, 2 * m * (1 - m))
+    return near_zero(m, TERMS, lambda away: (ellipe(m) - (1 - m) * k) / (2 * away * (1 - m)))
+
+
+def ellipe_slope(e: Value, m: Value) -> Value:
+    """[19.4.2], [19.5.2]"""
+    terms = [-each / (2 * n + 1) for n, each in enumerate(TERMS)]
+    return near_zero(m, terms, lambda away: (e - ellipk(m)) / (2 * away))
 
 
 ellipk = kernel("ellipk", [PARAMETER], lambda y, m: ellipk_slope(y, m))
 ellipkm1 = kernel("ellipkm1", [PARAMETER], lambda y, p: -ellipk_slope(y, 1 - p))
-ellipe = kernel("ellipe", [PARAMETER], lambda y, m: unless_zero(m, -math.pi / 8, y - ellipk(m), 2 * m))
-"""[19.4.2]"""
+ellipe = kernel("ellipe", [PARAMETER], ellipe_slope)
 
 
 def delta(phi: Value, m: Value) -> Value:

@@ -11,6 +11,7 @@ from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.exponential import exp, log
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
+from numbagraph.ops.removable import near_zero
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, cosh, sin, sinc, sinh
 
@@ -45,8 +46,7 @@ expn = kernel("expn", [range(4), POSITIVE], BY_PARAMETER, expn_slope, whole=(0,)
 
 def spence_slope(y: Value, x: Value) -> Value:
     """[25.12.2]"""
-    is_one = equal(x, 1.0)
-    return differentiated_as(where(is_one, -1.0, log(x) / where(is_one, 1.0, 1 - x)), log(x) / (1 - x))
+    return near_zero(x - 1, [(-1.0) ** (n + 1) / (n + 1) for n in range(16)], lambda away: -log(x) / away)
 
 
 spence = kernel("spence", [POSITIVE], spence_slope)

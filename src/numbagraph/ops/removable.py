@@ -1,0 +1,25 @@
+"""Quotients of functions that are both 0 at one place, where they have a power series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from numbagraph.ir.values import Value
+from numbagraph.ops.arithmetic import absolute
+from numbagraph.ops.comparison import less
+from numbagraph.ops.selection import where
+
+NEAR = 0.05
+"""How far from 0 a series of 16 terms, whose coefficients do not grow, has all digits of a value."""
+
+
+def near_zero(x: Value, terms: Sequence[float], quotient: Callable[[Value], Value]) -> Value:
+    """The series ``sum(terms[n] * x**n)`` where ``x`` is small, and elsewhere a quotient, whose digits cancel there.
+
+    All derivatives are those of the series, or of the quotient: that is given numbers to divide by that are not small.
+    """
+    is_near = less(absolute(x), NEAR)
+    total = terms[-1]
+    for each in reversed(terms[:-1]):
+        total = total * x + each
+    return where(is_near, total, quotient(where(is_near, 1.0, x)))
