@@ -25,8 +25,12 @@ LARGEST = 4000
 
 UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing", "searchsorted")
 """What they make of rounding errors, of the sign of a NaN, and of what is not sorted, is not specified."""
-UNCHECKED = ("lstsq", "lu_solve")
-"""NumPy's may not return where a matrix has NaN; SciPy's writes wherever pivots say that are no rows."""
+SPHEROIDAL = tuple(
+    f"{kind}_{name}{given}" for kind in ("pro", "obl") for name in ("ang1", "rad1", "rad2") for given in ("", "_cv")
+)
+UNCHECKED = ("lstsq", "lu_solve", "pro_cv", "obl_cv", *SPHEROIDAL)
+"""NumPy's may not return where a matrix has NaN; SciPy's writes wherever pivots say that are no rows, and past the end
+of its memory for spheroidal functions of large orders."""
 
 UNORDERED = ("eig", "eigvals")
 """Whose results LAPACK has in the order in which it finds them: rounding decides, and NumPy computes in float64."""
@@ -180,7 +184,8 @@ class Draw:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some arrays are about to become read-only
             writeable = value.flags.writeable
-        return writeable and not any(np.may_share_memory(value, each) for each in given)
+        may_be_given = not value.size and any(not each.size for each in given)  # these share no memory with themselves
+        return writeable and not may_be_given and not any(np.may_share_memory(value, each) for each in given)
 
     def operand(self, wanted: np.ndarray) -> str:
         """A value of a shape and dtype, or a new argument that is one."""
