@@ -58,6 +58,11 @@ def names() -> list[str]:
     return sorted(found)
 
 
+def called(op: str) -> str:
+    """What programs call an op: names of some have dots."""
+    return f"call_{op.replace('.', '_')}"
+
+
 class Names(dict[str, list[str]]):
     """What is known in a scope, by kind; inner scopes know what the outer ones do."""
 
@@ -83,7 +88,7 @@ class Draw:
 
     def op(self) -> str:
         self.used.append(self.choose(self.ops))
-        return f"call_{self.used[-1]}"
+        return called(self.used[-1])
 
     def expression(self, kind: str, known: Names) -> str:
         text: str = self.choose(FORMS[kind])
@@ -252,7 +257,7 @@ class Program:
     def function(self, loops: Any, rounding: np.random.Generator | None = None) -> Any:
         noisy = (lambda value: value) if rounding is None else (lambda value: perturbed(value, rounding))
         space = {"np": np, "loops": loops, "rounded": noisy, "constant": self.constant, "total": total}
-        space |= {f"call_{name}": numpy_function(registry[name]) for name in self.ops}
+        space |= {called(name): numpy_function(registry[name]) for name in self.ops}
         exec(compile(self.source, "<program>", "exec"), space)
         return space["program"]
 
