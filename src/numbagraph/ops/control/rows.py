@@ -1,41 +1,92 @@
-"""Sums into one row of an array: what the pullback of reading ``x[i]`` in a loop adds to a cotangent is zero but for
-that row. As an assignment it costs a row, since the loop's memory is updated where it lies, and not the whole array."""
+"""Sums into some elements of an array: what the pullback of reading ``x[i]`` or ``x[i, j]`` in a loop adds to a
+cotangent is zero but for these. As an assignment it costs what is read, since the loop's memory is updated where it
+lies, and not the whole array."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeGuard
 
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import Constant, Node, Value
+from numbagraph.ops.gathering import all_different
 
 
-class Row(Struct):
-    """Zeros but for one position of an axis (counted from the right), where ``content`` is."""
+class Spot(Struct):
+    """Zeros but for one position of each of some axes (counted from the right, ascending), where ``content`` is."""
 
     content: Value
-    position: Value
-    axis: int
+    positions: tuple[Value, ...]
+    axes: tuple[int, ...]
+    checked: tuple[bool, ...]
+    """Nothing else may look at a position: what is read there need not be known for its derivative."""
 
 
-def added_by_rows(value: Value) -> Value:
-    """A sum of arrays, of which those with one row are added to that row of the others."""
-    terms = terms_of(value)
-    rows = [(term, row_of(term)) for term in terms]
-    whole = [term for term, row in rows if row is None]
-    if not whole or len(whole) == len(terms):
-        return value
-    result = whole[0]
-    for term in whole[1:]:
+def added_by_rows(terms: Sequence[Value]) -> Value | None:
+    """A sum of arrays, of which those that are zero but for some elements are added to these elements of the others;
+    None where there are none of one kind."""
+    whole, spots = parted(terms)
+    return spots_added(added(whole), spots) if whole and spots else None
+
+
+def added(terms: Sequence[Value]) -> Value:
+    result = terms[0]
+    for term in terms[1:]:
         result = registry["add"].bind(result, term)
-    for _, row in rows:
-        if row is not None:
-            # nothing else may look at the position: what is read there need not be known for its derivative
-            check = not isinstance(row.position, Constant)
-            before = registry["pick"].bind(result, row.position, axis=row.axis, checked=check)
-            now = registry["add"].bind(before, row.content)
-            result = registry["put_at"].bind(result, now, row.position, axis=row.axis, checked=(check,))
     return result
+
+
+def spots_added(result: Value, spots: Sequence[Spot]) -> Value:
+    """An array with the contents of spots added where they are."""
+    for spot in spots:
+        before = registry["gather"].bind(result, *spot.positions, axis=spot.axes[0], checked=spot.checked)
+        now = registry["add"].bind(before, spot.content)
+        result = registry["put_at"].bind(result, now, *spot.positions, axis=spot.axes[0], checked=spot.checked)
+    return result
+
+
+def parted(terms: Sequence[Value]) -> tuple[list[Value], list[Spot]]:
+    """The terms of a sum that may be other than zero everywhere, and the others."""
+    whole, spots = [], []
+    for term in terms:
+        found = spots_of(term)
+        if found is None:
+            whole.append(term)
+        else:
+            spots += found
+    return whole, spots
+
+
+def spots_of(value: Value) -> list[Spot] | None:
+    """The elements that a value consists of, if it is zero elsewhere."""
+    row = row_of(value)
+    if row is None:
+        return scattered(value)
+    (axis,) = row.axes
+    whole, inner = parted(terms_of(row.content))
+    found = [replace(row, content=added(whole))] if whole else []
+    for spot in inner:
+        axes = (axis, *(each if each > axis else each - 1 for each in spot.axes))
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        if axes[order[-1]] - axes[order[0]] != len(axes) - 1:  # there is an axis between them
+            return [row]
+        positions, checked = (*row.positions, *spot.positions), (*row.checked, *spot.checked)
+        found.append(
+            Spot(spot.content, *(tuple(each[place] for place in order) for each in (positions, axes, checked)))
+        )
+    return found
+
+
+def scattered(value: Value) -> list[Spot] | None:
+    """The elements that `scatter_add` has written, if none was written twice."""
+    if not is_op(value, "scatter_add"):
+        return None
+    axis, count = value.attrs["axis"], value.attrs["count"]
+    positions = value.inputs[1 : 1 + count]
+    if not all_different(positions):
+        return None
+    return [Spot(value.inputs[0], positions, tuple(range(axis, axis + count)), value.attrs["checked"])]
 
 
 def terms_of(value: Value) -> list[Value]:
@@ -50,7 +101,7 @@ def terms_of(value: Value) -> list[Value]:
     return found
 
 
-def row_of(value: Value) -> Row | None:
+def row_of(value: Value) -> Spot | None:
     """The row that a value consists of: as the derivative of ``pick`` writes it, a choice by position."""
     if not is_op(value, "where") or not is_zero(value.inputs[2]) or not is_op(value.inputs[1], "expand_dims"):
         return None
@@ -62,7 +113,8 @@ def row_of(value: Value) -> Row | None:
         return None
     if content.inputs[0].ndim + 1 != value.ndim or content.inputs[0].dtype != value.dtype:
         return None
-    return Row(content.inputs[0], as_written(here.inputs[1]), axes[0])
+    position = as_written(here.inputs[1])
+    return Spot(content.inputs[0], (position,), (axes[0],), (not isinstance(position, Constant),))
 
 
 def as_written(position: Value) -> Value:

@@ -13,6 +13,7 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.regions import close, opened, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
+from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.common import (
     batch_size,
     batched_guards,
@@ -31,7 +32,6 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
-from numbagraph.ops.control.rows import added_by_rows
 from numbagraph.transforms.autodiff import cotangents, is_differentiable
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
@@ -172,7 +172,7 @@ def vjp(
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
     carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
     carried += [each + found[number] for number, each in sums.items()]
-    carried = list(map(added_by_rows, carried))
+    carried = accumulated(carried)
     xs = [number for number in found if loop.carries <= number < first]
     own = [seed for seed in seeds if seed is not None]
     parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]

@@ -8,8 +8,9 @@ from typing import Any
 
 from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import Draft, close_together, opened, output_type, without_effects, without_unused
+from numbagraph.ir.regions import Draft, opened, output_type, without_effects
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Value
+from numbagraph.ops.control.accumulation import accumulated, chosen
 from numbagraph.ops.control.common import (
     batch_size,
     batched_guards,
@@ -68,7 +69,9 @@ def vjp(
     drafts = [
         Draft(
             f"{branch.name}_pullback",
-            [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)],
+            accumulated(
+                [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)]
+            ),
             guards,
         )
         for branch, each, guards in zip(branches, found, required, strict=True)
@@ -78,17 +81,6 @@ def vjp(
     for number, value in zip(moving, pulled_back, strict=True):
         results[number] = value
     return [None, *results]
-
-
-def chosen(
-    index: Value, parameters: Sequence[Input], drafts: Sequence[Draft], operands: Sequence[Value]
-) -> list[Value]:
-    """The results of one of several regions, by its number."""
-    closed, captures = close_together(parameters, drafts)
-    regions, kept = without_unused(closed)
-    passed, count = [*operands, *captures], len(drafts[0].outputs)
-    bound = [passed[number] for number in kept]
-    return [switch.bind(index, *bound, branches=regions, result=number) for number in range(count)]
 
 
 def batched_switch(

@@ -11,6 +11,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
+from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.common import (
     control_op,
     differentiable,
@@ -25,7 +26,6 @@ from numbagraph.ops.control.common import (
     zeros,
 )
 from numbagraph.ops.control.narrowed import narrowed
-from numbagraph.ops.control.rows import added_by_rows
 from numbagraph.ops.control.scan import moving_carries, over_elements
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
@@ -148,7 +148,7 @@ def gone_back(
     others = [each for each in back.carries if each.point in used]
     steps = [each.point for each in carries]
     parameters = [*(each.point for each in others), *steps, *captures]
-    results = [added_by_rows(each.following) for each in others]
+    results = accumulated([each.following for each in others])
     closed = close(parameters, results, name=back.name, guards=back.guards)
     pullback = Pullback(condition, body, closed.region, len(steps), len(captures), len(others))
     operands = (*(each.start for each in carries), *captures.values(), *(each.start for each in others))

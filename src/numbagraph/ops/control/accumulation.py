@@ -1,0 +1,231 @@
+"""Sums of cotangents, each kept in one memory: what loops and branches inside of a step add to a sum begins with the
+sum there is, rather than with zeros that are added to it as a whole in each step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from numbagraph.ir.graph import Graph, guard_values, substitute
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
+from numbagraph.ir.values import Input, Node, Value, toposort
+from numbagraph.ops.control.common import stand_ins, strong_type
+from numbagraph.ops.control.rows import added, added_by_rows, is_op, is_zero, spots_of
+from numbagraph.transforms.interpret import call_of
+
+CALLS = frozenset({"scan", "switch", "while_pullback"})
+"""The names of the ops that may add to a sum, each in steps or in one of several ways."""
+
+
+def accumulated(values: Sequence[Value]) -> list[Value]:
+    """The same values, whose sums are assignments to elements of what they are added to, where they can be."""
+    values = with_elements_added(values)
+    done: set[object] = set()
+    while True:
+        call = next((each for each in calls_of(values) if call_of(each) not in done), None)
+        if call is None:
+            return list(values)
+        done.add(call_of(call))
+        values, following = continued(values, call)
+        if following is not None:
+            done.add(call_of(following))
+
+
+def with_elements_added(values: Sequence[Value]) -> list[Value]:
+    """The same, of which terms that are zero but for some elements are added to these alone."""
+    mapped: dict[Value, Value] = {}
+    for root, terms in sums_in(values).items():
+        found = added_by_rows(substitute(terms, mapped))
+        if found is not None:
+            mapped[root] = found
+    return substitute(values, mapped) if mapped else list(values)
+
+
+def sums_in(values: Sequence[Value]) -> dict[Value, list[Value]]:
+    """Sums of arrays that are no part of other sums, each with its terms, in dependency order."""
+    order = toposort(values)
+    uses = uses_of(order, values)
+    parts = {each for value in order if is_sum(value) for each in value.inputs if is_sum(each) and uses[each] == 1}
+    return {value: list(terms_in(value, parts)) for value in order if is_sum(value) and value not in parts}
+
+
+def uses_of(order: Iterable[Value], values: Iterable[Value]) -> Counter[Value]:
+    return Counter([*values, *(each for value in order if isinstance(value, Node) for each in value.inputs)])
+
+
+def is_sum(value: Value) -> bool:
+    return bool(value.ndim) and is_op(value, "add") and not value.type.weak
+
+
+def terms_in(value: Value, parts: set[Value]) -> Iterable[Value]:
+    for each in value.inputs:  # type: ignore[attr-defined]
+        yield from terms_in(each, parts) if each in parts else (each,)
+
+
+def calls_of(values: Sequence[Value]) -> list[Node]:
+    """One result of each loop and branch, in dependency order."""
+    found: dict[object, Node] = {}
+    for each in toposort(values):
+        if isinstance(each, Node) and each.op.name in CALLS:
+            found.setdefault(call_of(each), each)
+    return list(found.values())
+
+
+def continued(values: Sequence[Value], call: Node) -> tuple[Sequence[Value], Node | None]:
+    """The same values, of which those sums that a loop or a branch adds to are operands of it; and one of its results
+    then."""
+    key, order = call_of(call), toposort(values)
+    uses, results = uses_of(order, values), results_of(order, key)
+    starts: dict[int, Value] = {}
+    rests: dict[Value, tuple[Node, list[Value]]] = {}
+    for root, terms in sums_in(values).items():
+        own = [each for each in terms if each in results.values()]
+        if len(own) != 1 or uses[own[0]] != 1 or not begins_with_zeros(own[0]):
+            continue
+        (term,) = own
+        reaching = {each for each in terms if each is not term and reaches(each, key)}
+        before = [each for each in terms if each is not term and each not in reaching]
+        if before:
+            starts[term.attrs["result"]] = added(before)
+            rests[root] = term, [each for each in terms if each in reaching]
+    if not starts:
+        return values, None
+    fresh = started(call, sorted(results), starts)
+    mapped: dict[Value, Value] = {value: fresh[number] for number, value in results.items()}
+    for root, (term, others) in rests.items():
+        mapped[root] = added([*substitute(others, mapped), mapped[term]])
+    return substitute(values, mapped), fresh[call.attrs["result"]]
+
+
+def results_of(order: Iterable[Value], key: object) -> dict[int, Value]:
+    """The results of a call, by number."""
+    nodes = (each for each in order if isinstance(each, Node) and each.op.name in CALLS)
+    return {each.attrs["result"]: each for each in nodes if call_of(each) == key}
+
+
+def reaches(value: Value, key: object) -> bool:
+    return bool(results_of(toposort([value]), key))
+
+
+def start_of(node: Node, result: int) -> int | None:
+    """Which operand of a loop a result of it is, if it takes no step."""
+    attrs = node.attrs
+    if node.op.name == "while_pullback":
+        return attrs["carries"] + attrs["captures"] + result
+    return result + (node.op.name == "scan") if result < attrs["carries"] else None
+
+
+def begins_with_zeros(node: Node) -> bool:
+    """Whether a loop adds to zeros, and does nothing else with that; or each branch adds to zeros."""
+    result = node.attrs["result"]
+    if node.op.name == "switch":
+        return all(map(is_small, (each.outputs[result] for each in node.attrs["branches"])))
+    place = start_of(node, result)
+    return place is not None and is_zeros(node.inputs[place]) and only_adds(step_of(node), result)
+
+
+def is_small(value: Value) -> bool:
+    """Whether a value is zero but for some elements, or it is what a loop or a branch adds to zeros."""
+    if isinstance(value, Node) and value.op.name in CALLS:
+        return begins_with_zeros(value)
+    return is_zeros(value) or spots_of(value) is not None
+
+
+def step_of(node: Node) -> Graph:
+    """The region whose first inputs and outputs are what a loop carries."""
+    return node.attrs["pullback" if node.op.name == "while_pullback" else "body"]
+
+
+def only_adds(region: Graph, number: int) -> bool:
+    """Whether the only thing that a region does with an input is to add to it, which is the output of this number."""
+    point = region.inputs[number]
+    others = [each for place, each in enumerate(region.outputs) if place != number]
+    return independent([*others, *guard_values(region.guards)], point) and is_added_to(region.outputs[number], point)
+
+
+def is_added_to(value: Value, point: Value) -> bool:
+    """Whether a value is a sum of another one and of what does not depend on that."""
+    if value is point or not isinstance(value, Node):
+        return value is point
+    if is_op(value, "put_at"):
+        base, now, *positions = value.inputs
+        if not is_op(now, "add") or not is_op(now.inputs[0], "gather"):
+            return False
+        before, content = now.inputs
+        is_same = before.inputs == (base, *positions) and before.attrs["axis"] == value.attrs["axis"]
+        return is_same and independent([content, *positions], point) and is_added_to(base, point)
+    if is_op(value, "add"):
+        first, second = value.inputs
+        pairs = ((first, second), (second, first))
+        return any(is_added_to(one, point) and independent([other], point) for one, other in pairs)
+    if value.op.name not in CALLS:
+        return False
+    place = adds_to(value)
+    if place is None:
+        return False
+    others = [each for number, each in enumerate(value.inputs) if number != place]
+    return is_added_to(value.inputs[place], point) and independent(others, point)
+
+
+def adds_to(node: Node) -> int | None:
+    """The operand of a loop or a branch that a result of it is a sum with."""
+    if node.op.name != "switch":
+        place = start_of(node, node.attrs["result"])
+        return place if place is not None and only_adds(step_of(node), node.attrs["result"]) else None
+    branches, result = node.attrs["branches"], node.attrs["result"]
+    for number in range(len(branches[0].inputs)):
+        if all(is_added_to(each.outputs[result], each.inputs[number]) for each in branches) and all(
+            independent([value for place, value in enumerate(each.outputs) if place != result], each.inputs[number])
+            for each in branches
+        ):
+            return 1 + number
+    return None
+
+
+def independent(values: Sequence[Value], point: Value) -> bool:
+    return point not in toposort(values)
+
+
+def is_zeros(value: Value) -> bool:
+    return is_op(value, "full") and is_zero(value.inputs[0])
+
+
+def started(call: Node, numbers: Sequence[int], starts: Mapping[int, Value]) -> dict[int, Value]:
+    """The results of a loop or a branch, of which some are added to other values than zeros."""
+    inputs, attrs = list(call.inputs), call.attrs
+    if call.op.name == "switch":
+        return branch_from(call, numbers, starts)
+    for number, start in starts.items():
+        place = start_of(call, number)
+        assert place is not None
+        inputs[place] = start
+    return {number: call.op.bind(*inputs, **(attrs | {"result": number})) for number in numbers}
+
+
+def branch_from(call: Node, numbers: Sequence[int], starts: Mapping[int, Value]) -> dict[int, Value]:
+    index, *operands = call.inputs
+    points = stand_ins([each.type for each in operands], "point")
+    sums = {number: Input(strong_type(start), "sum") for number, start in starts.items()}
+    drafts = []
+    for branch in call.attrs["branches"]:
+        outputs = opened(branch, points)
+        parts = [sum_of(sums[each], outputs[each]) if each in sums else outputs[each] for each in numbers]
+        drafts.append(Draft(branch.name, accumulated(parts), opened_guards(branch, points)))
+    results = chosen(index, [*points, *sums.values()], drafts, [*operands, *starts.values()])
+    return dict(zip(numbers, results, strict=True))
+
+
+def sum_of(start: Value, value: Value) -> Value:
+    return start if is_zeros(value) else added([start, value])
+
+
+def chosen(
+    index: Value, parameters: Sequence[Input], drafts: Sequence[Draft], operands: Sequence[Value]
+) -> list[Value]:
+    """The results of one of several regions, by its number."""
+    closed, captures = close_together(parameters, drafts)
+    regions, kept = without_unused(closed)
+    passed, count = [*operands, *captures], len(drafts[0].outputs)
+    bound = [passed[number] for number in kept]
+    return [registry["switch"].bind(index, *bound, branches=regions, result=number) for number in range(count)]
