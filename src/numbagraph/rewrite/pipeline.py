@@ -12,6 +12,7 @@ from numbagraph.rewrite.assignments import assignments_in_turn
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import check_level, verify_types
 from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
+from numbagraph.rewrite.joined_loops import joined_loops
 from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
 from numbagraph.rewrite.specialise import SPECIALISE
@@ -39,6 +40,7 @@ MATRIX_PASSES: tuple[RuleSet, ...] = (*PREPARE_MATRICES, EXPAND)
 
 PASSES: tuple[RuleSet | GraphPass, ...] = (
     CANONICALISE,
+    GraphPass("joined loops", joined_loops),
     STABILISE,
     CANONICALISE,
     SPECIALISE,

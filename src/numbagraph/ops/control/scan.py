@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph
+from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import close, opened, output_type, without_effects, without_unused
+from numbagraph.ir.regions import close, opened, opened_guards, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
 from numbagraph.ops.control.accumulation import accumulated
@@ -32,6 +33,7 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
+from numbagraph.ops.control.records import Step, records_of
 from numbagraph.transforms.autodiff import cotangents, is_differentiable
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
@@ -175,19 +177,66 @@ def vjp(
     carried = accumulated(carried)
     xs = [number for number in found if loop.carries <= number < first]
     own = [seed for seed in seeds if seed is not None]
-    parameters = [*own[: len(moving)], *sums.values(), *points[:first], *own[len(moving) :], *added.values()]
-    results = [*carried, *(found[number] for number in xs)]
-    closed = close([*parameters, *points[first:]], results, name=f"{loop.body.name}_pullback", guards=guards)
+    of_steps = [*own[len(moving) :], *added.values()]
+    back = [*carried, *(found[number] for number in xs)]
+    step = Step(points, outputs, loop.carries, first, [*back, *guard_values(guards)], [*own, *sums.values(), *of_steps])
+    forward = recording(loop, step)
+    back = forward.seen_by(back)
+    carried, states = back[: len(carried)], list(forward.before.values())
+    parameters = [*own[: len(moving)], *sums.values(), *forward.after, *points[:first], *forward.logs, *of_steps]
+    closed = close(
+        [*parameters, *points[first:]],
+        [*carried, *states, *back[len(carried) :]],
+        name=f"{loop.body.name}_pullback",
+        guards=with_guard_values(guards, forward.seen_by(guard_values(guards))),
+    )
     operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
     operands += [zeros(loop.operands[number]) for number in sums]
-    operands += [*(loop.before(number) for number in range(loop.carries)), *loop.xs]
+    operands += [forward.loop.result(number) for number in forward.before]
+    counts = len(operands), first + len(forward.logs) + len(of_steps)
+    operands += [*(forward.loop.before(number) for number in range(loop.carries)), *loop.xs]
+    operands += [forward.loop.result(loop.outputs + place) for place in range(len(forward.logs))]
     operands += [*(given[number] for number in stacked), *(given[loop.outputs + number] for number in read)]
-    sequences = first + len(stacked) + len(read)
     operands += [*loop.captures, *closed.captures]
-    counts = len(carried), sequences
-    back = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, not loop.reverse, loop.unroll))
-    cotangent = {number: back.result(place) for place, number in enumerate([*moving, *sums, *xs]) if number in asked}
+    pullback = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, not loop.reverse, loop.unroll))
+    places = dict(enumerate([*moving, *sums, *[None] * len(states), *xs]))
+    cotangent = {number: pullback.result(place) for place, number in places.items() if number in asked}
     return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
+
+
+class Forward(Struct, eq=False):
+    """A loop that gives what its pullback needs, beside its own results, and the pullback's view of that."""
+
+    loop: Loop
+    logs: Sequence[Input]
+    """What stands for the values that are stored for each step, which the loop stacks last."""
+    after: Sequence[Input]
+    """What stands for the carries that are restored, after a step."""
+    before: Mapping[int, Value]
+    """The same before it, by number of the carry."""
+    mapped: Mapping[Value, Value]
+
+    def seen_by(self, values: Sequence[Value]) -> list[Value]:
+        """Values of a step in terms of these."""
+        return substitute(values, self.mapped)
+
+
+def recording(loop: Loop, step: Step) -> Forward:
+    """A loop together with what its pullback needs of what it carries."""
+    records = records_of(step)
+    logs = stand_ins([each.type for each in records.stored], "stored")
+    after = {number: Input(strong_type(step.points[number]), "after") for number in records.restored}
+    mapped: dict[Value, Value] = dict(zip(records.stored, logs, strict=True))
+    before: dict[int, Value] = {}
+    for number, updates in records.restored.items():
+        before[number] = reduce(lambda array, update: update.undone(array, mapped), updates, after[number])
+    mapped |= {step.points[number]: value for number, value in before.items()}
+    if records.stored:
+        body = without_effects(loop.body)
+        outputs = [*step.outputs, *records.stored]
+        closed = close(step.points, outputs, name=body.name, guards=opened_guards(body, step.points))
+        loop = replace(loop, operands=(*loop.operands, *closed.captures), body=closed.region)
+    return Forward(loop, logs, list(after.values()), before, mapped)
 
 
 def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:

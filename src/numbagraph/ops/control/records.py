@@ -1,0 +1,185 @@
+"""What a loop writes down for its pullback in place of whole arrays: numbers that each step has computed from elements
+of what it carries, or the elements that it has overwritten, from which an array is restored on the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Input, Node, Value, extent_values, toposort
+from numbagraph.ops.control.rows import is_op
+from numbagraph.ops.slicing import put_slice, take_slice, taken_apart
+
+FEW = 16
+"""Elements of an array that is as well stored before each step as numbers that are computed from it."""
+
+
+class Update(Struct):
+    """An assignment to elements of an array: what was there, and the positions."""
+
+    node: Node
+    overwritten: tuple[Value, ...]
+    positions: tuple[Value, ...]
+
+    def undone(self, array: Value, mapped: Mapping[Value, Value]) -> Value:
+        """The array before, of the one after, where other values stand for what was there, and for positions."""
+        before, positions = ([mapped.get(each, each) for each in found] for found in (self.overwritten, self.positions))
+        if is_op(self.node, "put_at"):
+            return self.node.op.bind(array, *before, *positions, **self.node.attrs)
+        for (_, cuts), each in zip(taken_apart(self.node)[1], before, strict=True):
+            array = put_slice(array, each, cuts)
+        return array
+
+
+class Step(Struct):
+    """A step of a loop and of its pullback, in terms of stand-ins."""
+
+    points: Sequence[Input]
+    """For the operands."""
+    outputs: Sequence[Value]
+    carries: int
+    varying: int
+    """How many of the operands differ between steps: carries, and elements of sequences."""
+    back: Sequence[Value]
+    """What the pullback computes."""
+    given: Collection[Value]
+    """What the pullback is given beside the points."""
+
+
+class Records(Struct):
+    """What a loop gives for its pullback."""
+
+    stored: tuple[Value, ...] = ()
+    """Values of each step."""
+    restored: Mapping[int, Sequence[Update]] = field(default_factory=dict)
+    """Carries that are restored on the way back, and how they are updated."""
+
+    @property
+    def size(self) -> int:
+        return sum(each.dtype.itemsize for each in self.stored)
+
+
+def records_of(step: Step) -> Records:
+    """The values that the pullback of a step needs, as far as they depend on arrays that the loop carries. Those arrays
+    for which there is no other way are not among them: they are stored as a whole."""
+    arrays = {each for each in step.points[: step.carries] if each.ndim and not is_short(each)}
+    while arrays:
+        numbers = {point: number for number, point in enumerate(step.points) if point in arrays}
+        updates = {number: updates_of(step.outputs[number], point, step) for point, number in numbers.items()}
+        undoable = {step.points[number] for number, found in updates.items() if found is not None}
+        stored, states = needed(step, arrays, set())
+        whole = states - undoable
+        if not whole:
+            found = with_updates(step, arrays, stored, {numbers[each]: updates[numbers[each]] or () for each in states})
+            others, more = needed(step, arrays, undoable)
+            if more <= undoable:
+                again = {numbers[each]: updates[numbers[each]] or () for each in more}
+                other = with_updates(step, arrays, others, again)
+                return other if 3 * other.size < found.size else found
+            return found
+        arrays -= whole
+    return Records()
+
+
+def is_short(value: Value) -> bool:
+    extents = [shapes.resolve(each) for each in value.shape]
+    size = 1
+    for each in extents:
+        if not isinstance(each, int):
+            return False
+        size *= each
+    return size <= FEW
+
+
+def needed(step: Step, arrays: set[Input], kept: Collection[Value]) -> tuple[list[Value], set[Input]]:
+    """The values that are stored for a pullback, and the arrays that it needs. Nothing is stored that is computed from
+    arrays that are ``kept``."""
+    order = toposort(step.back)
+    primal, backward = dependent(order, arrays), dependent(order, step.given)
+    recomputed = dependent(order, kept)
+    stored: dict[Value, None] = {}
+    states: dict[Input, None] = {}
+    pending = list(reversed(frontier(order, step.back, primal - backward, backward)))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Input):
+            states[value] = None
+        elif value not in recomputed and can_be_stored(value, step):
+            stored[value] = None
+        elif isinstance(value, Node):
+            pending += [each for each in value.inputs if each in primal and each not in stored and each not in states]
+    return list(stored), set(states)
+
+
+def frontier(order: Sequence[Value], results: Sequence[Value], known: set[Value], backward: set[Value]) -> list[Value]:
+    """Values that are known that others, which are not, are computed from."""
+    users = [
+        *results,
+        *(each for value in order if value in backward and isinstance(value, Node) for each in value.inputs),
+    ]
+    return [each for each in dict.fromkeys(users) if each in known]
+
+
+def dependent(order: Sequence[Value], roots: Iterable[Value]) -> set[Value]:
+    """The values that depend on some others, these included."""
+    found = set(roots)
+    for value in order:
+        if isinstance(value, Node) and not found.isdisjoint(value.inputs):
+            found.add(value)
+    return found
+
+
+def can_be_stored(value: Value, step: Step) -> bool:
+    """Whether a value may be stored for each step: it has the same lengths in all of them, and is less than what the
+    loop carries."""
+    lengths = toposort(extent_values(value.type))
+    if not set(step.points[: step.varying]).isdisjoint(lengths):
+        return False
+    if not value.ndim:
+        return True
+    rank = max(each.ndim for each in step.points[: step.carries])
+    if not isinstance(value, Node) or value.op.name != "scan":
+        return value.ndim < rank
+    carries, outputs = value.attrs["carries"], len(value.attrs["body"].outputs)
+    is_stacked = carries <= value.attrs["result"] < outputs
+    return is_stacked or value.ndim < rank + (value.attrs["result"] >= outputs)
+
+
+def with_updates(
+    step: Step, arrays: set[Input], stored: Sequence[Value], restored: Mapping[int, Sequence[Update]]
+) -> Records:
+    """The same records, with what restores some carries."""
+    updates = [each for found in restored.values() for each in found]
+    order = toposort([position for each in updates for position in each.positions])
+    primal = dependent(order, arrays)
+    positions = (position for each in updates for position in each.positions if position in primal)
+    found = dict.fromkeys([*stored, *(value for each in updates for value in each.overwritten), *positions])
+    return Records(tuple(found), restored)
+
+
+def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:
+    """The assignments that make the output of a step from what it is given, if it is nothing else, and what they
+    overwrite can be stored."""
+    found: list[Update] = []
+    carried = {each for each in step.points[: step.carries] if each.ndim}
+    while isinstance(output, Node):
+        if is_op(output, "put_at"):
+            base, _, *positions = output.inputs
+            checked, axis = output.attrs["checked"], output.attrs["axis"]
+            before = [registry["gather"].bind(base, *positions, axis=axis, checked=checked)]
+        elif is_op(output, "set_slice"):
+            base, pieces = taken_apart(output)
+            starts = output.inputs[1 + len(pieces) :]
+            if not carried.isdisjoint(toposort(starts)):
+                return None
+            before, positions = [take_slice(base, cuts) for _, cuts in pieces], []
+        else:
+            return None
+        if not all(can_be_stored(each, step) for each in (*before, *positions)):
+            return None
+        found.append(Update(output, tuple(before), tuple(positions)))
+        output = base
+    return found if output is point else None
