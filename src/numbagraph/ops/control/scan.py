@@ -13,7 +13,8 @@ from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_valu
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.regions import close, opened, opened_guards, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import ArrayType, Constant, Cotangents, Input, Node, Op, Value, constant, toposort
 from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.common import (
     batch_size,
@@ -34,6 +35,7 @@ from numbagraph.ops.control.common import (
     zeros,
 )
 from numbagraph.ops.control.records import Step, records_of
+from numbagraph.ops.control.rows import is_op
 from numbagraph.transforms.autodiff import cotangents, is_differentiable
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
@@ -182,7 +184,7 @@ def vjp(
     step = Step(points, outputs, loop.carries, first, [*back, *guard_values(guards)], [*own, *sums.values(), *of_steps])
     forward = recording(loop, step)
     back = forward.seen_by(back)
-    carried, states = back[: len(carried)], list(forward.before.values())
+    carried, states = back[: len(carried)], forward.before
     parameters = [*own[: len(moving)], *sums.values(), *forward.after, *points[:first], *forward.logs, *of_steps]
     closed = close(
         [*parameters, *points[first:]],
@@ -192,7 +194,7 @@ def vjp(
     )
     operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
     operands += [zeros(loop.operands[number]) for number in sums]
-    operands += [forward.loop.result(number) for number in forward.before]
+    operands += forward.last
     counts = len(operands), first + len(forward.logs) + len(of_steps)
     operands += [*(forward.loop.before(number) for number in range(loop.carries)), *loop.xs]
     operands += [forward.loop.result(loop.outputs + place) for place in range(len(forward.logs))]
@@ -212,8 +214,10 @@ class Forward(Struct, eq=False):
     """What stands for the values that are stored for each step, which the loop stacks last."""
     after: Sequence[Input]
     """What stands for the carries that are restored, after a step."""
-    before: Mapping[int, Value]
-    """The same before it, by number of the carry."""
+    before: Sequence[Value]
+    """The same before it."""
+    last: Sequence[Value]
+    """What they are after the last step."""
     mapped: Mapping[Value, Value]
 
     def seen_by(self, values: Sequence[Value]) -> list[Value]:
@@ -225,18 +229,36 @@ def recording(loop: Loop, step: Step) -> Forward:
     """A loop together with what its pullback needs of what it carries."""
     records = records_of(step)
     logs = stand_ins([each.type for each in records.stored], "stored")
-    after = {number: Input(strong_type(step.points[number]), "after") for number in records.restored}
     mapped: dict[Value, Value] = dict(zip(records.stored, logs, strict=True))
-    before: dict[int, Value] = {}
-    for number, updates in records.restored.items():
-        before[number] = reduce(lambda array, update: update.undone(array, mapped), updates, after[number])
-    mapped |= {step.points[number]: value for number, value in before.items()}
     if records.stored:
         body = without_effects(loop.body)
         outputs = [*step.outputs, *records.stored]
         closed = close(step.points, outputs, name=body.name, guards=opened_guards(body, step.points))
         loop = replace(loop, operands=(*loop.operands, *closed.captures), body=closed.region)
-    return Forward(loop, logs, list(after.values()), before, mapped)
+    strides = {number: stride for number in range(loop.carries) if (stride := stride_of(step, number))}
+    restored = [*records.restored, *strides]
+    after = {number: Input(step.points[number].type, "after") for number in restored}
+    before: dict[int, Value] = {}
+    for number, updates in records.restored.items():
+        before[number] = reduce(lambda array, update: update.undone(array, mapped), updates, after[number])
+    for number, stride in strides.items():
+        before[number] = registry["add"].bind(
+            after[number], constant(-stride, dtype=INT64, weak=after[number].type.weak)
+        )
+    last = [loop.result(number) for number in records.restored]
+    last += [loop.initial[number] + loop.length * stride for number, stride in strides.items()]
+    mapped |= {step.points[number]: value for number, value in before.items()}
+    return Forward(loop, logs, list(after.values()), list(before.values()), last, mapped)
+
+
+def stride_of(step: Step, number: int) -> int | None:
+    """What each step adds to a carried integer, if it does nothing else to it."""
+    before, after = step.points[number], step.outputs[number]
+    if before.dtype != INT64 or before.ndim or not is_op(after, "add") or after.inputs[0] is not before:
+        return None
+    other = after.inputs[1]
+    is_same = isinstance(other, Constant) and other.dtype == INT64 and after.type is before.type
+    return int(other.data) if is_same and before in toposort(step.back) else None
 
 
 def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:
