@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import numbagraph as ng
+from numbagraph.ir.regions import regions_of
 
 RNG = np.random.default_rng(23)
 
@@ -46,7 +47,7 @@ def branches(x):
 def sorting(x):
     """Positions follow from what is overwritten."""
     a = x.copy()
-    for i in range(len(x)):
+    for _ in range(len(x)):
         for j in range(len(x) - 1):
             if a[j] > a[j + 1]:
                 t = a[j]
@@ -158,6 +159,11 @@ KERNELS = [
     (two, LINE), (floyd_warshall, RNG.random((4, 4))), (while_writes, LINE),
 ]  # fmt: skip
 NAMES = [each.__name__ for each, _ in KERNELS]
+FEW = {"overwritten", "branches", "triangle"}
+SOME = [
+    pytest.param(*each, id=name, marks=() if name in FEW else pytest.mark.repeats)
+    for each, name in zip(KERNELS, NAMES, strict=True)
+]
 
 
 def differences(function, x, step=1e-6):
@@ -177,7 +183,7 @@ def test_gradients(function, x):
     np.testing.assert_allclose(gradient, differences(function, x), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize(("function", "x"), KERNELS, ids=NAMES)
+@pytest.mark.parametrize(("function", "x"), SOME)
 def test_second_derivatives(function, x):
     gradient = ng.graph_jit(ng.grad(function))
     expected = differences(gradient, x)
@@ -185,15 +191,62 @@ def test_second_derivatives(function, x):
     np.testing.assert_allclose(ng.graph_jit(ng.hessian(function))(x), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("function", "x"), [each for each in KERNELS if each[0] not in (triangle, accumulated)])
+@pytest.mark.parametrize(("function", "x"), SOME)
 def test_batches(function, x):
-    """Where all elements of a batch take as many steps."""
     gradient, batch = ng.graph_jit(ng.grad(function)), np.stack([x, x[::-1], x * 1.1])
     expected = [gradient(each) for each in batch]
     np.testing.assert_allclose(ng.graph_jit(ng.vmap(ng.grad(function)))(batch), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("function", "x"), KERNELS, ids=NAMES)
+@pytest.mark.parametrize(("function", "x"), SOME)
 def test_numpy_backend(function, x):
     found = ng.graph_jit(ng.grad(function), backend="numpy")(x)
     np.testing.assert_allclose(found, ng.graph_jit(ng.grad(function))(x), rtol=1e-12)
+
+
+def table(x):
+    best = np.zeros((x.shape[0] + 1, x.shape[1] + 1))
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            best[i + 1, j + 1] = max(best[i, j] + x[i, j], best[i, j + 1] - 0.1) * x[0, 0]
+    return best[-1, -1]
+
+
+@pytest.mark.parametrize("function", [table, floyd_warshall])
+def test_no_array_is_stored_for_each_step(function):
+    """A table for each row of a table, or for each element, would have three or four dimensions; numbers of each
+    element have two, or three where there are three loops."""
+    program = ng.graph_jit(ng.grad(function)).graph(TABLE[:4, :4])
+    most = 2 if function is table else 3
+    pending, found = [program], []
+    while pending:
+        graph = pending.pop()
+        found += graph.order
+        pending += [region for each in graph.order for region in regions_of(each)]
+    assert max(each.ndim for each in found) <= most
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (1, 3), (3, 1)])
+def test_tables_of_few_elements(shape):
+    if 0 in shape:
+        with pytest.raises(IndexError):
+            ng.graph_jit(ng.grad(lambda x: table(x) + x[0, 0]))(np.ones(shape))
+        return
+    x = RNG.random(shape)
+    np.testing.assert_allclose(ng.graph_jit(ng.grad(table))(x), differences(table, x), rtol=1e-6, atol=1e-8)
+
+
+def test_no_steps():
+    np.testing.assert_array_equal(ng.graph_jit(ng.grad(overwritten))(np.array([3.0])), [6.0])
+    np.testing.assert_array_equal(ng.graph_jit(ng.grad(overwritten))(np.zeros(0)), np.zeros(0))
+
+
+def test_error_is_that_of_the_value():
+    def outside(x):
+        a = x.copy()
+        for i in range(len(x)):
+            a[i + 1] = a[i] * a[i]
+        return np.sum(a)
+
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7"):
+        ng.graph_jit(ng.grad(outside))(LINE)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeGuard
 
 from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.values import Input, Node, Value, toposort
-from numbagraph.ops.control.common import stand_ins, strong_type
-from numbagraph.ops.control.rows import added, added_by_rows, is_op, is_zero, spots_of
+from numbagraph.ops.control.common import region_guards, stand_ins, strong_type
+from numbagraph.ops.control.rows import added, added_by_rows, is_op, is_zeros, spots_of
 from numbagraph.transforms.interpret import call_of
 
 CALLS = frozenset({"scan", "switch", "while_pullback"})
@@ -28,8 +29,7 @@ def accumulated(values: Sequence[Value]) -> list[Value]:
             return list(values)
         done.add(call_of(call))
         values, following = continued(values, call)
-        if following is not None:
-            done.add(call_of(following))
+        done.update(call_of(each) for each in following if isinstance(each, Node))
 
 
 def with_elements_added(values: Sequence[Value]) -> list[Value]:
@@ -46,15 +46,16 @@ def sums_in(values: Sequence[Value]) -> dict[Value, list[Value]]:
     """Sums of arrays that are no part of other sums, each with its terms, in dependency order."""
     order = toposort(values)
     uses = uses_of(order, values)
-    parts = {each for value in order if is_sum(value) for each in value.inputs if is_sum(each) and uses[each] == 1}
-    return {value: list(terms_in(value, parts)) for value in order if is_sum(value) and value not in parts}
+    found = [value for value in order if is_sum(value)]
+    parts = {each for value in found for each in value.inputs if is_sum(each) and uses[each] == 1}
+    return {value: list(terms_in(value, parts)) for value in found if value not in parts}
 
 
 def uses_of(order: Iterable[Value], values: Iterable[Value]) -> Counter[Value]:
     return Counter([*values, *(each for value in order if isinstance(value, Node) for each in value.inputs)])
 
 
-def is_sum(value: Value) -> bool:
+def is_sum(value: Value) -> TypeGuard[Node]:
     return bool(value.ndim) and is_op(value, "add") and not value.type.weak
 
 
@@ -72,15 +73,14 @@ def calls_of(values: Sequence[Value]) -> list[Node]:
     return list(found.values())
 
 
-def continued(values: Sequence[Value], call: Node) -> tuple[Sequence[Value], Node | None]:
-    """The same values, of which those sums that a loop or a branch adds to are operands of it; and one of its results
-    then."""
+def continued(values: Sequence[Value], call: Node) -> tuple[Sequence[Value], list[Value]]:
+    """The same values, of which those sums that a loop or a branch adds to are operands of it; and its results then."""
     key, order = call_of(call), toposort(values)
     uses, results = uses_of(order, values), results_of(order, key)
     starts: dict[int, Value] = {}
-    rests: dict[Value, tuple[Node, list[Value]]] = {}
+    rests: dict[Value, tuple[Value, list[Value]]] = {}
     for root, terms in sums_in(values).items():
-        own = [each for each in terms if each in results.values()]
+        own = [each for each in terms if isinstance(each, Node) and each in results.values()]
         if len(own) != 1 or uses[own[0]] != 1 or not begins_with_zeros(own[0]):
             continue
         (term,) = own
@@ -90,12 +90,12 @@ def continued(values: Sequence[Value], call: Node) -> tuple[Sequence[Value], Nod
             starts[term.attrs["result"]] = added(before)
             rests[root] = term, [each for each in terms if each in reaching]
     if not starts:
-        return values, None
+        return values, []
     fresh = started(call, sorted(results), starts)
     mapped: dict[Value, Value] = {value: fresh[number] for number, value in results.items()}
     for root, (term, others) in rests.items():
         mapped[root] = added([*substitute(others, mapped), mapped[term]])
-    return substitute(values, mapped), fresh[call.attrs["result"]]
+    return substitute(values, mapped), list(fresh.values())
 
 
 def results_of(order: Iterable[Value], key: object) -> dict[int, Value]:
@@ -153,6 +153,7 @@ def is_added_to(value: Value, point: Value) -> bool:
         if not is_op(now, "add") or not is_op(now.inputs[0], "gather"):
             return False
         before, content = now.inputs
+        assert isinstance(before, Node)
         is_same = before.inputs == (base, *positions) and before.attrs["axis"] == value.attrs["axis"]
         return is_same and independent([content, *positions], point) and is_added_to(base, point)
     if is_op(value, "add"):
@@ -187,10 +188,6 @@ def independent(values: Sequence[Value], point: Value) -> bool:
     return point not in toposort(values)
 
 
-def is_zeros(value: Value) -> bool:
-    return is_op(value, "full") and is_zero(value.inputs[0])
-
-
 def started(call: Node, numbers: Sequence[int], starts: Mapping[int, Value]) -> dict[int, Value]:
     """The results of a loop or a branch, of which some are added to other values than zeros."""
     inputs, attrs = list(call.inputs), call.attrs
@@ -211,7 +208,9 @@ def branch_from(call: Node, numbers: Sequence[int], starts: Mapping[int, Value])
     for branch in call.attrs["branches"]:
         outputs = opened(branch, points)
         parts = [sum_of(sums[each], outputs[each]) if each in sums else outputs[each] for each in numbers]
-        drafts.append(Draft(branch.name, accumulated(parts), opened_guards(branch, points)))
+        with region_guards() as guards:
+            parts = accumulated(parts)
+        drafts.append(Draft(branch.name, parts, [*opened_guards(branch, points), *guards]))
     results = chosen(index, [*points, *sums.values()], drafts, [*operands, *starts.values()])
     return dict(zip(numbers, results, strict=True))
 

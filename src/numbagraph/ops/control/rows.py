@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node, Value
 from numbagraph.ops.gathering import all_different
 
@@ -38,12 +39,28 @@ def added(terms: Sequence[Value]) -> Value:
 
 
 def spots_added(result: Value, spots: Sequence[Spot]) -> Value:
-    """An array with the contents of spots added where they are."""
-    for spot in spots:
-        before = registry["gather"].bind(result, *spot.positions, axis=spot.axes[0], checked=spot.checked)
-        now = registry["add"].bind(before, spot.content)
-        result = registry["put_at"].bind(result, now, *spot.positions, axis=spot.axes[0], checked=spot.checked)
+    """An array with the contents of spots added where they are: first to elements that were just replaced."""
+    for spot in sorted(spots, key=lambda each: not replaces(result, each)):
+        result = spot_added(result, spot)
     return result
+
+
+def spot_added(array: Value, spot: Spot) -> Value:
+    """An array with the content of a spot added. What a step takes away and gives back stays where it is."""
+    rest = {"axis": spot.axes[0], "checked": spot.checked}
+    content = spot.content
+    if replaces(array, spot) and is_zeros(array.inputs[1]):
+        array = array.inputs[0]
+        if content is registry["gather"].bind(array, *spot.positions, **rest):
+            return array
+    else:
+        content = registry["add"].bind(registry["gather"].bind(array, *spot.positions, **rest), content)
+    return registry["put_at"].bind(array, content, *spot.positions, **rest)
+
+
+def replaces(array: Value, spot: Spot) -> TypeGuard[Node]:
+    """Whether the elements of a spot are those that an assignment has just replaced."""
+    return is_op(array, "put_at") and array.attrs["axis"] == spot.axes[0] and array.inputs[2:] == spot.positions
 
 
 def parted(terms: Sequence[Value]) -> tuple[list[Value], list[Spot]]:
@@ -73,7 +90,12 @@ def spots_of(value: Value) -> list[Spot] | None:
             return [row]
         positions, checked = (*row.positions, *spot.positions), (*row.checked, *spot.checked)
         found.append(
-            Spot(spot.content, *(tuple(each[place] for place in order) for each in (positions, axes, checked)))
+            Spot(
+                spot.content,
+                tuple(positions[place] for place in order),
+                tuple(axes[place] for place in order),
+                tuple(checked[place] for place in order),
+            )
         )
     return found
 
@@ -113,7 +135,7 @@ def row_of(value: Value) -> Spot | None:
         return None
     if content.inputs[0].ndim + 1 != value.ndim or content.inputs[0].dtype != value.dtype:
         return None
-    position = as_written(here.inputs[1])
+    position = uncast(as_written(here.inputs[1]))
     return Spot(content.inputs[0], (position,), (axes[0],), (not isinstance(position, Constant),))
 
 
@@ -127,9 +149,21 @@ def as_written(position: Value) -> Value:
     return original if is_from_end else position
 
 
+def uncast(position: Value) -> Value:
+    """A position as it was before it was made one of 64 bits, if it was that already."""
+    return position.inputs[0] if is_op(position, "cast") and position.inputs[0].dtype == INT64 else position
+
+
 def is_op(value: Value, name: str) -> TypeGuard[Node]:
     return isinstance(value, Node) and value.op.name == name
 
 
 def is_zero(value: Value) -> bool:
     return isinstance(value, Constant) and not value.ndim and not value.data
+
+
+def is_zeros(value: Value) -> bool:
+    """Whether a value is zero, or an array of zeros."""
+    if is_op(value, "full") or is_op(value, "asarray"):
+        value = value.inputs[0]
+    return is_zero(value)

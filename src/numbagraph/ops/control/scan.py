@@ -150,8 +150,8 @@ def reference(
 def vjp(
     given: Mapping[int, Value], y: Value, *inputs: Value, wanted: Sequence[bool], result: int, **attrs: Any
 ) -> Cotangents:
-    """A loop over the steps in the other direction, whose body is the pullback of the body: the carries before each
-    step are stored, and all else is computed again from them.
+    """A loop over the steps in the other direction, whose body is the pullback of the body: the numbers that are
+    carried are stored before each step, with what is needed of arrays (`records_of`), and all else is computed again.
 
     Its own carries are the cotangents of the carries, and what the captures have received so far.
     """
@@ -176,21 +176,24 @@ def vjp(
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
     carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
     carried += [each + found[number] for number, each in sums.items()]
-    carried = accumulated(carried)
+    with region_guards() as more:
+        carried = accumulated(carried)
+    guards = [*guards, *more]
     xs = [number for number in found if loop.carries <= number < first]
     own = [seed for seed in seeds if seed is not None]
     of_steps = [*own[len(moving) :], *added.values()]
     back = [*carried, *(found[number] for number in xs)]
     step = Step(points, outputs, loop.carries, first, [*back, *guard_values(guards)], [*own, *sums.values(), *of_steps])
-    forward = recording(loop, step)
-    back = forward.seen_by(back)
+    with shapes.collect_guards():  # the loop, which is run first, requires the same
+        forward = recording(loop, step)
+        back, required = forward.seen_by(back), forward.seen_by(guard_values(guards))
     carried, states = back[: len(carried)], forward.before
     parameters = [*own[: len(moving)], *sums.values(), *forward.after, *points[:first], *forward.logs, *of_steps]
     closed = close(
         [*parameters, *points[first:]],
         [*carried, *states, *back[len(carried) :]],
         name=f"{loop.body.name}_pullback",
-        guards=with_guard_values(guards, forward.seen_by(guard_values(guards))),
+        guards=with_guard_values(guards, required),
     )
     operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
     operands += [zeros(loop.operands[number]) for number in sums]
@@ -242,9 +245,8 @@ def recording(loop: Loop, step: Step) -> Forward:
     for number, updates in records.restored.items():
         before[number] = reduce(lambda array, update: update.undone(array, mapped), updates, after[number])
     for number, stride in strides.items():
-        before[number] = registry["add"].bind(
-            after[number], constant(-stride, dtype=INT64, weak=after[number].type.weak)
-        )
+        less = constant(-stride, dtype=INT64, weak=after[number].type.weak)
+        before[number] = registry["add"].bind(after[number], less)
     last = [loop.result(number) for number in records.restored]
     last += [loop.initial[number] + loop.length * stride for number, stride in strides.items()]
     mapped |= {step.points[number]: value for number, value in before.items()}
@@ -257,8 +259,9 @@ def stride_of(step: Step, number: int) -> int | None:
     if before.dtype != INT64 or before.ndim or not is_op(after, "add") or after.inputs[0] is not before:
         return None
     other = after.inputs[1]
-    is_same = isinstance(other, Constant) and other.dtype == INT64 and after.type is before.type
-    return int(other.data) if is_same and before in toposort(step.back) else None
+    if not isinstance(other, Constant) or other.dtype != INT64 or after.type is not before.type:
+        return None
+    return int(other.data) if before in toposort(step.back) else None
 
 
 def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:

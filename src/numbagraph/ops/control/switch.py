@@ -66,16 +66,12 @@ def vjp(
         required.append(guards)
     moving = [number for place, number in enumerate(moving) if any(each[place] is not None for each in found)]
     places = [place for place, number in enumerate(asked) if number in moving]
-    drafts = [
-        Draft(
-            f"{branch.name}_pullback",
-            accumulated(
-                [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)]
-            ),
-            guards,
-        )
-        for branch, each, guards in zip(branches, found, required, strict=True)
-    ]
+    drafts = []
+    for branch, each, guards in zip(branches, found, required, strict=True):
+        pulled = [known_or_zero(each[place], points[number]) for place, number in zip(places, moving, strict=True)]
+        with region_guards() as more:
+            pulled = accumulated(pulled)
+        drafts.append(Draft(f"{branch.name}_pullback", pulled, [*guards, *more]))
     results: list[Value | None] = [None] * len(operands)
     pulled_back = chosen(index, [*points, *seeds.values()], drafts, [*operands, *(given[each] for each in numbers)])
     for number, value in zip(moving, pulled_back, strict=True):

@@ -148,8 +148,9 @@ def gone_back(
     others = [each for each in back.carries if each.point in used]
     steps = [each.point for each in carries]
     parameters = [*(each.point for each in others), *steps, *captures]
-    results = accumulated([each.following for each in others])
-    closed = close(parameters, results, name=back.name, guards=back.guards)
+    with region_guards() as guards:
+        results = accumulated([each.following for each in others])
+    closed = close(parameters, results, name=back.name, guards=[*back.guards, *guards])
     pullback = Pullback(condition, body, closed.region, len(steps), len(captures), len(others))
     operands = (*(each.start for each in carries), *captures.values(), *(each.start for each in others))
     bind = partial(while_pullback.bind, *operands, *closed.captures, **pullback.attrs)
