@@ -47,7 +47,7 @@ def sums_in(values: Sequence[Value]) -> dict[Value, list[Value]]:
     order = toposort(values)
     uses = uses_of(order, values)
     found = [value for value in order if is_sum(value)]
-    parts = {each for value in found for each in value.inputs if is_sum(each) and uses[each] == 1}
+    parts: set[Value] = {each for value in found for each in value.inputs if is_sum(each) and uses[each] == 1}
     return {value: list(terms_in(value, parts)) for value in found if value not in parts}
 
 
@@ -59,9 +59,9 @@ def is_sum(value: Value) -> TypeGuard[Node]:
     return bool(value.ndim) and is_op(value, "add") and not value.type.weak
 
 
-def terms_in(value: Value, parts: set[Value]) -> Iterable[Value]:
-    for each in value.inputs:  # type: ignore[attr-defined]
-        yield from terms_in(each, parts) if each in parts else (each,)
+def terms_in(value: Node, parts: set[Value]) -> Iterable[Value]:
+    for each in value.inputs:
+        yield from terms_in(each, parts) if isinstance(each, Node) and each in parts else (each,)
 
 
 def calls_of(values: Sequence[Value]) -> list[Node]:
