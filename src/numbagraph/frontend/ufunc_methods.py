@@ -145,7 +145,7 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
     if not isinstance(array, Tracer):
         raise not_traced(f"{ufunc.__name__}.at must write into a traced array")
     if ufunc is np.add and operand is not None and is_sum_from_zero(array, as_array(operand)):
-        key = assigned_key(indices, operand, to_value)
+        key = assigned_key(indices, operand, array.ndim, to_value)
         array[...] = apply(add_index, array, key, operand)
         return
     count = array.size
