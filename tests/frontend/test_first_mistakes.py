@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import stats
 
 import numbagraph as ng
 from numbagraph import errors, graph_jit
@@ -32,7 +32,7 @@ MISTAKES = {
     "too many arguments": (lambda: total(X, X, X), TypeError, r"total .*too many.*\(x, weights\)"),
     "a keyword that is misspelt": (lambda: total(X, weight=X), TypeError, r"total .*\(x, weights\)"),
     "an array of texts": (lambda: total(np.array(["a"]), X), TypeError, "argument x: dtype <U1"),
-    "a text": (lambda: total("a", X), TypeError, "argument x is of type str.*static_argnames"),
+    "a text": (lambda: total("a", X), TypeError, "dtype <U1 is not supported.*float64"),
     "an array of objects": (lambda: total(np.array([1, None]), X), TypeError, "argument x: dtype object"),
     "dates": (lambda: total(np.array(["2020-01-01"], "M8[D]"), X), TypeError, "argument x: dtype datetime64"),
     "shapes that do not fit": (lambda: total(X, X[:2]), ValueError, r"\(3,\) \(2,\)"),
@@ -51,9 +51,9 @@ MISTAKES = {
     "tolist": (lambda: graph_jit(lambda x: x.tolist())(X), errors.UnknownValueError, "use the array itself"),
     "a draw": (lambda: graph_jit(lambda x: x + np.random.rand())(X), errors.SideEffectError, "is an argument"),  # noqa: NPY002
     "a function of SciPy": (
-        lambda: graph_jit(lambda x: integrate.simpson(x))(X),
+        lambda: graph_jit(lambda x: stats.rankdata(x))(X),
         errors.TraceError,
-        "scipy.integrate._quadrature.simpson converts its arguments",
+        "scipy.stats._stats_py.rankdata converts its arguments",
     ),
     "a function of JAX": (lambda: graph_jit(jax_inside)(X), TypeError, "Tracer"),
     "out of another shape": (lambda: total(X, X, out=np.ones(2)), ValueError, r"out= of total .*shape \(2,\)"),

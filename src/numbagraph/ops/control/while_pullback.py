@@ -11,7 +11,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
-from numbagraph.ops.control.accumulation import accumulated
+from numbagraph.ops.control.accumulation import with_elements_added
 from numbagraph.ops.control.common import (
     control_op,
     differentiable,
@@ -149,7 +149,8 @@ def gone_back(
     steps = [each.point for each in carries]
     parameters = [*(each.point for each in others), *steps, *captures]
     with region_guards() as guards:
-        results = accumulated([each.following for each in others])
+        # sums are not continued in inner loops: the transpose that follows must not seem to depend on all of these
+        results = with_elements_added([each.following for each in others])
     closed = close(parameters, results, name=back.name, guards=[*back.guards, *guards])
     pullback = Pullback(condition, body, closed.region, len(steps), len(captures), len(others))
     operands = (*(each.start for each in carries), *captures.values(), *(each.start for each in others))
