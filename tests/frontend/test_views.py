@@ -467,7 +467,7 @@ def test_views_of_arrays_of_an_enclosing_scope():
     data = np.arange(4.0)
 
     def write(x):
-        xp.flip(data)[0] = x
+        xp.flip(data)[0] = x[0]
 
     def write_part(x):
         np.broadcast_arrays(x[:0].sum(), data)[1][0] = 1

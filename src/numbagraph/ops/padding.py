@@ -9,7 +9,7 @@ from numbagraph.blockwise.lengths import as_length, both
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, INT64
+from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.creation import iota
 from numbagraph.ops.gathering import gather_value
@@ -67,7 +67,7 @@ def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kin
 def mirrored(value: Value, axis: int, number: Value, with_edge: bool) -> Value:
     """Elements beyond an edge as far from it as their mirror images are, on the other side; beyond those again."""
     if value.dtype == BOOL:
-        return convert(mirrored(convert(value, INT64), axis, number, with_edge), BOOL)
+        raise TypeError("pad with reflect_type='odd' of booleans is not supported: pad x.astype(int)")
     length = shapes.as_value(value.shape[axis])
     last, offset = length - 1, int(with_edge)
     period = registry["maximum"](2 * last + 2 * offset, 1)
