@@ -22,6 +22,9 @@ from numbagraph.pymc_bridge.draws import METHODS, SAMPLERS, sampler_of  # noqa: 
 from numbagraph.pymc_bridge.partitions import Partition, divide  # noqa: E402
 from tests.support.modes import NAME, PLAIN  # noqa: E402
 
+# PyTensor's own functions of random variables warn of themselves as of PyMC 6
+pytestmark = pytest.mark.filterwarnings("ignore:RandomVariable Ops will stop hiding:DeprecationWarning")
+
 v, n = pt.dvector("v"), pt.lvector("n")
 V, N = np.array([0.3, 0.5, 0.9]), np.array([3, 20, 7])
 SHARES = v / v.sum()

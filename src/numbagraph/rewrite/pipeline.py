@@ -40,7 +40,7 @@ MATRIX_PASSES: tuple[RuleSet, ...] = (*PREPARE_MATRICES, EXPAND)
 
 PASSES: tuple[RuleSet | GraphPass, ...] = (
     CANONICALISE,
-    GraphPass("joined loops", joined_loops),
+    GraphPass("joined loops", joined_loops, "scan"),
     STABILISE,
     CANONICALISE,
     SPECIALISE,
