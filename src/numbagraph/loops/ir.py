@@ -355,18 +355,16 @@ def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
 
 
 class Carried(Struct, frozen=False):
-    """A value that a loop carries: where it is before the first step, where it is after the last, and memory for the
-    steps between. ``before`` holds what it is before each step, if that is wanted."""
+    """A value that a loop carries: where it is before the first step and, if that is wanted, after the last; memory for
+    the steps between; and what it is before each step, if that is wanted."""
 
     initial: Operand
     last: Buffer
     other: Buffer
     before: Buffer | None = None
     takes: int | None = None
-    """The number of the carried array in whose memory each step makes it: its own, where it is updated in place, and
-    that of another one, where arrays change places."""
+    """The number of the carried array in whose memory a step makes it: its own, if it is updated in place."""
     is_result: bool = True
-    """Whether it is wanted after the last step."""
     stride: int | None = None
     """What each step adds to an integer, if it does nothing else to it: the number of the step says what it is."""
 

@@ -320,6 +320,9 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
     return pairs * ndim if len(pairs) == 1 else pairs
 
 
+ODD = Keywords(reflect_type="odd")
+
+
 @decomposition(
     np.pad,
     samples=lambda rng, dtype: [
@@ -328,11 +331,7 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
         (draw(rng, dtype, (3, 4)), (1, 2)),
         (draw(rng, dtype, ()), 2),
         *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
-        *[
-            (draw(rng, dtype, (3, 4)), (2, 9), mode, Keywords(reflect_type="odd"))
-            for mode in ("reflect", "symmetric")
-            if dtype.kind != "b"
-        ],
+        *[(draw(rng, dtype, (3, 4)), (2, 9), mode, ODD) for mode in ("reflect", "symmetric") if dtype.kind != "b"],
         *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
         *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
     ],
