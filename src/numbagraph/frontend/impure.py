@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import new_lock
 from numbagraph.frontend.call_stack import called, called_unpacked, unpacking_calls
 from numbagraph.frontend.locating import SideEffectError
 from numbagraph.frontend.tracing import TraceError, user_source
@@ -174,16 +175,19 @@ class Monitor:
         self.watches: dict[int, list[Watch]] = {}
         """Of each thread, innermost last."""
         self.watched: Counter[types.CodeType] = Counter()
+        self.lock = new_lock()
 
     def start(self) -> bool:
         """Whether there is a tool left in this process; debuggers, coverage and profilers have one each."""
-        if self.tool is None:
-            self.tool = next((each for each in (4, 3, 5, 2, 1) if self.system.get_tool(each) is None), None)
-            if self.tool is not None:
-                self.system.use_tool_id(self.tool, "numbagraph")
-                self.system.register_callback(self.tool, self.system.events.CALL, self.see)
-                self.system.register_callback(self.tool, self.system.events.INSTRUCTION, self.step)
-        return self.tool is not None
+        with self.lock:
+            if self.tool is None:
+                tool = next((each for each in (4, 3, 5, 2, 1) if self.system.get_tool(each) is None), None)
+                if tool is not None:
+                    self.system.use_tool_id(tool, "numbagraph")
+                    self.system.register_callback(tool, self.system.events.CALL, self.see)
+                    self.system.register_callback(tool, self.system.events.INSTRUCTION, self.step)
+                    self.tool = tool
+            return self.tool is not None
 
     def see(self, _code: types.CodeType, _offset: int, function: Any, first: Any) -> None:
         watches = self.watches.get(threading.get_ident())
@@ -206,32 +210,32 @@ class Monitor:
         if code in watch.seen or not watch.is_users(code):
             return
         watch.seen.add(code)
-        self.watched[code] += 1
         events = self.system.events.CALL
         if sys.version_info < (3, 13) and unpacking_calls(code):
             events |= self.system.events.INSTRUCTION
-        self.system.set_local_events(self.tool, code, events)
+        with self.lock:
+            self.watched[code] += 1
+            self.system.set_local_events(self.tool, code, events)
         for each in code.co_consts:
             if isinstance(each, types.CodeType):
                 self.add(watch, each)
 
     def release(self, watch: Watch) -> None:
-        for code in watch.seen:
-            self.watched[code] -= 1
-            if not self.watched[code]:
-                del self.watched[code]
-                self.system.set_local_events(self.tool, code, 0)
+        with self.lock:
+            for code in watch.seen:
+                self.watched[code] -= 1
+                if not self.watched[code]:
+                    del self.watched[code]
+                    self.system.set_local_events(self.tool, code, 0)
 
 
-@functools.cache
-def _monitor() -> Monitor:
-    return Monitor()
+_monitor = Monitor() if sys.version_info >= (3, 12) else None
 
 
 @contextmanager
 def _monitored(watch: Watch) -> Iterator[None]:
-    monitor = _monitor()
-    if not monitor.start():
+    monitor = _monitor
+    if monitor is None or not monitor.start():
         yield
         return
     watches = monitor.watches.setdefault(threading.get_ident(), [])

@@ -13,13 +13,13 @@ import optree
 
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
-from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of, register_node
+from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops import sparse_forms
 from numbagraph.ops.sparse_forms import Form
-from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.runtime.arguments import NAMESPACE, register_node
 
 KEEP_ZERO = frozenset(
     "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh sqrt tan tanh "

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-import optree
 
-from numbagraph.ir.op import load
-from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.ir.op import imported, load
+from numbagraph.runtime.arguments import register_node
 
 NAMES = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices", "indptr")}
 """The formats, and what they call the positions of their elements."""
@@ -20,7 +18,7 @@ NAMES = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices",
 
 def known_to_trees() -> None:
     """Make trees of SciPy's arrays, if somebody has imported them."""
-    module = sys.modules.get("scipy.sparse")
+    module = imported("scipy.sparse")
     if module is not None and hasattr(module, "coo_array"):
         register(module)
 
@@ -32,11 +30,6 @@ def register(scipy_sparse: ModuleType) -> None:
         entries = ("data", *names, "shape")
         take_apart = functools.partial(apart, form, entries)
         register_node(cls, take_apart, together)
-
-
-def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
-    """Make trees of the objects of a class."""
-    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
 
 
 def apart(form: str, entries: tuple[str, ...], array: Any) -> tuple[Any, ...]:
@@ -75,7 +68,7 @@ def together(form: str, parts: Iterable[Any]) -> Any:
 
 def whole(tree: Any) -> Any:
     """A tree with all parts of the traced sparse arrays in it, if there may be any."""
-    module = sys.modules.get("numbagraph.frontend.sparse_arrays")
+    module = imported("numbagraph.frontend.sparse_arrays")
     return tree if module is None else module.with_parts(tree)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -136,6 +137,12 @@ def load(path: str) -> Any:
     """The object at "module:name"."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def imported(path: str) -> Any:
+    """A module that someone has imported; None, too, as long as another thread is about to."""
+    module = sys.modules.get(path)
+    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
 
 
 def numpy_function(op: Op) -> Callable[..., Any] | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
-import sys
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 import optree
 
+from numbagraph.forking import new_lock
 from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.ir.op import imported
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.foreign import numpy_array
 
@@ -23,6 +24,8 @@ in another order. It is undone at the end of the process, as long as optree is t
 _BY_INSERTION.__enter__()
 atexit.register(_BY_INSERTION.__exit__, None, None, None)
 _INT64 = np.iinfo(np.int64)
+_registered: set[type] = set()
+_registering = new_lock()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +101,15 @@ def register_dataclass(cls: type) -> None:
             object.__setattr__(instance, name, child)
         return instance
 
-    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+    register_node(cls, take_apart, put_together)
+
+
+def register_node(cls: Any, take_apart: Any, put_together: Any) -> None:
+    """Make trees of the objects of a class. Threads that meet the class at the same time may all ask for it."""
+    with _registering:
+        if cls not in _registered:
+            optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+            _registered.add(cls)
 
 
 def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
@@ -140,7 +151,7 @@ def is_source(thing: object) -> bool:
 
 def source_kinds() -> tuple[type, ...]:
     """The classes of generators, as far as someone has imported them."""
-    return _kinds_in(sys.modules.get("random"), sys.modules.get("numpy.random"))
+    return _kinds_in(imported("random"), imported("numpy.random"))
 
 
 @functools.cache
@@ -151,7 +162,7 @@ def _kinds_in(*modules: object) -> tuple[type, ...]:
 
 def is_generator(leaf: object) -> bool:
     """Whether something is a `numpy.random.Generator`, and not of a subclass, which may draw in another way."""
-    module = sys.modules.get("numpy.random")
+    module = imported("numpy.random")
     return module is not None and type(leaf) is module.Generator
 
 
@@ -170,7 +181,7 @@ def not_traced(name: str, leaf: object) -> str:
 
 def as_array(leaf: object, name: str) -> np.ndarray:
     """An argument as a plain array, or an error that says what to do."""
-    masked = sys.modules.get("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
+    masked = imported("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
     if masked is not None and isinstance(leaf, masked.MaskedArray):
         raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
     if is_source(leaf):

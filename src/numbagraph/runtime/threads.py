@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 from numbagraph.emit.call import THREADS
 from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.ir.op import imported
 
 from .handwritten import OnePerProcess, Part
 from .interruption import keeping
@@ -63,8 +64,8 @@ class ThreadPool:
 
     def _follow_numba(self) -> None:
         """Respect ``numba.set_num_threads``, from when Numba keeps the number it sets for each thread."""
-        layer = sys.modules[_NUMBAS_LAYER]
-        if layer._is_initialized:
+        layer = imported(_NUMBAS_LAYER)
+        if layer is not None and layer._is_initialized:
             self._set_numba_limit(ctypes.cast(layer._get_num_threads, ctypes.c_void_p))
             self._set_follow_numba(None)
 
@@ -75,7 +76,7 @@ FINDERS[THREADS] = one_by_one(lambda name: pool.get().part.address(name))
 
 def threads_of_process() -> int:
     """The most threads that Numba would use: ``NUMBA_NUM_THREADS``, or as many as there are cores for this process."""
-    config = sys.modules.get("numba.core.config")
+    config = imported("numba.core.config")
     if config is not None:
         return config.NUMBA_NUM_THREADS
     given = os.environ.get("NUMBA_NUM_THREADS")

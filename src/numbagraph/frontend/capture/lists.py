@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import optree
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.capture.iterables import Elements, Rows
@@ -14,7 +13,7 @@ from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import WEAK_TYPES
-from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.runtime.arguments import register_node
 
 
 class Kept:
@@ -121,7 +120,7 @@ def _put_together(data: tuple[Kept, int], children: Any) -> Any:
 
 
 for _kind in (Stacked, Selected):
-    optree.register_pytree_node(_kind, _taken_apart, _put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+    register_node(_kind, _taken_apart, _put_together)
 
 
 def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:

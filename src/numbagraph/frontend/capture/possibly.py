@@ -23,7 +23,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, WEAK_TYPES
 from numbagraph.ir.values import ArrayType, Value
 from numbagraph.ops.shape import broadcast_value
-from numbagraph.runtime.arguments import NAMESPACE, flatten
+from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
 
 
 class _Undefined:
@@ -221,7 +221,7 @@ def _elements_of(node: Any) -> tuple[list[Any], None]:
     return node.elements, None
 
 
-optree.register_pytree_node(Grown, _elements_of, _put_list_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+register_node(Grown, _elements_of, _put_list_together)
 
 
 def _attributes_of(node: Any) -> tuple[list[Any], Any, tuple[str, ...]]:
@@ -236,8 +236,8 @@ def _object_of(data: tuple[type, tuple[str, ...]], children: Any) -> Any:
     return with_attributes(kind, dict(zip(names, values, strict=True)))
 
 
-optree.register_pytree_node(Attributes, _attributes_of, _object_of, namespace=NAMESPACE)  # type: ignore[arg-type]
-optree.register_pytree_node(Exposed, _taken_apart, _put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+register_node(Attributes, _attributes_of, _object_of)
+register_node(Exposed, _taken_apart, _put_together)
 
 
 def known_flag(flag: Any) -> bool | None:

@@ -8,7 +8,7 @@ import optree
 
 from numbagraph.frontend.capture.possibly import Possibly, settled
 from numbagraph.frontend.capture.texts import ChosenText
-from numbagraph.runtime.arguments import NAMESPACE, flatten
+from numbagraph.runtime.arguments import flatten, register_node
 
 
 class Decided:
@@ -50,4 +50,4 @@ def taken_apart(node: Any) -> tuple[tuple[Any, Any], Any]:
     return (node.number, node.value), node.options
 
 
-optree.register_pytree_node(Decided, taken_apart, put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+register_node(Decided, taken_apart, put_together)

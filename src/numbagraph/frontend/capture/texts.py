@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import optree
-
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.errors import Text
 from numbagraph.frontend.capture.source import CaptureError
@@ -15,7 +13,7 @@ from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Value
-from numbagraph.runtime.arguments import NAMESPACE
+from numbagraph.runtime.arguments import register_node
 
 
 class Leaf:
@@ -149,7 +147,7 @@ def _taken_apart(node: Any) -> tuple[tuple[Any], tuple[str, ...]]:
     return (node.index,), node.options
 
 
-optree.register_pytree_node(Texts, _taken_apart, _put_together, namespace=NAMESPACE)  # type: ignore[arg-type]
+register_node(Texts, _taken_apart, _put_together)
 
 
 def is_text(thing: Any) -> bool:
