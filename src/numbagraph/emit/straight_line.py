@@ -16,6 +16,8 @@ from numbagraph.ir.structs import cached_property
 from numbagraph.ir.values import Dim, Input
 
 CHECK_FAILED = 1
+RESULTS = 2
+"""The place of the results among the arguments of a function."""
 BETWEEN = 2**25
 """Work between two questions whether a signal has come, in elements: some 10 ms. A question takes 50 ns, and the GIL,
 which others may have for 5 ms."""
@@ -137,9 +139,17 @@ class StraightLine:
 
     def base(self, buffer: Buffer) -> ir.Value:
         owner = buffer.owner
+        if owner.result is not None and buffer.leaf is not None and not self.has_results:
+            return self._locate(buffer)
         if owner not in self.buffers:
             self.buffers[owner] = self._locate(owner)
         return self.buffers[owner]
+
+    @property
+    def has_results(self) -> bool:
+        """Whether the function is given where its results are. One that says how much memory is needed is not: an
+        argument in the memory of a result is where arguments are."""
+        return len(self.function.args) > RESULTS
 
     @cached_property
     def scope(self) -> ir.MDValue:
