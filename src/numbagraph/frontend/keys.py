@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.active import refused
+from numbagraph.frontend.locating import TraceError, user_source
+from numbagraph.ir import shapes
 from numbagraph.ir.shapes import ShapeError
+from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import KnownMask
 
 InputOf = Callable[[np.ndarray], Any]
@@ -18,8 +22,21 @@ def with_known_masks(key: Any, input_of: InputOf) -> Any:
     """A key with the positions that its masks select, where their elements are known."""
     if isinstance(key, tuple):
         return tuple(with_known_masks(part, input_of) for part in key)
+    if isinstance(key, slice) and isinstance(step := getattr(key.step, "value", None), Value):
+        require_known_step(step)
     mask = known_mask(key)
     return key if mask is None else KnownMask(mask.shape, tuple(map(input_of, mask.nonzero())))
+
+
+def require_known_step(step: Value) -> None:
+    """Raise for a slice whose step is traced. A converted function is asked again, which can assign to one."""
+    if not isinstance(shapes.resolve(step), int):
+        raise refused(
+            TraceError(
+                f"the step of a slice that is read must be known when the function is traced: name it in "
+                f"static_argnames, or read x[np.arange(start, stop, step)]\n  at {user_source()}"
+            )
+        )
 
 
 def assigned_key(key: Any, update: Any, ndim: int, input_of: InputOf) -> Any:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.programs.declared import case
+from tests.support.programs.declared import case, refused
 
 POINTERS, TARGETS = np.array([0, 2, 4, 5, 5]), np.array([1, 2, 0, 3, 3])
 
@@ -47,3 +47,92 @@ def quicksort_with_an_array_as_stack(a):
         stack[top] = low, i - 1
         top += 1
         stack[top] = i + 1, high
+
+
+@case((30,), (2,), (1,), (0,))
+def sieve(n):
+    is_prime = np.ones(n + 1, dtype=bool)
+    is_prime[:2] = False
+    for i in range(2, int(n**0.5) + 1):
+        if is_prime[i]:
+            is_prime[i * i :: i] = False
+    return np.nonzero(is_prime)[0]
+
+
+STRIDES = [(0, 7, 2), (1, 99, 3), (-5, -1, 2), (5, 2, 1), (3, 4, 10**18), (2**62, 5, 2), (0, 7, 0), (-99, 99, 1)]
+
+
+@case(*[(np.arange(7.0), *each) for each in STRIDES], (np.zeros(0), 0, 3, 2), (np.ones(1), 0, 1, 5))
+def assigned_in_strides(x, start, stop, step):
+    if start > 100:
+        stop = stop + 1
+    x[start:stop:step] = 9
+    x[start::step] += 2
+    x[:stop:step] *= x[:stop].sum()
+
+
+@refused("step of a slice that is read must be known", (np.arange(6.0), 2, 3))
+def views_in_strides(x, step, n):
+    for _ in range(n):
+        row = x[::step]
+        row += 1
+
+
+@refused("step of a slice that is assigned to is negative", (np.arange(6.0), -2, 3))
+def assigned_in_negative_strides(x, step, n):
+    for k in range(n):
+        x[::step] = k
+
+
+@case((np.array([1.0, 1, 2, 2, 3]),), (np.array([1, 1, 2]),), (np.ones(1),))
+def run_lengths(x):
+    values, counts = [], []
+    current, count = x[0], 1
+    for v in x[1:]:
+        if v == current:
+            count += 1
+        else:
+            values.append(current)
+            counts.append(count)
+            current, count = v, 1
+    values.append(current)
+    counts.append(count)
+    return values, counts
+
+
+@case((np.arange(5.0), np.array([1.5, 2.5, 9.0])), (np.arange(5.0), np.zeros(2)), (np.arange(5.0), np.zeros(0)))
+def merged(a, b):
+    out = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i] <= b[j]:
+            out.append(a[i])
+            i += 1
+        else:
+            out.append(b[j])
+            j += 1
+    out.extend(a[i:])
+    out.extend(b[j:])
+    other = out
+    other.reverse()
+    return out, other[0]
+
+
+@refused("extended by arrays", (np.ones((3, 2)),))
+def rows_behind_a_loop(m):
+    rows = []
+    for row in m:
+        rows.append(row * 2)
+    rows.append(m[0])
+    m[0] = 7
+    return rows
+
+
+@refused("extended in a loop or a branch", (np.ones(3), 2))
+def appended_in_a_second_loop(x, n):
+    out = []
+    for v in x:
+        out.append(v)
+    for _ in range(n):
+        out.append(x[0])
+    return out

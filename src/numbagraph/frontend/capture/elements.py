@@ -29,6 +29,7 @@ from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import required
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.strides import with_positions
 from numbagraph.frontend.capture.texts import ChosenText
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
@@ -140,6 +141,7 @@ def holds_containers(holder: Any) -> bool:
 
 def set_item(holder: Any, key: Any, value: Any) -> None:
     holder, key = required(holder), required(key)
+    key = with_positions(holder, key)
     if isinstance(holder, Row):
         holder[key] = value
         return
@@ -207,6 +209,7 @@ def is_repetition(left: Any, right: Any) -> bool:
 
 def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
     """Where ``holder[key] += value`` writes, and what is there before the value is computed, which may change it."""
+    key = with_positions(required(holder), required(key))
     return holder, key, required(item(holder, key))
 
 

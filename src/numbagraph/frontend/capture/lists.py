@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.active import active
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -80,6 +81,42 @@ class Stacked(Rows):
             )
         self.kept.are_pythons &= new.type.weak
         self.array[key] = value
+
+    def append(self, element: Any) -> None:
+        """Behind a loop: in a loop or a branch the length would change."""
+        self.extend([element])
+
+    def extend(self, elements: Any) -> None:
+        self._require_outside("extended")
+        other: Any = elements if isinstance(elements, Rows) else None
+        if isinstance(elements, Tracer):
+            other = Rows(elements)
+        if other is None:
+            elements = list(elements)
+            if not elements:
+                return
+            other = Elements(elements)
+        are_pythons = isinstance(other, Stacked) and other.kept.are_pythons
+        are_pythons |= isinstance(other, Elements) and other.are_pythons
+        alike = are_pythons == self.kept.are_pythons and other.array.dtype == self.array.dtype
+        if not alike or self.array.ndim != 1 or other.array.ndim != 1:
+            raise CaptureError(
+                f"a list whose length is traced is extended by arrays, or by elements of another type: make an array "
+                f"of it, np.array(...)\n  at {user_source()}"
+            )
+        whole: Any = np.concatenate([self.array, other.array])
+        self.array = whole
+
+    def reverse(self) -> None:
+        self._require_outside("reversed")
+        self.array = self.array[::-1].copy()
+
+    def _require_outside(self, what: str) -> None:
+        if active.scope is not None and active.scope.journal is not None:
+            raise CaptureError(
+                f"a list whose length is traced is {what} in a loop or a branch on traced values: use an array"
+                f"\n  at {user_source()}"
+            )
 
     def at(self, number: Tracer) -> Any:
         return self._element(self.array[number])
