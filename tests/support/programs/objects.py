@@ -156,3 +156,26 @@ def object_read_by_another_name(x, n):
         s.a += i
         x = x + t.a
     return x
+
+
+class Buffer:
+    def __init__(self, x, size):
+        self.data = np.zeros(size)
+        self.top = 0
+        self.total = 0.0
+        total = 0.0
+        for v in x:
+            total += v
+        self.total = total
+
+    def push(self, v):
+        self.data[self.top] = v
+        self.top += 1
+
+
+@case((np.arange(4.0),), (np.ones(1),))
+def initialised_with_lengths_and_loops(x):
+    buffer = Buffer(x, len(x) + 1)
+    for v in x:
+        buffer.push(v)
+    return buffer.data, buffer.top, buffer.total

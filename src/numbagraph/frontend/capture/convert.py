@@ -9,9 +9,11 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from numbagraph.forking import new_lock
+from numbagraph.frontend.capture.containers import in_region
 from numbagraph.frontend.capture.rewrite import rewritten
 from numbagraph.frontend.capture.source import OPERATORS, compiled, definition_of, refusal
 from numbagraph.frontend.capture.yielding import generator
+from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.user_code import library_of
 
 Function = Callable[..., Any]
@@ -66,7 +68,29 @@ def traceable(function: Any, operators: Any) -> Any:
             return function
         converted = convert(function, operators)
         return generator(converted) if function.__code__.co_flags & inspect.CO_GENERATOR else converted
+    if type(function) is type:
+        return constructor(function, operators)
     call = vars(type(function)).get("__call__")
     if isinstance(call, FunctionType) and is_users(call):
         return MethodType(convert(call, operators), function)
     return function
+
+
+def constructor(kind: Any, operators: Any) -> Any:
+    """What makes an object of a user's class, whose ``__init__`` may make arrays of traced lengths, and loop. In a
+    loop or a branch objects are made as they are."""
+    start = getattr(kind, "__init__", None)
+    is_plain = kind.__new__ is object.__new__ and not issubclass(kind, BaseException)
+    if not is_plain or in_region() or not isinstance(start, FunctionType) or not is_users(start):
+        return kind
+    try:
+        converted = convert(start, operators)
+    except TraceError:  # a dataclass's own has no source
+        return kind
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made = kind.__new__(kind)
+        converted(made, *args, **kwargs)
+        return made
+
+    return make

@@ -88,14 +88,14 @@ class Stacked(Rows):
 
     def extend(self, elements: Any) -> None:
         self._require_outside("extended")
-        other: Any = elements if isinstance(elements, Rows) else None
+        other: Any = elements
         if isinstance(elements, Tracer):
             other = Rows(elements)
-        if other is None:
-            elements = list(elements)
-            if not elements:
+        elif not isinstance(elements, Rows):
+            held = list(elements)
+            if not held:
                 return
-            other = Elements(elements)
+            other = Elements(held)
         are_pythons = isinstance(other, Stacked) and other.kept.are_pythons
         are_pythons |= isinstance(other, Elements) and other.are_pythons
         alike = are_pythons == self.kept.are_pythons and other.array.dtype == self.array.dtype
