@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import user_source
+from numbagraph.ir.values import Value
 
 
 class _Missing:
@@ -23,6 +25,11 @@ class Appended(list[Any], OnlyTraced):
 
     advice = "begin with the list before the loop or the branch that appends to it"
 
+    def __init__(self, elements: Iterable[Any] = (), to: object = None) -> None:
+        super().__init__(elements)
+        self.to = to
+        """What stands for the list: one with the same elements, but to another list, is another variable's value."""
+
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise CaptureError(
             f"a list is read in the loop on traced values that appends to it: carry what is read in a variable"
@@ -38,10 +45,24 @@ class Appended(list[Any], OnlyTraced):
         return "a list to which a branch has appended"
 
 
+class Several:
+    """What the steps of an inner loop append to a list, as one element of what a step of the outer loop does."""
+
+    __slots__ = ("are_pythons", "array", "mask")
+
+    def __init__(self, array: Value, mask: Value | None, are_pythons: bool) -> None:
+        self.array = array
+        self.mask = mask
+        """Which rows were appended, if not all were."""
+        self.are_pythons = are_pythons
+        """Whether these are numbers of Python's."""
+
+
 class Grown:
     """The same as a node of a tree, for what takes a variable apart."""
 
-    __slots__ = ("elements",)
+    __slots__ = ("elements", "to")
 
-    def __init__(self, elements: list[Any]) -> None:
+    def __init__(self, elements: list[Any], to: object = None) -> None:
         self.elements = elements
+        self.to = to

@@ -122,7 +122,7 @@ def copied(thing: Any) -> Any:
             return made(parts)
         return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
     if isinstance(thing, Appended):
-        return made(Appended(thing.elements()))
+        return made(Appended(thing.elements(), thing.to))
     if is_object(thing):
         return made(with_attributes(kind, {name: copied(each) for name, each in vars(thing).items()}))
     return made(set(thing)) if kind is set else thing

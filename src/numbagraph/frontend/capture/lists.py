@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.active import active
+from numbagraph.frontend.capture.containers import is_made_here
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -20,7 +20,7 @@ from numbagraph.runtime.arguments import register_node
 class Kept:
     """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
 
-    __slots__ = ("are_pythons", "depth", "ndim")
+    __slots__ = ("are_pythons", "begins", "depth", "ndim")
 
     def __init__(self, depth: int, ndim: int, are_pythons: bool) -> None:
         self.depth = depth
@@ -28,6 +28,8 @@ class Kept:
         self.ndim = ndim
         self.are_pythons = are_pythons
         """Whether the elements are numbers of Python's."""
+        self.begins: tuple[Any, ...] | None = None
+        """What a list held before the loop that has appended to it."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kept) and (self.depth, self.ndim) == (other.depth, other.ndim)
@@ -83,7 +85,7 @@ class Stacked(Rows):
         self.array[key] = value
 
     def append(self, element: Any) -> None:
-        """Behind a loop: in a loop or a branch the length would change."""
+        """Behind a loop: in another loop or a branch the length would change."""
         self.extend([element])
 
     def extend(self, elements: Any) -> None:
@@ -112,7 +114,7 @@ class Stacked(Rows):
         self.array = self.array[::-1].copy()
 
     def _require_outside(self, what: str) -> None:
-        if active.scope is not None and active.scope.journal is not None:
+        if not is_made_here(self):
             raise CaptureError(
                 f"a list whose length is traced is {what} in a loop or a branch on traced values: use an array"
                 f"\n  at {user_source()}"

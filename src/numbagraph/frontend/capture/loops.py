@@ -20,6 +20,7 @@ from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
 from numbagraph.frontend.capture.iterables import Outgrown
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
@@ -240,12 +241,16 @@ class Capture:
             if raised is None:
                 raise
             return raised
-        ends = [
-            self.appended(each, name) if isinstance(each, Appended) else ending(each, name)
-            for each, name in zip(state, self.names, strict=True)
-        ]
+        ends = [self.ended(number, each) for number, each in enumerate(state)]
         written = {key for key, root in roots.items() if root.value is not before[key]}
         return Found(starts, ends, test, guards, roots, written, entered)
+
+    def ended(self, number: int, variable: Any) -> Ending:
+        """A variable after a step."""
+        name = self.names[number]
+        if number in self.growing:
+            return self.appended(self.growing[number].own(variable), name)
+        return self.appended(variable, name) if isinstance(variable, Appended) else ending(variable, name)
 
     def appended(self, elements: Appended, name: str) -> Ending:
         """What a step has appended to a list."""
@@ -261,7 +266,7 @@ class Capture:
         if number in self.growing:
             scope = active.scope
             assert scope is not None
-            appended = scope.journal.made.setdefault(("appended", number), Appended())
+            appended = scope.journal.made.setdefault(("appended", number), self.growing[number].empty())
             scope.journal.made[id(appended)] = appended
             return Parts([appended], ONE)
 
@@ -307,8 +312,6 @@ class Capture:
     def compare(self, number: int, start: Parts, end: Ending, found: Found) -> None:
         name = self.names[number]
         if number in self.growing:
-            if [type(each) for each in start.leaves] != [Appended] or end.parts.is_undefined:
-                raise CaptureError(f"{shown(name)} is bound to another list in a loop\n  at {user_source()}")
             return
         if end.parts.is_undefined:
             if not start.is_undefined:
@@ -348,11 +351,10 @@ class Capture:
             after = after.elements()
             if self.length is None:
                 self.appended(Appended(after), self.names[number])
-        if type(before) is not list or type(after) is not list or len(after) <= len(before):
+        growing = Growing(self.names[number], before) if type(before) in (list, Appended) else None
+        if growing is None or not growing.grown_to(after):
             return False
-        if not all(map(is_same, before, after)):
-            return False
-        self.growing[number] = Growing(self.names[number], before)
+        self.growing[number] = growing
         return True
 
     def carry(self, number: int, place: int, start: Any, end: Value | None) -> None:
@@ -403,15 +405,16 @@ class Capture:
             initial.append(fitted(start, *target, self.names[number]))
         if self.counts_steps:
             return self.bound(traced, found, initial, outputs)[:1]
-        grown = {number: each.columns(found.ends[number]) for number, each in self.growing.items()}
+        grown = {number: each.columns(found.ends[number], self.parameters) for number, each in self.growing.items()}
         outputs += [each for rows in grown.values() for each in rows]
         results = self.bound(traced, found, initial, outputs)
         stacked = iter(results[len(initial) :])
         lists = {
-            number: self.growing[number].stacked([next(stacked) for _ in columns]) for number, columns in grown.items()
+            number: self.growing[number].after([next(stacked) for _ in columns]) for number, columns in grown.items()
         }
         for number, each in lists.items():
-            aliases.note_appended(number, each.array)
+            if isinstance(each, Stacked):
+                aliases.note_appended(number, each.array)
         aliases.forget_rebound()
         for number in self.growing:
             self.state[number][:] = [Outgrown()]

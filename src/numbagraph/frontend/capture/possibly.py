@@ -210,15 +210,15 @@ def _put_together(absent: Any, children: Any) -> Any:
     return Possibly(value, present, absent) if found is None else value if found else absent
 
 
-def _put_list_together(_: Any, children: Any) -> Any:
+def _put_list_together(to: Any, children: Any) -> Any:
     elements = list(children)
     if any(isinstance(each, Leaf) for each in flatten(elements)[0]):
-        return Grown(elements)
-    return made(Appended(elements))
+        return Grown(elements, to)
+    return made(Appended(elements, to))
 
 
-def _elements_of(node: Any) -> tuple[list[Any], None]:
-    return node.elements, None
+def _elements_of(node: Any) -> tuple[list[Any], object]:
+    return node.elements, node.to
 
 
 register_node(Grown, _elements_of, _put_list_together)
@@ -258,7 +258,7 @@ def node_of(leaf: Any) -> Any:
     if isinstance(leaf, ChosenText):
         return Texts(leaf.options, leaf.index)
     if isinstance(leaf, Appended):
-        return Grown(list(map(exposed, leaf.elements())))
+        return Grown(list(map(exposed, leaf.elements())), leaf.to)
     if is_object(leaf):
         names = tuple(sorted(vars(leaf)))
         return Attributes(type(leaf), names, [exposed(vars(leaf)[name]) for name in names])
@@ -318,7 +318,9 @@ def padded(one: Any, other: Any) -> tuple[Any, Any]:
                 optree.tree_map(emptied, there.value, namespace=NAMESPACE), Leaf(False, weak_constant(False)), MISSING
             )
             pairs.append((lacking, there) if at else (there, lacking))
-    return Grown([pair[0] for pair in pairs]), Grown([pair[1] for pair in pairs])
+    to, other_to = (None if type(each) is list else each.to for each in (one, other))
+    to = to if to is other_to else None
+    return Grown([pair[0] for pair in pairs], to), Grown([pair[1] for pair in pairs], to)
 
 
 def is_absent(thing: Any, absent: Any) -> bool:
