@@ -8,7 +8,6 @@ from numbagraph.ops import (
     comparison,
     contraction,
     control,
-    convolution,
     creation,
     diagonals,
     exponential,
@@ -53,6 +52,7 @@ DEFERRED = {
     ),
     "combinatorial": "factorial multigammaln perm",
     "compaction": "true_positions",
+    "convolution": "convolve",
     "covariance": "corrcoef correlate cov",
     "distribution_functions": (
         "bdtr bdtrc bdtri bdtrik bdtrin betaincc betainccinv btdtria btdtrib chdtr chdtrc chdtri chdtriv chndtr "
@@ -83,6 +83,7 @@ DEFERRED = {
         "kolmogi kolmogorov shichi sici spence"
     ),
     "order_statistics": "order_statistics parted parted_positions",
+    "padding": "pad",
     "partitions": "argpartition lexsort partition sort_complex",
     "polynomials": (
         "chebval hermeval hermval lagval legval polyadd polyder polyfit polyint polymul polynomial_value polysub "
@@ -133,7 +134,6 @@ __all__ = [
     "comparison",
     "contraction",
     "control",
-    "convolution",
     "creation",
     "diagonals",
     "exponential",

@@ -14,7 +14,7 @@ from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.joining import pad_evenly
+from numbagraph.ops.padding import pad_evenly
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, ravel

@@ -11,14 +11,14 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import give_batch
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
-from numbagraph.blockwise.lengths import Cut, as_extent, as_length
+from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
-from numbagraph.ops.creation import along, filled
+from numbagraph.ops.creation import along
 from numbagraph.ops.gathering import gather_value, list_of_positions, scatter
 from numbagraph.ops.indexing import index
 from numbagraph.ops.shape import (
@@ -32,7 +32,7 @@ from numbagraph.ops.shape import (
     ravel,
     reshape_value,
 )
-from numbagraph.ops.slicing import narrow, put_slice, roll_value
+from numbagraph.ops.slicing import narrow, roll_value
 
 
 def concatenate_type(*values: Value, axis: int) -> ArrayType:
@@ -296,75 +296,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     for each, by in zip(axes, shifts, strict=True):
         value = roll_value(value, as_extent(by, "a shift"), shapes.normalise_axis(each, value.ndim))
     return value
-
-
-def pad_widths(pad_width: Any, ndim: int) -> list[tuple[Extent, Extent]]:
-    """How much goes before and after each axis."""
-    if isinstance(pad_width, dict):
-        widths = [(0, 0)] * ndim
-        for axis, width in pad_width.items():
-            widths[axis] = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
-    else:
-        widths = pairs_of(pad_width, ndim)
-    return [(as_length(before), as_length(after)) for before, after in widths]
-
-
-def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """A number, a pair, or a pair for each axis, as NumPy reads them."""
-    if not isinstance(given, (tuple, list)):
-        return [(given, given)] * ndim
-    pairs = [tuple(each) if isinstance(each, (tuple, list)) else each for each in given]
-    if not any(isinstance(each, tuple) for each in pairs):
-        return [(pairs[0], pairs[-1])] * ndim
-    pairs = [(each[0], each[-1]) for each in pairs]
-    return pairs * ndim if len(pairs) == 1 else pairs
-
-
-ODD = Keywords(reflect_type="odd")
-
-
-@decomposition(
-    np.pad,
-    samples=lambda rng, dtype: [
-        (draw(rng, dtype, (3,)), 2),
-        (draw(rng, dtype, (3, 4)), ((1, 0), (2, 3))),
-        (draw(rng, dtype, (3, 4)), (1, 2)),
-        (draw(rng, dtype, ()), 2),
-        *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
-        *[(draw(rng, dtype, (3, 4)), (2, 9), mode, ODD) for mode in ("reflect", "symmetric") if dtype.kind != "b"],
-        *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
-        *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
-    ],
-    ulp=8,
-)
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Value:
-    value = as_strong(array)
-    widths = pad_widths(pad_width, value.ndim)
-    if len(widths) != value.ndim:
-        raise ValueError(f"operands could not be broadcast together with shapes ({len(widths)},2) ({value.ndim},2)")
-    if mode != "constant":
-        return load("numbagraph.ops.padding:padded")(value, widths, mode, options, pairs_of)
-    if options:
-        raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(options)}")
-    if not value.ndim:
-        return registry["asarray"](value)
-    if not isinstance(constant_values, (tuple, list)):
-        return pad_evenly(value, widths, constant_values)
-    for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):
-        ends = [pad_piece(value, axis, width, fill) for width, fill in zip((before, after), fills, strict=True)]
-        value = join([ends[0], value, ends[1]], axis - value.ndim)
-    return value
-
-
-def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
-    shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
-    around = filled(convert(as_strong(fill), value.dtype), shape)
-    ndim = value.ndim
-    return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
-
-
-def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
-    return filled(convert(as_strong(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
 
 
 def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:

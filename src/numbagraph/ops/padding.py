@@ -1,24 +1,95 @@
-"""Padding of arrays by what is in them: their edges, reflections, statistics, and a ramp to a number."""
+"""Padding of arrays: by numbers, and by what is in them, that is their edges, reflections, statistics, and a ramp."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
-from numbagraph.blockwise.lengths import as_length, both
-from numbagraph.blockwise.promotion import as_value, convert
+import numpy as np
+
+from numbagraph.blockwise.kinds import Keywords, decomposition, draw
+from numbagraph.blockwise.lengths import Cut, as_length, both
+from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Extent, Value
-from numbagraph.ops.creation import iota
+from numbagraph.ops.creation import filled, iota
 from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.slicing import narrow
+from numbagraph.ops.joining import join, total
+from numbagraph.ops.slicing import narrow, put_slice
 
 Widths = list[tuple[Extent, Extent]]
+ODD = Keywords(reflect_type="odd")
 
 
-def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any], pairs: Callable[..., Any]) -> Value:
+def pad_widths(pad_width: Any, ndim: int) -> Widths:
+    """How much goes before and after each axis."""
+    if isinstance(pad_width, dict):
+        widths = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            widths[axis] = tuple(width) if isinstance(width, (tuple, list)) else (width, width)
+    else:
+        widths = pairs_of(pad_width, ndim)
+    return [(as_length(before), as_length(after)) for before, after in widths]
+
+
+def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
+    """A number, a pair, or a pair for each axis, as NumPy reads them."""
+    if not isinstance(given, (tuple, list)):
+        return [(given, given)] * ndim
+    pairs = [tuple(each) if isinstance(each, (tuple, list)) else each for each in given]
+    if not any(isinstance(each, tuple) for each in pairs):
+        return [(pairs[0], pairs[-1])] * ndim
+    pairs = [(each[0], each[-1]) for each in pairs]
+    return pairs * ndim if len(pairs) == 1 else pairs
+
+
+@decomposition(
+    np.pad,
+    samples=lambda rng, dtype: [
+        (draw(rng, dtype, (3,)), 2),
+        (draw(rng, dtype, (3, 4)), ((1, 0), (2, 3))),
+        (draw(rng, dtype, (3, 4)), (1, 2)),
+        (draw(rng, dtype, ()), 2),
+        *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
+        *[(draw(rng, dtype, (3, 4)), (2, 9), mode, ODD) for mode in ("reflect", "symmetric") if dtype.kind != "b"],
+        *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
+        *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
+    ],
+    ulp=8,
+)
+def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **options: Any) -> Value:
+    value = as_strong(array)
+    widths = pad_widths(pad_width, value.ndim)
+    if len(widths) != value.ndim:
+        raise ValueError(f"operands could not be broadcast together with shapes ({len(widths)},2) ({value.ndim},2)")
+    if mode != "constant":
+        return padded(value, widths, mode, options)
+    if options:
+        raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(options)}")
+    if not value.ndim:
+        return registry["asarray"](value)
+    if not isinstance(constant_values, (tuple, list)):
+        return pad_evenly(value, widths, constant_values)
+    for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):
+        ends = [pad_piece(value, axis, width, fill) for width, fill in zip((before, after), fills, strict=True)]
+        value = join([ends[0], value, ends[1]], axis - value.ndim)
+    return value
+
+
+def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
+    shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
+    around = filled(convert(as_strong(fill), value.dtype), shape)
+    ndim = value.ndim
+    return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
+
+
+def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
+    return filled(convert(as_strong(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
+
+
+def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> Value:
     """An array with margins, one axis after the other, as NumPy does it."""
     expected = {
         "edge": set(), "wrap": set(), "empty": set(), "linear_ramp": {"end_values"}, "maximum": {"stat_length"},
@@ -30,8 +101,8 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any], pai
     surplus = set(options) - expected[mode]
     if surplus:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {surplus}")
-    ends = pairs(options.get("end_values", 0), value.ndim)
-    counts = pairs(options.get("stat_length"), value.ndim)
+    ends = pairs_of(options.get("end_values", 0), value.ndim)
+    counts = pairs_of(options.get("stat_length"), value.ndim)
     for axis, (before, after) in enumerate(widths):
         place = axis - value.ndim
         if mode != "empty":
@@ -48,8 +119,7 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any], pai
 def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kind: str) -> Value:
     """Margins of elements that stand elsewhere in the array."""
     length = shapes.as_value(value.shape[axis])
-    total = shapes.add(shapes.add(before, value.shape[axis]), after)
-    number = iota(total) - shapes.as_value(before)
+    number = iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
     last = length - 1
     if mode in ("edge", "empty"):
         return gather_value(value, [clipped(number, last)], axis, checked=False)
