@@ -18,8 +18,9 @@ from numbagraph.emit.temporaries import temporaries
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
+from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region
 from numbagraph.loops.elimination import SHORT
-from numbagraph.loops.ir import Branch, Call, Carried, Kernel, Loop, Operand, Region
+from numbagraph.loops.ir import Call, Kernel
 
 WORK_OF_STEP = 16
 MOST_UNCOUNTED = 16

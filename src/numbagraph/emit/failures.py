@@ -12,7 +12,8 @@ from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.loops import buffers
 from numbagraph.loops.buffers import fails_late
-from numbagraph.loops.ir import Branch, Loop, Region, ReverseLoop, Step
+from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
+from numbagraph.loops.ir import Step
 from numbagraph.ops.control.common import may_fail
 
 

@@ -21,21 +21,8 @@ from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Inlini
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.values import Dim, Input
-from numbagraph.loops.ir import (
-    Branch,
-    Call,
-    Check,
-    Compute,
-    Kernel,
-    Loop,
-    Operand,
-    Program,
-    Reduction,
-    Region,
-    ReverseLoop,
-    Step,
-    TiledLoop,
-)
+from numbagraph.loops.control_steps import Branch, Loop, Operand, Region, ReverseLoop
+from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 
 class ProgramEmitter:

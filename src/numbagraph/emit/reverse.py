@@ -11,7 +11,7 @@ from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I64, POINTER
 from numbagraph.intrinsics.ir import Buffer
-from numbagraph.loops.ir import ReverseLoop
+from numbagraph.loops.control_steps import ReverseLoop
 
 FIRST_STEPS = 64
 """Steps for which there is memory to begin with; it doubles whenever there is no more."""

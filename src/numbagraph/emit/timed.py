@@ -16,7 +16,8 @@ from numbagraph.intrinsics.ir import Buffer, Load
 from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input
-from numbagraph.loops.ir import Branch, Call, Kernel, Loop, Program, Region, ReverseLoop, Step, TiledLoop
+from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
+from numbagraph.loops.ir import Call, Kernel, Program, Step, TiledLoop
 
 FIELDS = ("nanoseconds", "runs", "bytes", "iterations")
 """What a record holds, each as 64 bits."""

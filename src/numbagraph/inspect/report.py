@@ -13,18 +13,15 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Dim, Input, Node, Value, toposort
+from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
 from numbagraph.loops.ir import (
     Block,
-    Branch,
     Call,
     Compute,
     Kernel,
-    Loop,
     Output,
     Program,
     Reduction,
-    Region,
-    ReverseLoop,
     Scan,
     Scatter,
     Store,

@@ -9,21 +9,8 @@ from numbagraph.inspect.report import bytes_of, evaluate_length, is_index, known
 from numbagraph.intrinsics.ir import Apply, Load, Scalar, walk
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Source, Value
-from numbagraph.loops.ir import (
-    Block,
-    Branch,
-    Call,
-    Kernel,
-    Loop,
-    Output,
-    Reduction,
-    ReverseLoop,
-    Scan,
-    Scatter,
-    Step,
-    Store,
-    TiledLoop,
-)
+from numbagraph.loops.control_steps import Branch, Loop, ReverseLoop
+from numbagraph.loops.ir import Block, Call, Kernel, Output, Reduction, Scan, Scatter, Step, Store, TiledLoop
 
 KINDS = {Kernel: "nest", Call: "call", TiledLoop: "tiled", Loop: "loop", ReverseLoop: "loop", Branch: "branch"}
 """The steps that take time, and what they are called."""

@@ -12,7 +12,8 @@ from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
-from numbagraph.loops.ir import Branch, Carried, Compute, Loop, Operand, Program, Region, ReverseLoop, Step
+from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop
+from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
 from numbagraph.loops.versions import condition_of, leaves_of, versions, without_checks_of_while

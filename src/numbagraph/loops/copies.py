@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.loops.ir import Branch, Kernel, Loop, Operand, Step, Store
+from numbagraph.loops.control_steps import Branch, Loop, Operand
+from numbagraph.loops.ir import Kernel, Step, Store
 
 
 def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[list[Step], list[tuple[Buffer, Buffer]]]:

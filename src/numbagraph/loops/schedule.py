@@ -31,24 +31,10 @@ from numbagraph.ir.values import ArrayType, Input, Node, Value, toposort
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
+from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
-from numbagraph.loops.ir import (
-    Block,
-    Call,
-    Check,
-    Compute,
-    Entry,
-    Kernel,
-    Loop,
-    Program,
-    Reduction,
-    ReverseLoop,
-    Scatter,
-    Step,
-    Store,
-    buffers_of,
-)
+from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of

@@ -8,7 +8,8 @@ import numpy as np
 
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input
-from numbagraph.loops.ir import Branch, Loop, Program, Region, ReverseLoop
+from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
+from numbagraph.loops.ir import Program
 from numbagraph.runtime.failures import Operand, StepRecord
 from numbagraph.runtime.specialise import Specialisation
 from numbagraph.transforms.interpret import effects, evaluate, extended

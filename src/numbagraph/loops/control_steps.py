@@ -1,0 +1,141 @@
+"""The steps of a program that run others: loops, and branches, whose regions are programs of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+
+from numbagraph.intrinsics.ir import Buffer, Scalar, walk
+from numbagraph.ir.abi import NativeSignature
+from numbagraph.ir.graph import Graph
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Source
+from numbagraph.loops.ir import Program, Step
+
+
+class Region(Struct, frozen=False):
+    """What runs in each step of a loop, or in a branch: a program of its own, with a leaf for each operand."""
+
+    graph: Graph
+    signature: NativeSignature
+    program: Program
+    varies: bool
+    """Whether the sizes of its temporaries may change from one step of the loop to the next."""
+
+
+Operand = Buffer | Scalar
+"""What a region is given: an array in memory, or a number."""
+
+
+def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
+    return list(dict.fromkeys(each for each in operands if isinstance(each, Buffer)))
+
+
+class Carried(Struct, frozen=False):
+    """A value that a loop carries: where it is before the first step and, if that is wanted, after the last; memory for
+    the steps between; and what it is before each step, if that is wanted."""
+
+    initial: Operand
+    last: Buffer
+    other: Buffer
+    before: Buffer | None = None
+    takes: int | None = None
+    """The number of the carried array in whose memory a step makes it: its own, if it is updated in place."""
+    is_result: bool = True
+    stride: int | None = None
+    """What each step adds to an integer, if it does nothing else to it: the number of the step says what it is."""
+
+
+class Loop(Step, frozen=False):
+    """Steps that a region describes, one after the other. Its inputs are what is carried, elements of sequences, and
+    captures, in this order; its outputs are what is carried on, and elements of what is stacked."""
+
+    name: str
+    body: Region
+    carried: list[Carried]
+    sequences: list[Buffer]
+    captures: list[Operand]
+    stacked: list[Buffer]
+    trips: Scalar | None = None
+    """How many steps there are, if ``condition`` does not say it."""
+    most: int | None = None
+    """A bound of that, if one is known."""
+    condition: Region | None = None
+    """It has the inputs of the body, and one boolean as its output: whether there is another step."""
+    reverse: bool = False
+    source: Source | None = None
+    checked: Region | None = None
+    """The body with those checks that hold in all steps if ``safe`` does: it runs where that does not."""
+    safe: Scalar | None = None
+
+    def scalars(self) -> Iterator[Scalar]:
+        lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
+        numbers = [each for each in (*self.operands(), self.trips, self.safe) if isinstance(each, Scalar)]
+        return walk([*lengths, *numbers])
+
+    def operands(self) -> list[Operand]:
+        return [*(each.initial for each in self.carried), *self.sequences, *self.captures]
+
+    def reads(self) -> list[Buffer]:
+        return buffers_of(self.operands())
+
+    def writes(self) -> list[Buffer]:
+        carried = [buffer for each in self.carried for buffer in (each.last, each.other)]
+        return [*carried, *(each.before for each in self.carried if each.before is not None), *self.stacked]
+
+    def checks(self) -> bool:
+        return True
+
+
+class ReverseLoop(Step, frozen=False):
+    """A loop that ends on a condition, run to store what it carries before each step, and then a loop over these
+    steps, from the last to the first."""
+
+    name: str
+    body: Region
+    condition: Region
+    initial: list[Operand]
+    captures: list[Operand]
+    back: Loop
+    """The second loop. Its sequences are what the first has stored, and have no memory of their own."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        lengths = [extent for buffer in self.buffers() for extent in buffer.extents]
+        numbers = [each for each in (*self.initial, *self.captures, *self.back.operands()) if isinstance(each, Scalar)]
+        return walk([*lengths, *numbers])
+
+    def reads(self) -> list[Buffer]:
+        carried = [each.initial for each in self.back.carried]
+        return buffers_of([*self.initial, *self.captures, *carried, *self.back.captures])
+
+    def writes(self) -> list[Buffer]:
+        return self.back.writes()
+
+    def checks(self) -> bool:
+        return True
+
+
+class Branch(Step, frozen=False):
+    """One of several regions with the same inputs and outputs, by a number."""
+
+    name: str
+    index: Scalar
+    regions: list[Region]
+    operands: list[Operand]
+    outputs: list[Buffer]
+    source: Source | None = None
+    in_place: list[tuple[int, int]] = field(default_factory=list)
+    """The operands that all regions update where they lie, or leave as they are, and the outputs that they become."""
+
+    def scalars(self) -> Iterator[Scalar]:
+        lengths = [extent for buffer in self.buffers() for extent in (*buffer.extents, *(buffer.strides or ()))]
+        return walk([*lengths, self.index, *(each for each in self.operands if isinstance(each, Scalar))])
+
+    def reads(self) -> list[Buffer]:
+        return buffers_of(self.operands)
+
+    def writes(self) -> list[Buffer]:
+        return self.outputs
+
+    def checks(self) -> bool:
+        return True
