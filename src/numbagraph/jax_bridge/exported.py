@@ -30,18 +30,26 @@ def exported(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compiled.function)
     @for_users
     def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = compiled._bind(args, kwargs)
-        if arguments.generators is not None:
-            raise TypeError(
-                f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
-                "change: draw outside, and pass the numbers"
-            )
-        given, arguments.leaves = arguments.leaves, stand_ins(arguments)
+        arguments, given = bound(compiled, args, kwargs)
         traced, _ = compiled._find(arguments)
         require_pure(traced, compiled._described, arguments.leaf_names)
         return traced.outputs.rebuild(results_of(traced, [as_given(leaf) for leaf in given]))
 
     return call
+
+
+def bound(
+    compiled: GraphFunction[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Arguments, list[Any]]:
+    """The arguments of a call from JAX as they are traced, and the leaves that were given."""
+    arguments = compiled._bind(args, kwargs)
+    if arguments.generators is not None:
+        raise TypeError(
+            f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
+            "change: draw outside, and pass the numbers"
+        )
+    given, arguments.leaves = arguments.leaves, stand_ins(arguments)
+    return arguments, given
 
 
 def of_jax(function: Callable[..., Any]) -> GraphFunction[..., Any]:

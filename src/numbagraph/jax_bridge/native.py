@@ -32,7 +32,7 @@ from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.jax_bridge.exported import stand_ins
+from numbagraph.jax_bridge.exported import bound
 from numbagraph.runtime.arguments import Abstract, describe, flatten
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module
@@ -61,13 +61,7 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compiled.function)
     @for_users
     def call(*args: Any, **kwargs: Any) -> Any:
-        arguments = compiled._bind(args, kwargs)
-        if arguments.generators is not None:
-            raise TypeError(
-                f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
-                "change: draw outside, and pass the numbers"
-            )
-        given, arguments.leaves = arguments.leaves, stand_ins(arguments)
+        arguments, given = bound(compiled, args, kwargs)
         arrays = [jax.numpy.asarray(leaf) for leaf in given]
         is_weak = tuple(not isinstance(leaf, Abstract) for leaf in arguments.leaves)
         key = (arguments.key, is_weak, canonicalize_dtype(np.float64))
