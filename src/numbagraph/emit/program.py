@@ -210,7 +210,7 @@ class ProgramEmitter:
         else:
             _, interchanged = self.nest_call(other.kernel, f"{name}.interchanged", slots)
             near, far = (self.length_of(self.line.external(stride)) for stride in (other.near, other.far))
-            failed = self.choose(self.code.builder.icmp_signed("<", near, far), interchanged, call)
+            failed = self.code.choose(self.code.builder.icmp_signed("<", near, far), interchanged, call)
         if may_fail:
             self.line.check(self.code, failed)
         self.load_results(slots)
@@ -311,18 +311,6 @@ class ProgramEmitter:
     def length_of(self, stride: ir.Value) -> ir.Value:
         builder = self.code.builder
         return builder.select(builder.icmp_signed("<", stride, ir.Constant(I64, 0)), builder.neg(stride), stride)
-
-    def choose(self, condition: ir.Value, first: Callable[[], ir.Value], second: Callable[[], ir.Value]) -> ir.Value:
-        """The result of one of two calls."""
-        builder, results = self.code.builder, []
-        with builder.if_else(condition) as branches:
-            for branch, call in zip(branches, (first, second), strict=True):
-                with branch:
-                    results.append((call(), builder.block))
-        chosen = builder.phi(results[0][0].type)
-        for result, block in results:
-            chosen.add_incoming(result, block)
-        return chosen
 
     def stack_slot(self, output: Reduction) -> ir.Value:
         type_ = memory_type(output.reducer.result_dtype(output.value.dtype))

@@ -26,24 +26,18 @@ def matmul(
 
     Gives whether that has failed.
     """
-    builder, (*batch, rows, columns) = emitter.builder, extents[2]
+    *batch, rows, columns = extents[2]
     if dtypes[0].kind != "f" or not (batch or has_small_product(emitter, transposed)):
         return by_blas(emitter, addresses, extents, dtypes, transposed)
     if not batch:
         return of_two(emitter, addresses, extents, dtypes, transposed)
     small = SmallProduct.is_for(emitter, rows, extents[0][-2 if transposed[0] else -1], columns)
-    with builder.if_else(small) as (if_small, if_large):
-        with if_small:
-            first, second = transposed
-            missing = small_products[transposed](emitter, addresses, extents, dtypes, first=first, second=second)
-            after_small = builder.block
-        with if_large:
-            too_large = by_blas(emitter, addresses, extents, dtypes, transposed)
-            after_large = builder.block
-    failed = builder.phi(I1)
-    failed.add_incoming(missing, after_small)
-    failed.add_incoming(too_large, after_large)
-    return failed
+
+    def by_small_products() -> ir.Value:
+        first, second = transposed
+        return small_products[transposed](emitter, addresses, extents, dtypes, first=first, second=second)
+
+    return emitter.choose(small, by_small_products, lambda: by_blas(emitter, addresses, extents, dtypes, transposed))
 
 
 def of_two(
@@ -56,18 +50,13 @@ def of_two(
     """The same without a batch."""
     rows, columns = extents[2]
     lengths = rows, extents[0][-2 if transposed[0] else -1], columns
-    builder = emitter.builder
-    with builder.if_else(is_small(emitter, lengths)) as (if_small, if_large):
-        with if_small:
-            small_product(emitter, dtypes[0], transposed, addresses, lengths)
-            after_small = builder.block
-        with if_large:
-            too_large = by_blas(emitter, addresses, extents, dtypes, transposed)
-            after_large = builder.block
-    failed = builder.phi(I1)
-    failed.add_incoming(ir.Constant(I1, 0), after_small)
-    failed.add_incoming(too_large, after_large)
-    return failed
+
+    def by_small_product() -> ir.Value:
+        small_product(emitter, dtypes[0], transposed, addresses, lengths)
+        return ir.Constant(I1, 0)
+
+    small = is_small(emitter, lengths)
+    return emitter.choose(small, by_small_product, lambda: by_blas(emitter, addresses, extents, dtypes, transposed))
 
 
 def by_blas(

@@ -151,19 +151,14 @@ def power(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 
 
 def _power(emitter: Emitter, base: Operand, exponent: Operand) -> ir.Value:
-    builder, x, y = emitter.builder, wrap(emitter, base), wrap(emitter, exponent)
+    x, y = wrap(emitter, base), wrap(emitter, exponent)
     count = lifted(intrinsic("trunc"))(y.real)
     few = y.imag.equals(0.0) & (magnitude(y.real) < 100.0) & count.equals(y.real)
-    with builder.if_else(few.value) as (then, otherwise):
-        with then:
-            multiplied = unwrap(emitter, _integer_power(emitter, x, y.real))
-            then_block = builder.block
-        with otherwise:
-            general = _general_power(emitter, base, exponent)
-            otherwise_block = builder.block
-    result = builder.phi(multiplied.type)
-    result.add_incoming(multiplied, then_block)
-    result.add_incoming(general, otherwise_block)
+    result = emitter.choose(
+        few.value,
+        lambda: unwrap(emitter, _integer_power(emitter, x, y.real)),
+        lambda: _general_power(emitter, base, exponent),
+    )
     zero, one, nan = x.real.constant(0.0), x.real.constant(1.0), x.real.constant(float("nan"))
     number = wrap(emitter, Operand(result, base.dtype))
     base_is_zero = x.real.equals(0.0) & x.imag.equals(0.0)

@@ -153,6 +153,18 @@ class Emitter:
         builder.position_at_end(after)
         return current
 
+    def choose(self, condition: ir.Value, first: Callable[[], ir.Value], second: Callable[[], ir.Value]) -> ir.Value:
+        """The value of one of two emitters, each in a branch of its own: the first, if the condition holds."""
+        builder, found = self.builder, []
+        with builder.if_else(condition) as branches:
+            for branch, emit in zip(branches, (first, second), strict=True):
+                with branch:
+                    found.append((emit(), builder.block))
+        chosen = builder.phi(found[0][0].type)
+        for value, block in found:
+            chosen.add_incoming(value, block)
+        return chosen
+
     def load(self, pointer: ir.Value, dtype: np.dtype, label: Label | None = None) -> ir.Value:
         """The element at ``pointer`` (typed for `memory_type`), with what is known of its memory."""
         value = self.builder.load(pointer)
