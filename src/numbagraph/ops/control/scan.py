@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.regions import close, opened, opened_guards, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
@@ -158,20 +158,68 @@ def vjp(
     loop = loop_of(*inputs, **attrs)
     asked = differentiable(loop.operands, wanted[1:])
     moving = moving_carries(loop.body, loop.initial, asked)
-    points = stand_ins(loop.in_step(), "point")
-    first = loop.carries + loop.sequences
     stacked = [number for number in range(loop.carries, loop.outputs) if number in given]
     read = [number for number in moving if loop.outputs + number in given]
-    seeds: list[Input | None] = [None] * loop.outputs
+    back = pulled_back(loop, asked, moving, stacked, read)
+    with shapes.collect_guards():  # the loop, which is run first, requires the same
+        forward = recording(loop, back.step)
+        carried, slopes = forward.seen_by(back.carried), forward.seen_by(list(back.slopes.values()))
+        required = forward.seen_by(guard_values(back.guards))
+    points, first = back.step.points, back.step.varying
+    parameters = [*back.seeds, *back.sums.values(), *forward.after, *points[:first], *forward.logs, *back.of_steps]
+    closed = close(
+        [*parameters, *points[first:]],
+        [*carried, *forward.before, *slopes],
+        name=f"{loop.body.name}_pullback",
+        guards=with_guard_values(back.guards, required),
+    )
+    initial = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
+    initial += [*(zeros(loop.operands[number]) for number in back.sums), *forward.last]
+    xs = [*(forward.loop.before(number) for number in range(loop.carries)), *loop.xs]
+    xs += [forward.loop.result(loop.outputs + place) for place in range(len(forward.logs))]
+    xs += [*(given[number] for number in stacked), *(given[loop.outputs + number] for number in read)]
+    operands = (*initial, *xs, *loop.captures, *closed.captures)
+    whole = Loop(loop.length, operands, closed.region, len(initial), len(xs), not loop.reverse, loop.unroll)
+    pullback = reading_less(whole)
+    places = dict(enumerate([*moving, *back.sums, *[None] * len(forward.before), *back.slopes]))
+    cotangent = {number: pullback.result(place) for place, number in places.items() if number in asked}
+    return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
+
+
+class PulledBack(Struct, eq=False):
+    """The pullback of one step. The operands that it speaks of are those of the loop, by number."""
+
+    step: Step
+    seeds: Sequence[Input]
+    """What stands for the cotangents of the carries after the step."""
+    sums: Mapping[int, Input]
+    """What stands for the cotangents that the captures have received from later steps."""
+    of_steps: Sequence[Input]
+    """What stands for the cotangents of this step's own results: of what it stacks, and of the carries before it."""
+    carried: Sequence[Value]
+    """The cotangents of the carries before the step, and those of the captures."""
+    slopes: Mapping[int, Value]
+    """The cotangents of the elements of sequences."""
+    guards: Sequence[Guard]
+
+
+def pulled_back(
+    loop: Loop, asked: Sequence[int], moving: Sequence[int], stacked: Sequence[int], read: Sequence[int]
+) -> PulledBack:
+    """The pullback of a step to the operands that are asked for, from the carries that change with them, from what is
+    stacked, and from those carries that are read before each step."""
+    points = stand_ins(loop.in_step(), "point")
+    first = loop.carries + loop.sequences
     outputs = opened(without_effects(loop.body), points)
+    cotangents_of: list[Input | None] = [None] * loop.outputs
     for number in (*moving, *stacked):
-        seeds[number] = Input(strong_type(points[number] if number in moving else outputs[number]), "cotangent")
+        like = points[number] if number in moving else outputs[number]
+        cotangents_of[number] = Input(strong_type(like), "cotangent")
     added = {number: Input(strong_type(points[number]), "added") for number in read}
     active = dict.fromkeys([*moving, *(number for number in asked if number >= loop.carries)])
     with region_guards() as guards:
-        pulled = cotangents(outputs, seeds, [points[number] for number in active])
+        pulled = cotangents(outputs, cotangents_of, [points[number] for number in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
-    # what the loop carries, and what it stacks, by the operand whose cotangent that is
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
     carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
@@ -179,34 +227,12 @@ def vjp(
     with region_guards() as more:
         carried = accumulated(carried)
     guards = [*guards, *more]
-    xs = [number for number in found if loop.carries <= number < first]
-    own = [seed for seed in seeds if seed is not None]
-    of_steps = [*own[len(moving) :], *added.values()]
-    back = [*carried, *(found[number] for number in xs)]
-    step = Step(points, outputs, loop.carries, first, [*back, *guard_values(guards)], [*own, *sums.values(), *of_steps])
-    with shapes.collect_guards():  # the loop, which is run first, requires the same
-        forward = recording(loop, step)
-        back, required = forward.seen_by(back), forward.seen_by(guard_values(guards))
-    carried, states = back[: len(carried)], forward.before
-    parameters = [*own[: len(moving)], *sums.values(), *forward.after, *points[:first], *forward.logs, *of_steps]
-    closed = close(
-        [*parameters, *points[first:]],
-        [*carried, *states, *back[len(carried) :]],
-        name=f"{loop.body.name}_pullback",
-        guards=with_guard_values(guards, required),
-    )
-    operands = [given_or_zero(given, number, strong(loop.initial[number])) for number in moving]
-    operands += [zeros(loop.operands[number]) for number in sums]
-    operands += forward.last
-    counts = len(operands), first + len(forward.logs) + len(of_steps)
-    operands += [*(forward.loop.before(number) for number in range(loop.carries)), *loop.xs]
-    operands += [forward.loop.result(loop.outputs + place) for place in range(len(forward.logs))]
-    operands += [*(given[number] for number in stacked), *(given[loop.outputs + number] for number in read)]
-    operands += [*loop.captures, *closed.captures]
-    pullback = reading_less(Loop(loop.length, tuple(operands), closed.region, *counts, not loop.reverse, loop.unroll))
-    places = dict(enumerate([*moving, *sums, *[None] * len(states), *xs]))
-    cotangent = {number: pullback.result(place) for place, number in places.items() if number in asked}
-    return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
+    slopes = {number: each for number, each in found.items() if loop.carries <= number < first}
+    own = [each for each in cotangents_of if each is not None]
+    seeds, of_steps = own[: len(moving)], [*own[len(moving) :], *added.values()]
+    back = [*carried, *slopes.values(), *guard_values(guards)]
+    step = Step(points, outputs, loop.carries, first, back, [*seeds, *sums.values(), *of_steps])
+    return PulledBack(step, seeds, sums, of_steps, carried, slopes, guards)
 
 
 class Forward(Struct, eq=False):
