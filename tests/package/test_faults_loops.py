@@ -15,17 +15,8 @@ from numbagraph.loops import copies
 from numbagraph.ops.control import scan as scan_op
 from numbagraph.transforms.interpret import Evaluation
 from tests.frontend import test_checks
-from tests.frontend.test_loops import (
-    PROGRAMS,
-    assert_close,
-    exchanged,
-    floats,
-    numeric_gradient,
-    plain_exchanged,
-    plain_read_after,
-    read_after,
-    total,
-)
+from tests.frontend.test_assignments_in_loops import exchanged, plain_exchanged, plain_read_after, read_after
+from tests.frontend.test_loops import PROGRAMS, assert_close, floats, numeric_gradient, total
 from tests.loops import test_hoisting
 
 

@@ -461,3 +461,36 @@ def queens(n):
             else:
                 row += 1
     return found
+
+
+@case((6,), (0,))
+def pascal(n):
+    t = np.zeros((n, n), dtype=np.int64)
+    for i in range(n):
+        t[i, 0] = 1
+        for j in range(1, i + 1):
+            t[i, j] = t[i - 1, j - 1] + t[i - 1, j]
+    return t
+
+
+@case((1.0, 100), (100.0, 3))
+def newton_sqrt(x, n):
+    r = x
+    while True:
+        n -= 1
+        new = 0.5 * (r + x / r)
+        if abs(new - r) < 1e-14 * r or n == 0:
+            break
+        r = new
+    return r, n
+
+
+@case((12,), (17,), (1,))
+def divisors(n):
+    count = 0
+    d = 1
+    while d * d <= n:
+        if n % d == 0:
+            count += 1 if d * d == n else 2
+        d += 1
+    return count

@@ -401,16 +401,6 @@ def single_precision(x, n):
     return a, acc
 
 
-@case((6,), (0,))
-def pascal(n):
-    t = np.zeros((n, n), dtype=np.int64)
-    for i in range(n):
-        t[i, 0] = 1
-        for j in range(1, i + 1):
-            t[i, j] = t[i - 1, j - 1] + t[i - 1, j]
-    return t
-
-
 @case((X, 0.0, 3.0))
 def clipped(x, lo, hi):
     out = np.empty_like(x)
@@ -429,18 +419,6 @@ def pairwise(points):
     return out
 
 
-@case((1.0, 100), (100.0, 3))
-def newton_sqrt(x, n):
-    r = x
-    while True:
-        n -= 1
-        new = 0.5 * (r + x / r)
-        if abs(new - r) < 1e-14 * r or n == 0:
-            break
-        r = new
-    return r, n
-
-
 @case((np.arange(10), 3))
 def rolled(a, k):
     out = np.empty_like(a)
@@ -449,17 +427,6 @@ def rolled(a, k):
         out[(i + k) % n] = a[i]
         out[i - k] -= 0
     return out
-
-
-@case((12,), (17,), (1,))
-def divisors(n):
-    count = 0
-    d = 1
-    while d * d <= n:
-        if n % d == 0:
-            count += 1 if d * d == n else 2
-        d += 1
-    return count
 
 
 @case((A,))
@@ -519,52 +486,3 @@ def loops_with_else_and_returns(x, t):
     else:
         k = -k
     return k
-
-
-@case((np.float32(1.5), 2), (np.float32(1.5), -1), (np.float32(1.5), -4))
-def lists_at_traced_places(x, i):
-    weights = [1.0, 2.0, 4.0]
-    mixed = (1, 2, 3)
-    out = x * weights[i] + x * mixed[i]
-    for v, w in zip(np.ones(3, dtype=np.float32), weights):
-        out = out + v * w
-    return out, weights[i], mixed[i]
-
-
-@case((X, 1), (X, -3), (X, 3))
-def lists_assigned_at_traced_places(x, i):
-    a = [0.0, 0.0, 0.0]
-    b = [(0, 0.0), (1, 1.0), (2, 2.0)]
-    a[i] = x[0]
-    b[i] = (7, 8.0)
-    for k in range(len(x)):
-        a[k % 3] += x[k]
-        first, second = b[k % 3]
-        b[k % 3] = (first + 1, second + x[k])
-    return a, b, a[-1], len(a), b[i][1]
-
-
-@case((X, 1), (X, 2), (X, 0))
-def lists_of_arrays_at_traced_places(x, i):
-    rows = [x, x * 2, x * 3]
-    s = 0.0
-    for k in range(len(x)):
-        s += rows[(i + k) % 3][k]
-    return rows[i] + 1, s
-
-
-@refused("may be another variable's too", (X, 1))
-def element_of_a_list_is_written(x, i):
-    rows = [x.copy(), x * 2]
-    row = rows[i]
-    row[0] = 5.0
-    return rows
-
-
-@refused("may be one that has been assigned to since", (X, 1))
-def element_of_a_list_is_read_after_a_write(x, i):
-    a = x.copy()
-    rows = [a, x * 2]
-    row = rows[i]
-    a[0] = 5.0
-    return row

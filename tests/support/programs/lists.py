@@ -128,3 +128,52 @@ def narrower_than_the_list(x, n):
     for i in range(n):
         out[i] = x[i]
     return out
+
+
+@case((np.float32(1.5), 2), (np.float32(1.5), -1), (np.float32(1.5), -4))
+def lists_at_traced_places(x, i):
+    weights = [1.0, 2.0, 4.0]
+    mixed = (1, 2, 3)
+    out = x * weights[i] + x * mixed[i]
+    for v, w in zip(np.ones(3, dtype=np.float32), weights):
+        out = out + v * w
+    return out, weights[i], mixed[i]
+
+
+@case((X, 1), (X, -3), (X, 3))
+def lists_assigned_at_traced_places(x, i):
+    a = [0.0, 0.0, 0.0]
+    b = [(0, 0.0), (1, 1.0), (2, 2.0)]
+    a[i] = x[0]
+    b[i] = (7, 8.0)
+    for k in range(len(x)):
+        a[k % 3] += x[k]
+        first, second = b[k % 3]
+        b[k % 3] = (first + 1, second + x[k])
+    return a, b, a[-1], len(a), b[i][1]
+
+
+@case((X, 1), (X, 2), (X, 0))
+def lists_of_arrays_at_traced_places(x, i):
+    rows = [x, x * 2, x * 3]
+    s = 0.0
+    for k in range(len(x)):
+        s += rows[(i + k) % 3][k]
+    return rows[i] + 1, s
+
+
+@refused("may be another variable's too", (X, 1))
+def element_of_a_list_is_written(x, i):
+    rows = [x.copy(), x * 2]
+    row = rows[i]
+    row[0] = 5.0
+    return rows
+
+
+@refused("may be one that has been assigned to since", (X, 1))
+def element_of_a_list_is_read_after_a_write(x, i):
+    a = x.copy()
+    rows = [a, x * 2]
+    row = rows[i]
+    a[0] = 5.0
+    return row

@@ -1,0 +1,79 @@
+"""Calls that fail or are interrupted leave their arguments as they were."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from numbagraph import graph_jit
+from tests.frontend.test_writes import check
+
+BACKENDS = pytest.mark.parametrize("backend", ["numba", "numpy", "jax"])
+
+
+def outcome(function, *args):
+    try:
+        return function(*args)
+    except (IndexError, np.linalg.LinAlgError, ValueError) as error:
+        return error
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    ("function", "good", "bad"),
+    [
+        (lambda x, i: (x.fill(1.0), x.__setitem__(i, 7.0)), 2, 9),
+        (lambda x, i: x.__setitem__(0, np.take(x, i)[0]), [2], [9]),
+        (lambda x, i: (x.__imul__(2), np.linalg.inv(np.eye(2) * i))[1], 1.0, 0.0),
+        (lambda x, i: x.__iadd__(i), [1.0] * 5, [1.0] * 4),
+    ],
+)
+def test_failed_calls_leave_arguments(function, good, bad, backend):
+    compiled, good, bad = graph_jit(function, backend=backend), np.array(good), np.array(bad)
+    if backend == "jax" and bad.dtype == float:
+        pytest.skip("JAX has no error for singular matrices")
+    for _ in range(2):
+        check(function, compiled, np.arange(5.0), good)
+        x = np.arange(5.0)
+        assert isinstance(outcome(compiled, x, bad), Exception)
+        np.testing.assert_array_equal(x, np.arange(5.0))
+
+
+def test_a_result_for_which_there_is_no_memory():
+    def function(x, n):
+        x += 1
+        return n[:, None] + n + x[0]
+
+    compiled, x = graph_jit(function), np.ones(10)
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            compiled(x, np.broadcast_to(1.0, 2**25))
+        np.testing.assert_array_equal(x, np.ones(10))
+
+
+INTERRUPTED = """
+import os, signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background ignores it
+import numpy as np
+import numbagraph as ng
+
+def long(x, y):
+    x += 1
+    y[0] = ng.fori_loop(0, 10**13, lambda i, s: np.tanh(s) + 0.1, x[0])
+
+x, y = np.zeros(3), np.zeros(3)
+threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    ng.graph_jit(long, cache=False)(x, y)
+except KeyboardInterrupt:
+    print("interrupted", x.sum(), y.sum(), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no os.kill for SIGINT")
+def test_ctrl_c_leaves_arguments():
+    process = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert process.stdout.split() == ["interrupted", "0.0", "0.0"], process.stderr
