@@ -258,3 +258,79 @@ def test_sums_from_zero_are_those_of_add_at(v):
         np.testing.assert_array_equal(found, expected)
     with pytest.raises(IndexError):
         compiled(np.array([0, 1, 2, 5]), v)
+
+
+def joined_with_others(x):
+    y = np.tile(2 * x, (2, 3))
+    return y, y.T.ravel(), (x[:, None, :] * x[:1]).reshape(-1), np.flip(x)[:, ::2].reshape(-1, 2)
+
+
+STORED_APART = {
+    "stack": lambda x: np.stack([x * k for k in range(11)], axis=-1),
+    "dstack": lambda x: np.dstack([x, x.T.copy().T, x + 1]),
+    "uneven": lambda x: np.dstack([x, np.stack([x, -x], axis=2), x]),
+    "columns": lambda x: np.column_stack([x[0], x[1], x[2], x.T]),
+    "tile": lambda x: np.tile(x, (2, 1, 3)),
+    "transposed": lambda x: (x.T.ravel(), x.T.reshape(2, -1) + 1, x.ravel()),
+    "shared": joined_with_others,
+    "repeat": lambda x: (np.repeat(x, 3), np.repeat(x, 2, axis=0)),
+}
+
+
+@pytest.mark.parametrize("name", STORED_APART)
+@pytest.mark.parametrize("shape", [(4, 3), (4, 1), (4, 0)])
+def test_arrays_that_are_stored_in_another_order_than_they_are_read(name, shape):
+    array = np.arange(1.0 * shape[0] * shape[1]).reshape(shape)
+    found, expected = graph_jit(STORED_APART[name])(array), STORED_APART[name](array)
+    for left, right in zip(
+        *((each if isinstance(each, tuple) else (each,)) for each in (found, expected)), strict=True
+    ):
+        np.testing.assert_array_equal(left, right, strict=True)
+
+
+def test_copies_read_along_memory():
+    tiled = graph_jit(lambda x: np.tile(x, 3))
+    assert "srem" not in tiled.llvm(np.ones(5))
+    assert "1 loop nests" in graph_jit(lambda x, y: np.dstack([x, y])).explain(X, X)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (7, 3), (3, 7), (0, 3), (3, 0), (1, 1)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_diagonals_of_any_shape(shape, wrap):
+    def filled(x, v):
+        np.fill_diagonal(x, v, wrap)
+
+    check(filled, np.ones(shape), np.arange(2.0))
+
+
+PLACES = [0, -1, np.int64(2), slice(1, 3), slice(None, None, 2), slice(None, 0, -2), slice(3, 1), slice(-9, 9, 3)]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_elements_removed_and_inserted_at_known_places(place):
+    for axis in (0, -1, None):
+        check(lambda x, axis=axis: np.delete(x, place, axis) * 1.0, X)
+    if not isinstance(place, slice):
+        check(lambda x, v: np.insert(x, place, v, 0), X, X[0])
+        check(lambda x, v: np.insert(x, place, v, 1), X, X[:2, :1].ravel()[:1])
+
+
+@pytest.mark.parametrize("place", [6, -6])
+@pytest.mark.parametrize("function", [lambda x, k: np.delete(x, k), lambda x, k: np.insert(x, k, 1.0)])
+def test_known_places_out_of_bounds(place, function):
+    for call in (lambda x: function(x, place), graph_jit(lambda x: function(x, place))):
+        with pytest.raises(IndexError, match="out of bounds for"):
+            call(X[0])
+
+
+def test_lines_from_points_at_infinity():
+    at = np.array([0.0, 0.5, 1.0, 2.0, 3.0, np.inf, np.nan])
+    check(lambda x: np.interp(x, [0.0, 1.0, 3.0], [1.0, np.inf, 2.0]), at)
+    check(lambda x: np.interp(x, [-np.inf, 1.0, np.inf], [1.0, 3.0, 2.0]), at)
+    check(lambda x: np.interp(x, [0.0, 1.0, 3.0], [np.inf, np.inf, 2.0]), at)
+
+
+@pytest.mark.parametrize("statistic", [np.nanmean, np.nanvar, np.nanstd])
+def test_statistics_of_floats_are_no_integers(statistic):
+    with pytest.raises(TypeError, match="dtype must be inexact"):
+        graph_jit(lambda x: statistic(x, dtype=np.int64))(X)

@@ -256,6 +256,8 @@ class View(Lowering):
     """Every element is one of the first input: ``source_index(node, index)`` says which."""
 
     source_index: Callable[[Node, Index], Index]
+    in_order: bool = False
+    """Whether the elements are all those of the first input, in C's order."""
 
     def element(self, node: Node, index: Index) -> Element:
         return (yield node.inputs[0], self.source_index(node, index))

@@ -33,6 +33,7 @@ def view(
     implements: tuple[Any, ...] = (),
     cost: float = 0.0,
     copies: bool = False,
+    in_order: bool = False,
     zero_dim: str = "array",
     **properties: Any,
 ) -> Op:
@@ -41,7 +42,7 @@ def view(
     ``source_index(node, index)`` is the operand's index; ``evaluate(array, *symbolic, **attrs)`` the same in NumPy,
     which serves `jax.numpy` as well when it is written in methods and functions that both have. ``cost`` is that of
     the index arithmetic, in additions. Where NumPy gives a new array rather than a view, say that it ``copies``: the
-    result may then be assigned into.
+    result may then be assigned into. ``in_order`` says that the elements are all those of the operand, in C's order.
     """
     if name is None:
         assert reference is not None
@@ -53,7 +54,7 @@ def view(
             reference=lambda a, *symbolic, **attrs: evaluate(as_array(a), *symbolic, **attrs),
             infer=infer,
             frontend=frontend,
-            lower=lowering.View(source_index),
+            lower=lowering.View(source_index, in_order),
             vjp=vjp,
             batch=batch,
             jnp=jnp or (lambda a, *symbolic, **attrs: evaluate(as_array(a), *symbolic, **attrs)),

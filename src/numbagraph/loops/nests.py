@@ -26,10 +26,36 @@ def loops_of(shape: Iterable[Extent]) -> tuple[Extent, ...]:
 
 
 def iteration_space(value: Value) -> tuple[Extent, ...]:
-    """The shape over which a live-out is computed: for whatever accumulates, that of what it accumulates."""
-    if isinstance(value, Node) and isinstance(value.op.lower, (lowering.Reduce, lowering.ScatterInto)):
+    """The shape over which a live-out is computed: for whatever accumulates, that of what it accumulates, and for what
+    is stored in another shape, that of what is stored."""
+    if not isinstance(value, Node):
+        return value.shape
+    if isinstance(value.op.lower, (lowering.Reduce, lowering.ScatterInto)) or follows_operand(value):
         return value.inputs[0].shape
     return value.shape
+
+
+def follows_operand(value: Node) -> bool:
+    """Whether a reshaped array is computed by the loops of its operand, and stored by the linear index.
+
+    By its own loops, the operand's indices are quotients and remainders, and nothing is read along memory. Where the
+    operand lies in memory as it is, the linear index alone is needed.
+    """
+    lower = value.op.lower
+    if not isinstance(lower, lowering.View) or not lower.in_order:
+        return False
+    seen: set[Value] = set()
+    stack: list[Value] = [value.inputs[0]]
+    while stack:
+        each = stack.pop()
+        if each in seen or not isinstance(each, Node) or not each.ndim:
+            continue
+        seen.add(each)
+        if isinstance(each.op.lower, lowering.View):
+            return True
+        if isinstance(each.op.lower, (lowering.Map, lowering.Cast)):
+            stack.extend(each.inputs)
+    return False
 
 
 def domain_of(value: Value) -> Domain | None:
@@ -146,6 +172,11 @@ def _index_of(live_out: Value, loops: list[LoopIndex]) -> Index:
 
 def _outputs(live_out: Value, index: Index, builder: ElementBuilder, memory: Memory) -> list[Output]:
     """What the nest writes for one live-out."""
+    if isinstance(live_out, Node) and follows_operand(live_out):
+        source = live_out.inputs[0]
+        place = lowering.linear_index(index, list(map(extent_scalar, source.shape)))
+        element = builder.element(source, index)
+        return [Store(memory.buffers[live_out], (place,), element, live_out.source, flat=True)]
     if not isinstance(live_out, Node) or lowering.is_computed_at_use(live_out.op.lower):
         value = builder.element(live_out, index) if isinstance(live_out, Node) else _copied(live_out, index, memory)
         return [Store(memory.buffers[live_out], index, value, getattr(live_out, "source", None))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from numbagraph.blockwise.lowering import add, multiply, parts
+from numbagraph.blockwise.lowering import add, linear_index, multiply, parts
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, literal, walk
 from numbagraph.ir.op import registry
-from numbagraph.loops.ir import Call, Kernel, Output, Reduction, Scan, Scatter, Split, Step
+from numbagraph.loops.ir import Call, Kernel, Output, Reduction, Scan, Scatter, Split, Step, Store
 from numbagraph.loops.nests import element_count
 from numbagraph.loops.order import needs_fill
 
@@ -60,6 +60,8 @@ def obstacle_of(output: Output, kernel: Kernel) -> str | None:
             return "positions of extrema in memory are found in order"
         is_ordered = output.reducer.ordered and output.value.dtype.kind in "fc"
         return f"a {output.reducer.name} is taken in order" if is_ordered else None
+    if isinstance(output, Store) and output.flat and stores_in_order(output, kernel):
+        return "an iteration reads what another one has written" if loads_of(output.buffer, kernel) else None
     axis = next((axis for axis, index in enumerate(output.indices) if follows(index, loop)), None)
     if axis is None:
         return "several iterations may write to one element"
@@ -67,6 +69,11 @@ def obstacle_of(output: Output, kernel: Kernel) -> str | None:
     if any(load.indices[axis] is not index for load in loads_of(output.buffer, kernel)):
         return "an iteration reads what another one has written"
     return None
+
+
+def stores_in_order(store: Store, kernel: Kernel) -> bool:
+    """Whether the nest stores all elements one after the other."""
+    return store.indices[0] is linear_index(kernel.loops, [loop.extent for loop in kernel.loops])
 
 
 def follows(index: Scalar, loop: LoopIndex) -> bool:

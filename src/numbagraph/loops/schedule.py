@@ -27,7 +27,7 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import ArrayType, Input, Node, Value, toposort
+from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control import ControlBuilder
@@ -279,11 +279,19 @@ def fill(buffer: Buffer, value: Any) -> Kernel:
     return Kernel("fill", (loop,), [Store(buffer, (loop,), Literal(value, buffer.dtype), flat=True)])
 
 
+MOST_SIDE_BY_SIDE = 8
+"""Pieces that one nest stores: each is read from memory of its own."""
+
+
 def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory) -> list[Step]:
-    """One nest for each piece, which stores it where it belongs."""
+    """One nest for each piece, which stores it where it belongs, or for several whose elements stand side by side."""
     steps: list[Step] = []
+    spaces: dict[tuple[Extent, ...], tuple[LoopIndex, ...]] = {}
     for value, target in lower.pieces(live_out):
-        loops = [LoopIndex(f"i{depth}", extent_scalar(extent)) for depth, extent in enumerate(loops_of(value.shape))]
+        extents = loops_of(value.shape)
+        if extents not in spaces:
+            spaces[extents] = tuple(LoopIndex(f"i{depth}", extent_scalar(each)) for depth, each in enumerate(extents))
+        loops = spaces[extents]
         remaining = iter(loops)
         index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
         builder = ElementBuilder(memory)
@@ -292,8 +300,20 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
             checks, place = checked_before(place)
             steps += checks
         store = Store(memory.buffers[live_out], place, builder.element(value, index), live_out.source)
-        steps.append(Kernel(name, tuple(loops), [store]))
+        last = steps[-1] if steps else None
+        if isinstance(last, Kernel) and loops and last.loops is loops and stands_beside(store, last):
+            last.outputs.append(store)
+        else:
+            steps.append(Kernel(name, loops, [store]))
     return steps
+
+
+def stands_beside(store: Store, kernel: Kernel) -> bool:
+    """Whether a nest may store one more element beside its own: the last indices are constants that differ."""
+    places = [each.indices[-1] for each in (*kernel.outputs, store)]
+    if len(places) > MOST_SIDE_BY_SIDE or not all(isinstance(each, Literal) for each in places):
+        return False
+    return len({each.value for each in places if isinstance(each, Literal)}) == len(places)
 
 
 def checked_before(place: Index) -> tuple[list[Compute], Index]:

@@ -225,7 +225,10 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any)
     below, above = (gather_value(values, [each], -1, checked=False) for each in (place, following))
     inside = logical_and(greater(high, low), less(at, points[-1]))
     width = where(inside, high - low, 1.0)
-    line = (above - below) / width * (at - low) + below
+    steepness = (above - below) / width
+    line = steepness * (at - low) + below
+    line = where(isnan(line), steepness * (at - high) + above, line)  # from a point at infinity
+    line = where(logical_and(isnan(line), equal(below, above)), below, line)
     result = where(logical_and(inside, greater(at, low)), line, below)
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
     first, final = (convert(as_value(each), values.dtype) for each in ends)

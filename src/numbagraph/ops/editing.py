@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
-from numbagraph.blockwise.lengths import as_shape, cut
+from numbagraph.blockwise.lengths import Cut, as_shape, cut
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -20,8 +20,8 @@ from numbagraph.ops.gathering import as_positions, gather_value, put_at
 from numbagraph.ops.masks import selected
 from numbagraph.ops.selecting import nonzero, truth
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, permute, ravel, reshape_value
-from numbagraph.ops.slicing import flip
+from numbagraph.ops.shape import broadcast_value, expand_at, move, permute, ravel, reshape_value
+from numbagraph.ops.slicing import flip, narrow
 from numbagraph.ops.sorting import argsort, searchsorted
 
 
@@ -52,12 +52,10 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
     value, first = with_axis(arr, axis)
     length = value.shape[first]
     if isinstance(obj, slice):
-        taken = cut(obj, length)
-        start, step = (taken.start, taken.step) if taken.step > 0 else (
-            shapes.add(taken.start, shapes.multiply(taken.step, shapes.subtract(taken.length, 1))), -taken.step
-        )  # fmt: skip
-        positions = shapes.as_value(start) + iota(taken.length) * step
-        return without(value, positions, shapes.subtract(length, taken.length), first)
+        return without_slice(value, cut(obj, length), first)
+    if is_number(obj):
+        place = place_of(obj, length, 1)
+        return without_slice(value, Cut(place, 1, 1), first)
     given = as_value(obj)
     if given.dtype == BOOL and given.ndim:
         if given.ndim > 1:
@@ -67,16 +65,42 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
         return selected(value, logical_not(given), first)
     positions = from_left(as_positions(obj), length, 1)
     if not positions.ndim:
-        return without(value, expand_at(positions, (0,)), shapes.subtract(length, 1), first)
+        return without_each(value, positions, 2, 1, first)
     kept = put_at(registry["ones"](length, bool), ravel(positions), False)
     return selected(value, kept, first)
 
 
-def without(value: Value, positions: Value, length: Extent, axis: int) -> Value:
-    """An array of a known length without the elements at positions that differ and are in order."""
-    numbers = iota(length)
-    behind = positions - iota(positions.shape[0])  # how many others stand before each
-    sources = numbers + searchsorted(behind, numbers, "right")
+def is_number(obj: Any) -> bool:
+    """Whether a position is known when the function is traced."""
+    return isinstance(obj, (int, np.integer)) and not isinstance(obj, (bool, np.bool))
+
+
+def place_of(number: int, length: Extent, end: int) -> Extent:
+    """A known position counted from the left, required to be at most ``length - end``."""
+    number = int(number)
+    least = number + end if number >= 0 else -number
+    text = f"index {number} is out of bounds for an axis with size {shapes.resolve(length)}"
+    shapes.require(shapes.compare("greater_equal", length, least), text, IndexError)
+    return number if number >= 0 else shapes.add(length, number)
+
+
+def without_slice(value: Value, taken: Cut, axis: int) -> Value:
+    """An array without what a slice takes along an axis."""
+    step, start = abs(taken.step), taken.start
+    if taken.step < 0:
+        start = shapes.add(start, shapes.multiply(taken.step, shapes.subtract(taken.length, 1)))
+    if step > 1:
+        return without_each(value, shapes.as_value(start), step, taken.length, axis)
+    end, length = shapes.add(start, taken.length), value.shape[axis]
+    behind = narrow(value, axis - value.ndim, end, shapes.subtract(length, end))
+    return registry["concatenate"]([narrow(value, axis - value.ndim, 0, start), behind], axis)
+
+
+def without_each(value: Value, start: Value, step: int, count: Extent, axis: int) -> Value:
+    """An array of a known length without so many elements, each ``step`` after the one before."""
+    numbers = iota(shapes.subtract(value.shape[axis], count))
+    before = registry["floor_divide"](numbers - start, step - 1) + 1
+    sources = numbers + registry["clip"](before, 0, shapes.as_value(count))
     return gather_value(value, [sources], axis - value.ndim, checked=False)
 
 
@@ -84,7 +108,9 @@ def insert_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     array, row = draw(rng, dtype, (3, 4)), draw(rng, dtype, (4,))
     calls: list[tuple[Any, ...]] = [(array, 1, row[0]), (array, 1, row, 0), (array, -1, 1, 1), (row, [2, 2], row[:2])]
     calls += [(row, [3, 1], row[:2]), (row, slice(1, 3), row[:2]), (array, [1], row[:3, None], 1)]
-    return [*calls, (array, [0, 2], row[:2], 1), (row, np.array([0, 4, 2]), 1), (row, 2, row)]
+    calls += [(array, [0, 2], row[:2], 1), (row, np.array([0, 4, 2]), 1), (row, 2, row), (row, [], row[0])]
+    cube = draw(rng, dtype, (2, 3, 4))
+    return [*calls, (cube, 1, cube[:, :, 0], 1), (cube, [1], cube[0], 0), (cube, -1, row, 0)]
 
 
 @decomposition(np.insert, samples=insert_samples)
@@ -92,6 +118,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
     value, first = with_axis(arr, axis)
     length = value.shape[first]
     given = convert(as_value(values), value.dtype)
+    if is_number(obj):
+        return with_rows(value, given, place_of(obj, length, 0), first)
     if isinstance(obj, slice):
         taken = cut(obj, length)
         positions = shapes.as_value(taken.start) + iota(taken.length) * taken.step
@@ -99,13 +127,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
         positions = as_value(obj)
         if positions.dtype == BOOL:
             positions = nonzero(positions)[0]
+        elif isinstance(obj, (list, tuple)) and not obj:
+            positions = convert(positions, INT64)
         positions = from_left(as_positions(positions), length, 0)
     if positions.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     is_one = not positions.ndim
-    given = at_least(given, value.ndim)
-    if is_one:
-        given = move(given, [0], [first])
+    given = rows_given(given, value.ndim, first) if is_one else expand_at(given, range(value.ndim - given.ndim))
     if is_one or shapes.resolve(positions.shape[0]) == 1:
         count = given.shape[first]
         positions = broadcast_value(positions, (count,))
@@ -113,6 +141,20 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
     target = list(value.shape)
     target[first] = count
     return woven(value, broadcast_value(given, target), positions, first)
+
+
+def rows_given(given: Value, ndim: int, axis: int) -> Value:
+    """What comes before one element along an axis: its first dimension lies along that."""
+    return move(expand_at(given, range(ndim - given.ndim)), [0], [axis])
+
+
+def with_rows(value: Value, given: Value, place: Extent, axis: int) -> Value:
+    """An array with others before the element at a known place."""
+    given, along, length = rows_given(given, value.ndim, axis), axis - value.ndim, value.shape[axis]
+    target = list(value.shape)
+    target[axis] = given.shape[axis]
+    parts = (narrow(value, along, 0, place), narrow(value, along, place, shapes.subtract(length, place)))
+    return registry["concatenate"]([parts[0], broadcast_value(given, target), parts[1]], axis)
 
 
 def woven(value: Value, given: Value, positions: Value, axis: int) -> Value:

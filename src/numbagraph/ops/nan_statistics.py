@@ -104,11 +104,18 @@ def numbers(value: Value, where: Any) -> Any:
     return present if where is True else logical_and(present, where)
 
 
+def require_inexact(value: Value, dtype: Any) -> None:
+    """What may hold NaN has a statistic of a dtype that may as well."""
+    if dtype is not None and inexact(value) and np.dtype(dtype).kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+
+
 @decomposition(np.nanmean, samples=gaps_of(np.nanmean), ulp=8, scalar=True)
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Value:
     value, mask = as_value(a), numbers(as_value(a), where)
+    require_inexact(value, dtype)
     total = sum(value, axis, statistic_dtype(value, dtype), out, keepdims, where=mask)
     return divided(total, sum(mask, axis, keepdims=keepdims))
 
@@ -127,6 +134,7 @@ def nanvar(
     correction: Any = None,
 ) -> Value:
     value, mask = as_value(a), numbers(as_value(a), where)
+    require_inexact(value, dtype)
     dtype = statistic_dtype(value, dtype)
     centre = nanmean(value, axis, dtype, keepdims=True, where=where) if mean is None else mean
     total = sum(squared_size(choose(mask, value - centre, 0)), axis, dtype, out, keepdims)

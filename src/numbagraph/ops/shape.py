@@ -299,6 +299,7 @@ reshape = view(
     ],
     cost=3.0,
     may_copy=True,
+    in_order=True,
 )
 
 copy = view(

@@ -9,11 +9,9 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value
-from numbagraph.ops.comparison import equal, less, logical_and
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import as_positions, gather_value, put_at
-from numbagraph.ops.selection import where
-from numbagraph.ops.shape import broadcast_value, expand_at, ravel, reshape_value
+from numbagraph.ops.shape import broadcast_value, ravel, reshape_value
 
 
 def repeated(values: Value, numbers: Value, name: str) -> Value:
@@ -32,21 +30,19 @@ def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
     if own.ndim < 2:
         raise ValueError("array must be at least 2-d")
     values = convert(as_strong(val), own.dtype)
-    if own.ndim == 2:
-        columns = shapes.as_value(own.shape[1])
-        linear = expand_at(iota(own.shape[0]), (1,)) * columns + iota(own.shape[1])
-        number = registry["floor_divide"](linear, columns + 1)
-        on_diagonal = equal(registry["remainder"](linear, columns + 1), 0)
-        if not wrap:
-            on_diagonal = logical_and(on_diagonal, less(linear, columns * columns))
-        return where(on_diagonal, repeated(values, number, "fill_diagonal"), own)
-    for length in own.shape[1:]:
+    if own.ndim == 2 and wrap:
+        rows, columns = own.shape
+        step = shapes.add(columns, 1)
+        count = shapes.floor_divide(shapes.add(shapes.multiply(rows, columns), columns), step)  # rounded up
+        numbers = iota(count)
+        flat = put_at(ravel(own), numbers * shapes.as_value(step), repeated(values, numbers, "fill_diagonal"))
+        return reshape_value(flat, own.shape)
+    for length in own.shape[1:] if own.ndim > 2 else ():
         shapes.require_same(own.shape[0], length, "All dimensions of input must be of equal length", ValueError)
-    numbers = [along(iota(length), axis, own.ndim) for axis, length in enumerate(own.shape)]
-    on_diagonal = equal(numbers[0], numbers[1])
-    for other in numbers[2:]:
-        on_diagonal = logical_and(on_diagonal, equal(numbers[0], other))
-    return where(on_diagonal, repeated(values, numbers[0], "fill_diagonal"), own)
+    numbers = iota(shapes.minimum(own.shape[0], own.shape[1]))
+    update = broadcast_value(repeated(values, numbers, "fill_diagonal"), numbers.shape)
+    places, flags = [numbers] * own.ndim, (False,) * own.ndim
+    return put_at.bind(own, update, *places, axis=-own.ndim, checked=flags)
 
 
 def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
