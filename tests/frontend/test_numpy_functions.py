@@ -290,7 +290,7 @@ def test_arrays_that_are_stored_in_another_order_than_they_are_read(name, shape)
 
 def test_copies_read_along_memory():
     tiled = graph_jit(lambda x: np.tile(x, 3))
-    assert "srem" not in tiled.llvm(np.ones(5))
+    assert "rem i64" not in tiled.llvm(np.ones(5))  # neither signed nor unsigned
     assert "1 loop nests" in graph_jit(lambda x, y: np.dstack([x, y])).explain(X, X)
 
 
@@ -334,3 +334,13 @@ def test_lines_from_points_at_infinity():
 def test_statistics_of_floats_are_no_integers(statistic):
     with pytest.raises(TypeError, match="dtype must be inexact"):
         graph_jit(lambda x: statistic(x, dtype=np.int64))(X)
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.float32])
+def test_unwrapped_angles_have_their_dtype(dtype):
+    check(lambda x: np.unwrap(x, period=5), (7 * np.arange(9) % 5).astype(dtype))
+
+
+def test_gradients_along_an_axis_twice():
+    with pytest.raises(ValueError, match="repeated axis"):
+        graph_jit(lambda x: np.gradient(x, axis=(0, -2)))(X)

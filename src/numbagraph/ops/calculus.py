@@ -52,6 +52,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     axes = shapes.normalise_axes(axis, value.ndim) if axis is None or not isinstance(axis, tuple) else tuple(
         shapes.normalise_axis(each, value.ndim) for each in axis
     )  # fmt: skip
+    if len(set(axes)) < len(axes):
+        raise ValueError("repeated axis")
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
     if len(varargs) not in (0, 1, len(axes)):
@@ -266,7 +268,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
         wrapped = where(logical_and(boundary, equal(odd, 0)), half, wrapped)
     correction = where(less(absolute(jumps), limit), convert(as_value(0), wanted), wrapped - jumps)
     first, rest = slices(convert(value, wanted), axis, slice(None, 1), slice(1, None))
-    return registry["concatenate"]([first, rest + cumsum(correction, axis)], axis)
+    return registry["concatenate"]([first, convert(rest + cumsum(correction, axis), wanted)], axis)
 
 
 def cross_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
