@@ -114,7 +114,7 @@ def implications(condition: Value, *, negated: bool = False) -> Iterator[Implica
     left, *others = map(polynomial, parts)
     (right,) = others or [Polynomial()]
     for goal in goals(condition, left, right):
-        yield Implication((), -goal - 1 if negated else goal, bounded(left.magnitude + right.magnitude))
+        yield Implication((), bounded(-goal - 1 if negated else goal), bounded(left.magnitude + right.magnitude))
 
 
 def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polynomial, ...]:

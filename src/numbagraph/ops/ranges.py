@@ -67,7 +67,7 @@ def integer_range(start: Value, stop: Value, step: Value, dtype: np.dtype) -> Va
 
 
 def integer_length(start: Extent, stop: Extent, step: Extent) -> Extent:
-    """How many integers there are; where the distance may be none of int64, it is found as one of uint64."""
+    """How many integers there are, required to be as many as there may be in an array."""
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         length = max(-((start - stop) // step), 0)
         shapes.require(length <= LONGEST, TOO_LONG, ValueError)
@@ -76,13 +76,21 @@ def integer_length(start: Extent, stop: Extent, step: Extent) -> Extent:
     if isinstance(step, int) and (near or (isinstance(start, int) and start == 0 and step == 1)):
         distance = shapes.subtract(stop, start) if step > 0 else shapes.subtract(start, stop)
         return ceil_divide(distance, abs(step))
-    first, last, by = map(shapes.as_value, (start, stop, step))
-    is_up, where = by > 0, registry["where"]
-    low, high = where(is_up, first, last), where(is_up, last, first)
-    size = as_unsigned(where(is_up, by, -by))
+    length, fits = distant_length(*map(shapes.as_value, (start, stop, step)))
+    shapes.require(fits, TOO_LONG, ValueError)
+    return length
+
+
+def distant_length(start: Value, stop: Value, step: Value) -> tuple[Extent, Value]:
+    """How many integers there are, or the largest number where there are more, and whether they are as many as there
+    may be in an array. The distance is one of uint64, since it may be none of int64."""
+    is_up, where = step > 0, registry["where"]
+    low, high = where(is_up, start, stop), where(is_up, stop, start)
+    size = as_unsigned(where(is_up, step, -step))
     count = registry["floor_divide"](as_unsigned(high) - as_unsigned(low) - np.uint64(1), size)
-    shapes.require((high <= low) | (count < np.uint64(LONGEST)), TOO_LONG, ValueError)
-    return as_extent(where(high > low, as_extent(count) + 1, 0))
+    fits = (high <= low) | (count < np.uint64(LONGEST))
+    before_last = as_extent(registry["minimum"](count, np.uint64(2**63 - 2)))
+    return as_extent(where(high > low, shapes.as_value(before_last) + 1, 0)), fits
 
 
 def as_unsigned(number: Value) -> Value:

@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.lengths import ceil_divide
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import is_number
 from numbagraph.frontend.capture.storages import share
 from numbagraph.frontend.capture.yielding import Once
 from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.python_numbers import OVERFLOW, bounds, fits
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Constant, Value
+from numbagraph.ops.ranges import LONGEST, distant_length
 
 Function = Callable[..., Any]
 
@@ -56,12 +59,20 @@ class Range(OnlyTraced):
         self._outside = Tracer(self.start), Tracer(self.step)
 
     def count(self) -> Value:
-        step, distance = known(self.step), shapes.subtract(self.stop, self.start)
-        if step == 1:
-            return shapes.as_value(shapes.maximum(distance, 0))
-        away = registry["where"].bind(registry["greater"](self.step, 0), weak_constant(-1), weak_constant(1))
-        rounded = shapes.add(shapes.add(distance, self.step), away)
-        return shapes.as_value(shapes.maximum(shapes.floor_divide(rounded, self.step), 0))
+        """The number of elements. Of ranges with steps of 1 it is a difference, which must be an integer of 64 bits; of
+        others it is found without one, and the largest integer where there are more."""
+        step = known(self.step)
+        if step in (1, -1):
+            low, high = (self.start, self.stop) if step == 1 else (self.stop, self.start)
+            if not fits("subtract", high, low):
+                shapes.require(
+                    registry["difference_fits"](high, low), f"{OVERFLOW}\n  at {user_source()}", OverflowError
+                )
+            return shapes.as_value(shapes.maximum(shapes.subtract(high, low), 0))
+        if step is not None and all(bounds(each)[0] >= 0 for each in (self.start, self.stop)) and abs(step) <= LONGEST:
+            low, high = (self.start, self.stop) if step > 0 else (self.stop, self.start)
+            return shapes.as_value(shapes.maximum(ceil_divide(shapes.subtract(high, low), abs(step)), 0))
+        return shapes.as_value(distant_length(self.start, self.stop, self.step)[0])
 
     def has(self, element: Any) -> Tracer:
         """Whether a number is one of the range."""
