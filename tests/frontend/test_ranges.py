@@ -138,3 +138,19 @@ def test_conditions_on_large_numbers(function: Callable[..., Any]) -> None:
         assert compiled(X, n) == function(X, n)
     with pytest.raises(IndexError, match="index 8 is out of bounds"):
         compiled(X, 9)
+
+
+def numbered(x: Any, first: int) -> Any:
+    last = 0
+    for i, each in enumerate(x, first):
+        if each > 0:
+            last = i
+    return last
+
+
+def test_numbers_of_enumerations() -> None:
+    compiled = ng.graph_jit(numbered)
+    for first in (0, -3, 2**62, LEAST, MOST - 8):
+        assert int(compiled(X, first)) == numbered(X, first)
+    with pytest.raises(OverflowError, match="leaves int64"):
+        compiled(X, MOST - 3)

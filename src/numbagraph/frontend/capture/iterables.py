@@ -131,7 +131,11 @@ class Enumerated(Once):
         self.start = start
 
     def count(self) -> Value:
-        return self.inner.count()
+        count, first = self.inner.count(), whole_number(self.start)
+        begin = known(first)
+        if begin is None or begin > LONGEST:  # no loop takes as many steps
+            shapes.require(registry["sum_fits"](first, count), f"{OVERFLOW}\n  at {user_source()}", OverflowError)
+        return count
 
     def at(self, number: Tracer) -> Any:
         first = whole_number(self.start)
