@@ -60,7 +60,7 @@ class Made(metaclass=Meta):
 
 
 class Called:
-    __call__ = functools.partial(lambda x: STORE.keep(x))
+    __call__ = staticmethod(functools.partial(lambda x: STORE.keep(x)))
 
 
 class Iterated:

@@ -76,6 +76,7 @@ def test_binary_operators(name):
     assert not found, "\n".join(found[:12])
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")
 @pytest.mark.parametrize("name", UNARY)
 def test_unary_operators(name):
     operation = getattr(operator, name)

@@ -16,7 +16,7 @@ from numbagraph.ops.control import scan, switch, while_pullback
 from numbagraph.rewrite import capture, engine
 from numbagraph.runtime import replay
 from numbagraph.transforms import interpret
-from tests.frontend import test_callbacks, test_prints
+from tests.frontend import test_callbacks, test_callbacks_kept, test_prints
 from tests.frontend.test_prints import printed
 
 __all__ = ["printed"]
@@ -77,7 +77,7 @@ CALLBACKS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {
     ),
     "rules keep the functions of callbacks": (
         [(engine.registry, "holds", lambda op: True)],
-        test_callbacks.test_the_function_lives_as_long_as_the_version,
+        test_callbacks_kept.test_the_function_lives_as_long_as_the_version,
     ),
 }
 PRINTS: dict[str, tuple[list[tuple[Any, str, Any]], Check]] = {

@@ -55,6 +55,12 @@ def pareto_logarithm(x: Any, c: Any, numerator: Any) -> Any:
     return np.where(zero, -x, -special.xlog1py(numerator, c * x) / np.where(zero, 1.0, c))
 
 
+def extreme_support(c: Any) -> tuple[Any, Any]:
+    tiny = np.finfo(float).tiny
+    lower = np.where(c < 0, 1.0 / np.minimum(c, -tiny), -np.inf)
+    return lower, np.where(c > 0, 1.0 / np.maximum(c, tiny), np.inf)
+
+
 def pareto_support(c: Any) -> tuple[Any, Any]:
     return 0.0, np.where(c < 0, -1.0 / np.where(c < 0, c, -1.0), np.inf)
 
@@ -137,7 +143,7 @@ def exponential_of(name: str, method: str) -> Function:
     return lambda *args: np.exp(FORMULAS.get((name, method), scipy_s)(*args))
 
 
-SUPPORTS: dict[str, Function] = {"genpareto": pareto_support}
+SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": pareto_support}
 """The supports that SciPy computes with what no traced array can do."""
 
 FORMULAS: dict[tuple[str, str], Function] = {

@@ -27,7 +27,7 @@ ROOM_FOR_ARRAYS = 1 << 23
 """The number of bytes of arrays that are compared with what they were."""
 
 _ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), Tracer, np.ufunc, range, slice, type(...)))
-_CALLED = (FunctionType, MethodType, functools.partial)
+_CALLED = (FunctionType, MethodType, functools.partial, staticmethod, classmethod)
 _CONTAINERS = (dict, list, set, deque, tuple, frozenset)
 _BY_TEXT = frozenset(("globals", "eval", "exec", "__globals__"))
 _FOLDERS = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})

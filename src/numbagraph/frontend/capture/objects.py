@@ -36,7 +36,8 @@ def is_object(thing: Any, depth: int = DEPTH) -> bool:
 def is_users(kind: type) -> bool:
     if kind is types.SimpleNamespace:
         return True
-    made = next((each for each in vars(kind).values() if isinstance(each, types.FunctionType)), None)
+    functions = (each for each in vars(kind).values() if isinstance(each, types.FunctionType))
+    made = next((each for each in functions if each.__module__ != "dataclasses"), None)  # which adds __replace__
     return kind.__module__ != "builtins" and (made is None or library_of(made.__code__.co_filename) is None)
 
 

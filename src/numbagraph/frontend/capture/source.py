@@ -79,6 +79,8 @@ def definition_of(code: CodeType) -> Definition:
 
 
 def changed(code: CodeType) -> TraceError:
+    if code.co_filename == "<string>":  # of what `eval` has compiled; since Python 3.13 it is that of `python -c`, too
+        return refusal(f"the source of {code.co_name} is not known", code, kind=Unconvertible)
     return refusal(f"the source of {code.co_name} has changed since it was loaded", code)
 
 
