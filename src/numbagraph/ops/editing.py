@@ -110,7 +110,7 @@ def insert_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     calls += [(row, [3, 1], row[:2]), (row, slice(1, 3), row[:2]), (array, [1], row[:3, None], 1)]
     calls += [(array, [0, 2], row[:2], 1), (row, np.array([0, 4, 2]), 1), (row, 2, row), (row, [], row[0])]
     cube = draw(rng, dtype, (2, 3, 4))
-    return [*calls, (cube, 1, cube[:, :, 0], 1), (cube, [1], cube[0], 0), (cube, -1, row, 0)]
+    return [*calls, (cube, 1, cube[:, 0], 1), (cube, [1], cube[0], 0), (cube, -1, row, 0)]
 
 
 @decomposition(np.insert, samples=insert_samples)

@@ -36,6 +36,8 @@ class Appended(list[Any], OnlyTraced):
             f"\n  at {user_source()}"
         )
 
+    insert = pop = remove = clear = reverse = index = count = copy = __delitem__ = __imul__ = _refuse
+    sort = _refuse  # type: ignore[assignment]
     __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = __add__ = __bool__ = __reversed__ = _refuse
 
     def elements(self) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType
 
 from numbagraph.frontend.capture.cells import with_cells
+from numbagraph.frontend.capture.closures import Closures
 from numbagraph.frontend.capture.expressions import Expressions, call_of, constant, load, thunk
 from numbagraph.frontend.capture.jumps import blocks, none_of, without_jumps
 from numbagraph.frontend.capture.names import (
@@ -60,7 +61,7 @@ class Rewriting:
         self.liveness = Liveness()
         self.made = 0
         self.local: set[str] = set()
-        self.definitions: list[ast.FunctionDef | ast.Lambda] = []
+        self.closures = Closures()
 
     def function(self, definition: ast.FunctionDef) -> None:
         if yields(definition):
@@ -76,7 +77,7 @@ class Rewriting:
                         getattr(each, "lineno", None),
                     )
         self.local = stores(definition.body) | parameters(definition)
-        self.definitions = [each for each in walk(definition.body) if isinstance(each, (ast.FunctionDef, ast.Lambda))]
+        self.closures = Closures(definition.body)
         self.expressions.local = self.local
         body = without_jumps(definition.body)
         Assignedness(stores(definition.body)).block(body, parameters(definition))
@@ -138,7 +139,7 @@ class Rewriting:
         bound = changed(branch.body, self.local) | changed(branch.orelse, self.local)
         inside = self.liveness.before(branch.body, live) | self.liveness.before(branch.orelse, live)
         names = sorted(bound & (live | inside))
-        self.require_private(names, branch)
+        self.require_private(names, branch, live | inside)
         yes, no = self.new_name("then"), self.new_name("else")
         orelse = self.statements(branch.orelse, live)
         call = call_of("if_", self.expressions.visit(branch.test), tuple_of(names), load(yes), load(no), picked(names))
@@ -151,7 +152,7 @@ class Rewriting:
     def for_loop(self, loop: ast.For, live: set[str]) -> list[ast.stmt]:
         head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
         names = sorted((changed(loop.body, self.local) | stores(loop.target)) & head)
-        self.require_private(names, loop)
+        self.require_private(names, loop, head)
         body = self.new_name("body")
         target = ast.copy_location(ast.Assign([loop.target], load(ITEM)), loop.target)
         statements = [*self.statements([target], head), *self.statements(loop.body, head)]
@@ -178,7 +179,7 @@ class Rewriting:
     def while_loop(self, loop: ast.While, live: set[str]) -> list[ast.stmt]:
         head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
         names = sorted(changed(loop.body, self.local) & head)
-        self.require_private(names, loop)
+        self.require_private(names, loop, head)
         test, body = self.new_name("test"), self.new_name("body")
         condition: ast.expr = loop.test
         if loop.flags:  # type: ignore[attr-defined]
@@ -192,7 +193,7 @@ class Rewriting:
             *unpacked(names, call),
         ]
 
-    def require_private(self, names: Iterable[str], statement: ast.stmt) -> None:
+    def require_private(self, names: Iterable[str], statement: ast.stmt, live: set[str]) -> None:
         """A function that was defined before a loop reads its variables from where it stands, which is not changed by
         the loop; one that a step keeps would read those of its step, not of the last one."""
         bound = stores(statement) if isinstance(statement, (ast.For, ast.While)) else set()
@@ -204,17 +205,15 @@ class Rewriting:
                     self.code,
                     each.lineno,
                 )
-        inside, rebound = set(map(id, walk(statement))), stores(statement)
-        for each in self.definitions:  # what is assigned to elements of an array, they see
-            shared = free_names(each) & set(names) & rebound if id(each) not in inside else set()
-            if shared:
-                name = min(shared)
-                raise refusal(
-                    f"{name!r} changes in a loop or a branch, and the function at line {each.lineno} reads it from "
-                    f"there: pass it as an argument",
-                    self.code,
-                    statement.lineno,
-                )
+        stale = self.closures.stale(statement, live | loads(statement), set(names))
+        if stale is not None:
+            name, function = stale
+            raise refusal(
+                f"{name!r} changes in a loop or a branch, and the function at line {function.lineno} reads it from "
+                f"there: pass it as an argument",
+                self.code,
+                statement.lineno,
+            )
 
     def inner(
         self, name: str, names: Sequence[str], body: list[ast.stmt], result: ast.expr, at: ast.AST
