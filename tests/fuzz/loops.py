@@ -289,7 +289,7 @@ def check(program: Program, rng: np.random.Generator, report: Report) -> None:
         return
     lengths = [(3, 2), (2, 0), (1, 1), (0, 3)]
     others = [program.of_lengths(rng, *lengths[int(rng.integers(4))]) for _ in range(2)]
-    layout = LAYOUTS[str(rng.choice(["Fortran order", "strided", "negative strides", "unaligned"]))]
+    layout = LAYOUTS[str(rng.choice(["Fortran order", "strided", "rows apart", "negative strides", "unaligned"]))]
     for given in (program.arguments, mapped(layout, program.arguments), *others):
         compare(program, outcome(run, given), given, "a call")
     backend = graph_jit(program.function(numbagraph), backend="numpy")

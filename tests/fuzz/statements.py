@@ -35,7 +35,7 @@ REFUSALS = (TraceError, NotImplementedError)
 UNCHECKED = "must not contain infs or NaNs"
 """SciPy looks for these before it solves anything; numbagraph's results are NaN."""
 RUNS_WITH_ERRORS = 3
-NATIVE_LAYOUTS = ("C order", "read-only", "unaligned", "Fortran order", "strided", "negative strides")
+NATIVE_LAYOUTS = ("C order", "read-only", "unaligned", "Fortran order", "strided", "rows apart", "negative strides")
 
 
 def case(rng: np.random.Generator, report: Report) -> None:

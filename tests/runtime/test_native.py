@@ -105,7 +105,7 @@ def test_pointers_extents_and_strides():
     captured = (np.arange(5), np.zeros((3, 8))[:, ::2], np.zeros((3, 4)).T, np.array(2.5))
     leaves = [
         ArrayLeaf(FLOAT, (False, True, False)),
-        ArrayLeaf(FLOAT, (False, False, True), contiguous=False),
+        ArrayLeaf(FLOAT, (False, False, True), contiguous=False, rows=True),
         ArrayLeaf(FLOAT, (False, False), contiguous=False, fortran=True),
         ArrayLeaf(np.dtype(np.float32), ()),
     ]

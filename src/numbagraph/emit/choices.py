@@ -7,12 +7,22 @@ from collections.abc import Container, Iterable
 from numbagraph.emit.hints import depending_on, reads_along, reduces_with_strides
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Kernel, Scatter
+from numbagraph.loops.ir import Kernel, Reduction, Scatter, Store
+from numbagraph.loops.parallel import cost_of_operation
 
 MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
+
+
+COST_OF_MASKS = 12.0
+"""What an iteration costs whose loop is worth masks; an exponential costs as much."""
+
+
+WITH_MASKS = 64
+"""The bytes of vectors that have registers for masks."""
 
 
 class Choices(Struct):
@@ -24,12 +34,27 @@ class Choices(Struct):
     """The scatters that wait until a block has been computed."""
     strided: bool
     """Whether it only accumulates what it reads with strides, and so in scalar lanes."""
+    masked: bool
+    """Whether what is left of a row behind whole vectors is computed in masked vectors, and not one by one."""
 
 
 def choices_for(kernel: Kernel) -> Choices:
     copied = () if kernel.unrolled else tuple(strided_loads(kernel))
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
-    return Choices(copied, tuple(delayed_scatters(kernel)), strided)
+    return Choices(copied, tuple(delayed_scatters(kernel)), strided, not strided and is_worth_masks(kernel))
+
+
+def is_worth_masks(kernel: Kernel) -> bool:
+    """Whether an iteration of the innermost loop takes so long that masks are cheaper than a few iterations one by one.
+
+    Where little is computed, LLVM's own rest is as fast. Without registers for masks it is faster in most cases.
+    """
+    simple = all(isinstance(each, (Store, Reduction)) for each in kernel.outputs)
+    if not simple or len(kernel.loops) < 2 or kernel.unrolled or current_target().vector_bytes != WITH_MASKS:
+        return False
+    # integers are divided one by one in masked vectors, too
+    floating = (each for each in depending_on(kernel.loops[-1], kernel) if each.dtype.kind == "f")
+    return sum(map(cost_of_operation, floating)) >= COST_OF_MASKS
 
 
 def strided_loads(kernel: Kernel) -> list[Load]:

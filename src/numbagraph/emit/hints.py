@@ -46,6 +46,19 @@ def reads_short_rows(kernel: Kernel) -> bool:
     return any(index in outer for each in loads for index in walk(each.indices))
 
 
+def hints_outside(kernel: Kernel, *, plain: bool) -> dict[str, int]:
+    """What LLVM is told of the loops around the innermost one; ``plain``: no mathematical function stands there."""
+    if plain and reads_short_rows(kernel):
+        return {"vectorize_enable": 0}  # once the inner loop is unrolled, LLVM would gather vectors across the rows
+    return {}
+
+
+def hints_of_sums(kernel: Kernel, function: ir.Function, *, plain: bool) -> dict[str, int]:
+    """What LLVM is told of an innermost loop that only sums: the formulas of functions have latency of their own."""
+    lanes = lanes_of_sums(kernel, function)
+    return {"vectorize_width": lanes, "interleave_count": INTERLEAVED if plain else 1} if lanes else {}
+
+
 def lanes_of_sums(kernel: Kernel, function: ir.Function) -> int:
     """How many elements a vector of the innermost loop holds, if it does nothing but plain sums along memory.
 

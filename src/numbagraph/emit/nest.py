@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
 from numbagraph.emit.choices import Choices, choices_for, stretches_of
-from numbagraph.emit.hints import BLOCK, INTERLEAVED, LANES, lanes_of_sums, reads_short_rows
+from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.scalars import Outside, ScalarEmitter
 from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
@@ -35,6 +35,9 @@ from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store,
 
 SHORT_ROW = 32
 """Elements up to which the rows of a nest are summed without blocks."""
+
+WHOLE_VECTORS = 64
+"""Elements that are whole vectors of any dtype: the rest of a row has fewer."""
 
 MOST_INLINED = 6
 """Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
@@ -248,6 +251,8 @@ class KernelEmitter:
             after = self.emit_unrolled(depth)
         elif blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
             after = self.emit_blocks(depth, begin, end, blocked)
+        elif depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
+            after = self.emit_with_masked_rest(depth, begin, end)
         else:
             after = self.emit_loop(depth, begin, end, self.preheaders[depth])
         for output in starting:
@@ -260,7 +265,20 @@ class KernelEmitter:
     def is_blocked(self, output: Output) -> bool:
         return runs_in_blocks(self.kernel, output, sums=self.in_blocks)
 
-    def emit_loop(self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+    def emit_with_masked_rest(self, depth: int, begin: ir.Value, end: ir.Value) -> Emitter:
+        """The innermost loop, and one of masked vectors for what is left of whole ones: of a short row, that is all."""
+        outer = self.preheaders[depth]
+        if not self.in_blocks:  # each row is short
+            return self.emit_loop(depth, begin, end, outer, masked=True)
+        whole = outer.builder.and_(outer.builder.sub(end, begin, flags=("nsw",)), ir.Constant(I64, -WHOLE_VECTORS))
+        middle = outer.builder.add(begin, whole, flags=("nsw",))
+        self.preheaders[depth] = after = self.emit_loop(depth, begin, middle, outer)
+        self.forget_inside(depth)
+        return self.emit_loop(depth, middle, end, after, masked=True)
+
+    def emit_loop(
+        self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter, *, masked: bool = False
+    ) -> Emitter:
         """``for index in range(start, stop)`` around the levels below."""
         function, loop = self.function, self.kernel.loops[depth]
         head = function.append_basic_block(f"{loop.name}.head")
@@ -276,37 +294,40 @@ class KernelEmitter:
         following = end.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
         index.add_incoming(following, end.builder.block)
         latch = end.builder.branch(head)
-        if not self.has_vectors and self.innermost(depth):
-            latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
-        elif not self.innermost(depth) and self.inlining.left == MOST_INLINED and reads_short_rows(self.kernel):
-            # once the inner loop is unrolled, LLVM would gather vectors across the rows
-            latch.set_metadata("llvm.loop", loop_hints(function.module, vectorize_enable=0))
-        elif self.innermost(depth) and self.choices.strided:
-            # scalar lanes: vectors would have to be gathered
-            hints = loop_hints(function.module, vectorize_width=1, interleave_count=LANES)
-            latch.set_metadata("llvm.loop", hints)
-        elif self.innermost(depth) and not self.in_blocks:
-            # a short row would be over before a loop of several interleaved vectors began
-            latch.set_metadata("llvm.loop", loop_hints(function.module, interleave_count=1))
-        elif self.innermost(depth) and (lanes := lanes_of_sums(self.kernel, function)):
-            interleaved = INTERLEAVED if self.inlining.left == MOST_INLINED else 1  # formulas have latency of their own
-            hints = loop_hints(function.module, vectorize_width=lanes, interleave_count=interleaved)
-            latch.set_metadata("llvm.loop", hints)
+        plain = self.inlining.left == MOST_INLINED
+        if hints := self.hints(masked) if self.innermost(depth) else hints_outside(self.kernel, plain=plain):
+            latch.set_metadata("llvm.loop", loop_hints(function.module, **hints))
         index.add_incoming(start, before.builder.block)
         before.builder.branch(head)
         return Emitter(ir.IRBuilder(after))
+
+    def hints(self, masked: bool) -> dict[str, int]:
+        """What LLVM is told of the innermost loop."""
+        if not self.has_vectors:
+            return {"vectorize_enable": 0}
+        if self.choices.strided:  # scalar lanes: vectors would have to be gathered
+            return {"vectorize_width": 1, "interleave_count": LANES}
+        if masked:
+            return {"vectorize_predicate_enable": 1, "interleave_count": 1}
+        if self.in_blocks:
+            return hints_of_sums(self.kernel, self.function, plain=self.inlining.left == MOST_INLINED)
+        return {"interleave_count": 1}  # a short row would be over before a loop of several interleaved vectors began
 
     def emit_unrolled(self, depth: int) -> Emitter:
         """The levels below a loop, once for each of its iterations."""
         loop, after = self.kernel.loops[depth], self.preheaders[depth]
         assert isinstance(loop.extent, Literal)
         for number in range(loop.extent.value):
-            known = self.scalars.values.items()
-            self.scalars.values = {scalar: value for scalar, value in known if self.level(scalar) <= depth}
+            self.forget_inside(depth)
             self.scalars.values[loop] = ir.Constant(I64, number)
             self.preheaders[depth + 1 :] = [Emitter(after.builder, self.inlining)]
             after = self.emit_level(depth + 1)
         return after
+
+    def forget_inside(self, depth: int) -> None:
+        """Keep the values of scalars that are the same in each iteration of a loop alone."""
+        known = self.scalars.values.items()
+        self.scalars.values = {scalar: value for scalar, value in known if self.level(scalar) <= depth}
 
     def emit_blocks(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         """The innermost loop in blocks: the sum of each is added to its compensated total, its extremum looked up."""

@@ -128,10 +128,12 @@ class ScalarEmitter:
                 pointer = builder.gep(pointer, [index], inbounds=True)
             return pointer
         offset: ir.Value = ir.Constant(I64, 0)
-        for axis, index in enumerate(indices):
-            stride = self.placement.distance(emitter, self.value(buffer.strides[axis]))
-            offset = builder.add(offset, builder.mul(self.value(index), stride, flags=("nsw",)), flags=("nsw",))
-        return builder.bitcast(builder.gep(base, [offset], inbounds=True), pointer_type)
+        axes = list(zip(indices, buffer.strides, strict=True))
+        for index, stride in axes[:-1] if buffer.rows else axes:
+            distance = self.placement.distance(emitter, self.value(stride))
+            offset = builder.add(offset, builder.mul(self.value(index), distance, flags=("nsw",)), flags=("nsw",))
+        pointer = builder.bitcast(builder.gep(base, [offset], inbounds=True), pointer_type)
+        return builder.gep(pointer, [self.value(indices[-1])], inbounds=True) if buffer.rows else pointer
 
     def _linear(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool) -> Iterator[ir.Value]:
         """Where the row of an element begins, and how far the element lies behind that. They are not added up: LLVM

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, Literal, Load, Register, Scalar, walk
-from numbagraph.ir.abi import ScalarLeaf
+from numbagraph.ir.abi import ArrayLeaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.shapes import resolve
 from numbagraph.ir.types import INT64
@@ -123,8 +123,7 @@ class Report:
             if isinstance(leaf, ScalarLeaf):
                 layout = f"Python {leaf.kind.__name__}"
             else:
-                order = "strided" if leaf.strided else "in Fortran's order" if leaf.fortran else "contiguous"
-                layout = f"{value.type}, {order}"
+                layout = f"{value.type}, {order_of(leaf)}"
             self.lines.append(f"  {value.name}: {layout}")
 
     def _rules(self, rewrites: Sequence[Any]) -> None:
@@ -228,6 +227,13 @@ class Report:
             self.lines.append(f"  {names}: {'?' if size is None else format_bytes(size)}{rest}")
         self.lines.append("why values have memory:")
         self.lines.extend(f"  {note}" for note in dict.fromkeys(self.program.notes))
+
+
+def order_of(leaf: ArrayLeaf) -> str:
+    """In which order the elements of an argument lie."""
+    if leaf.rows:
+        return "in rows that lie apart"
+    return "strided" if leaf.strided else "in Fortran's order" if leaf.fortran else "contiguous"
 
 
 def bytes_of(buffers: Iterable[Buffer], known: Mapping[Value, int]) -> int | None:

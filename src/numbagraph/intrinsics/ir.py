@@ -184,8 +184,8 @@ class Buffer(Struct, frozen=False, eq=False):
     name: str
     type: ArrayType
     extents: tuple[Scalar, ...]
-    strides: tuple[LeafStride, ...] | None = None
-    """Strides in bytes; None where they follow from the extents."""
+    strides: tuple[LeafStride | Literal, ...] | None = None
+    """Strides in bytes, of which that of the last axis may be known; None where they follow from the extents."""
     fortran: bool = False
     """Whether the first index is the one along memory."""
     leaf: int | None = None
@@ -220,10 +220,17 @@ class Buffer(Struct, frozen=False, eq=False):
         """Whether the elements follow each other in C order."""
         return self.strides is None and not self.fortran
 
+    @property
+    def rows(self) -> bool:
+        """Whether the elements of a row follow each other, and the rows do not."""
+        return self.strides is not None and isinstance(self.strides[-1], Literal)
+
     def along_memory(self, indices: Sequence[Scalar]) -> Scalar | None:
         """Which of an element's indices is the one along memory, as far as that is known."""
-        if self.strides is not None or not indices:
+        if not indices:
             return None
+        if self.strides is not None:
+            return indices[-1] if self.rows else None
         along = zip(indices, self.extents, strict=True)
         long = [index for index, extent in along if not (isinstance(extent, Literal) and extent.value == 1)]
         return (long or indices)[0 if self.fortran else -1]

@@ -53,6 +53,8 @@ class ArrayLeaf(Struct):
     """Whether its elements follow each other in C order."""
     fortran: bool = False
     """Whether they do in Fortran's order, and not in C's."""
+    rows: bool = False
+    """Whether only those of each row do, along the last dimension: some columns of an array in C order."""
 
     @property
     def ndim(self) -> int:
@@ -66,6 +68,13 @@ class ArrayLeaf(Struct):
     @property
     def meta_size(self) -> int:
         return 2 * self.ndim if self.strided else self.ndim
+
+
+def leaf_of(array: np.ndarray) -> ArrayLeaf:
+    """The layout of an array that is there."""
+    c_order, fortran = array.flags.c_contiguous, array.flags.fnc
+    rows = not (c_order or fortran) and array.strides[-1] == array.itemsize
+    return ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape), c_order, fortran, rows)
 
 
 class ScalarLeaf(Struct):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex
+from numbagraph.intrinsics.ir import Apply, LeafStride, Literal, Load, LoopIndex
 from numbagraph.loops.ir import Alternative, Kernel, Reduction
 
 CHEAP = 8
@@ -22,7 +22,8 @@ def along_memory(kernel: Kernel) -> Kernel:
     """A nest that only accumulates, in the order in which it reads memory: the order of its terms is free."""
     if len(kernel.loops) < 2 or not all(map(is_free, kernel.outputs)):
         return kernel
-    fastest = Counter(load.buffer.along_memory(load.indices) for load in largest(kernel) if not load.buffer.strides)
+    along = (load.buffer.along_memory(load.indices) for load in largest(kernel))
+    fastest = Counter(index for index in along if index is not None)
     candidates = [loop for loop in kernel.loops if loop in fastest]
     if candidates and kernel.loops[-1] not in fastest:
         if unrolls(kernel):
@@ -83,9 +84,13 @@ def alternative(kernel: Kernel) -> Alternative | None:
         strides, indices = load.buffer.strides, load.indices
         if strides is None or last not in indices:
             continue
+        far = strides[indices.index(last)]
         for loop in reversed(kernel.loops[:-1]):
-            if loop in indices and fills_suffice(kernel, other := with_innermost(kernel, loop)):
-                return Alternative(other, strides[indices.index(loop)], strides[indices.index(last)])
+            near = strides[indices.index(loop)] if loop in indices else None
+            if not (isinstance(near, LeafStride) and isinstance(far, LeafStride)):
+                continue  # or the order along memory is known
+            if fills_suffice(kernel, other := with_innermost(kernel, loop)):
+                return Alternative(other, near, far)
     return None
 
 

@@ -164,7 +164,7 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
         if value.ndim:
             strides, fortran = None, isinstance(leaf, ArrayLeaf) and leaf.fortran
             if isinstance(leaf, ArrayLeaf) and leaf.strided:
-                strides = tuple(LeafStride(number, axis) for axis in range(value.ndim))
+                strides = strides_of(number, leaf)
             extents = tuple(extent_scalar(extent) for extent in value.shape)
             memory.leaves[value] = Buffer(value.name, value.type, extents, strides, fortran, leaf=number)
     results = {value: number for number, value in enumerate(graph.outputs)}
@@ -174,6 +174,12 @@ def allocate(graph: Graph, plan: Plan, leaves: Sequence[Leaf]) -> Memory:
             name = f"result{results[value]}" if value in results else f"temporary{len(memory.buffers)}"
             memory.buffers[value] = Buffer(name, value.type, extents, result=results.get(value), value=value)
     return memory
+
+
+def strides_of(number: int, leaf: ArrayLeaf) -> tuple[LeafStride | Literal, ...]:
+    """The strides of an argument, as far as they are known before the call."""
+    strides = [LeafStride(number, axis) for axis in range(leaf.ndim)]
+    return (*strides[:-1], literal(leaf.dtype.itemsize)) if leaf.rows else tuple(strides)
 
 
 def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[Step]:

@@ -12,7 +12,7 @@ import numpy as np
 import optree
 
 from numbagraph.forking import new_lock
-from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf
+from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf, leaf_of
 from numbagraph.ir.op import imported
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.foreign import numpy_array
@@ -130,8 +130,7 @@ def describe(leaf: Any, name: str) -> tuple[Leaf, Any]:
     dtype = canonical_dtype(array.dtype)
     if array.dtype is not dtype:
         array = array.view(dtype)
-    flags = array.flags
-    return ArrayLeaf(dtype, tuple(length == 1 for length in array.shape), flags.c_contiguous, flags.fnc), array
+    return leaf_of(array), array
 
 
 def own_memory(leaf: np.ndarray) -> np.ndarray:

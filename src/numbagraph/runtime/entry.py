@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result
+from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
 
 from .compile import Library, target_fingerprint
 from .failures import stop_symbols
@@ -74,6 +74,7 @@ class ArgumentRecord(ctypes.Structure):
         ("second_type", ctypes.c_void_p),
         ("dtype", ctypes.c_void_p),
         ("strided", ctypes.c_int64),
+        ("rows", ctypes.c_int64),
         ("meta_begin", ctypes.c_int64),
     )
 
@@ -209,6 +210,7 @@ def _argument_record(leaf: Leaf, meta_begin: int) -> ArgumentRecord:
         second_type=id(types[1]) if len(types) > 1 else 0,
         dtype=id(canonical(leaf.dtype)),
         strided=leaf.strided,
+        rows=leaf.rows,
         meta_begin=meta_begin,
     )
 
@@ -227,8 +229,7 @@ def _result_record(result: Result, extents_begin: int) -> ResultRecord:
 
 
 def _check_captured(leaf: ArrayLeaf, array: np.ndarray) -> None:
-    layout = (array.dtype, tuple(extent == 1 for extent in array.shape), array.flags.c_contiguous, array.flags.fnc)
-    if layout != (leaf.dtype, leaf.ones, leaf.contiguous, leaf.fortran) or not array.flags.aligned:
+    if leaf_of(array) != leaf or not array.flags.aligned:
         raise ValueError(f"a captured array of dtype {array.dtype} and shape {array.shape} does not fit {leaf}")
 
 

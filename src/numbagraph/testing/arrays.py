@@ -51,6 +51,16 @@ def strided(array: np.ndarray) -> np.ndarray:
     return result
 
 
+def rows_apart(array: np.ndarray) -> np.ndarray:
+    """Some columns of a larger array in C order."""
+    if not array.ndim:
+        return array
+    buffer = np.full((*array.shape[:-1], array.shape[-1] + 2), _FILLING, array.dtype)
+    result = buffer[..., 1:-1]
+    result[...] = array
+    return result
+
+
 def backwards(array: np.ndarray) -> np.ndarray:
     """A view with negative strides."""
     everything = (slice(None, None, -1),) * array.ndim
@@ -68,6 +78,7 @@ LAYOUTS: dict[str, Layout] = {
     "unaligned": unaligned,
     "Fortran order": fortran,
     "strided": strided,
+    "rows apart": rows_apart,
     "negative strides": backwards,
     "stride 0": repeated,
 }

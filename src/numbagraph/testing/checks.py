@@ -21,7 +21,7 @@ from numbagraph.testing.calls import Call, is_supported, main_dtype, outcome, sa
 from numbagraph.testing.compare import alike, assert_same, category
 
 CONTIGUOUS = {"C order": LAYOUTS["C order"]}
-IN_TURN = ("Fortran order", "strided", "negative strides", "stride 0")
+IN_TURN = ("Fortran order", "strided", "rows apart", "negative strides", "stride 0")
 """Layouts of which a sample has one, where there are to be few."""
 
 REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)

@@ -83,7 +83,17 @@ take_strides:
   %strides_meta = getelementptr i64, ptr %meta, i64 %ndim
   %size = shl i64 %ndim, 3
   call void @llvm.memcpy.p0.p0.i64(ptr %strides_meta, ptr %strides, i64 %size, i1 false)
-  br label %accepted
+  ; Whether the elements of a row follow each other must be as the code takes it.
+  %last_axis = sub i64 %ndim, 1
+  %last_stride_at = getelementptr i64, ptr %strides, i64 %last_axis
+  %last_stride = load i64, ptr %last_stride_at
+  %dtype = field Argument.dtype of %argument
+  %itemsize = field DtypeFields.itemsize of %dtype
+  %has_rows = icmp eq i64 %last_stride, %itemsize
+  %rows = field Argument.rows of %argument
+  %wants_rows = icmp ne i64 %rows, 0
+  %same_rows = icmp eq i1 %has_rows, %wants_rows
+  ret i1 %same_rows
 accepted:
   ret i1 true
 refused:

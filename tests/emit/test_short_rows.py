@@ -1,0 +1,92 @@
+"""Rows that are no whole vectors: what is left of them is computed in masked vectors where an element takes long."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numbagraph import graph_jit
+
+RNG = np.random.default_rng(7)
+LENGTHS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 129)
+
+
+def polynomial(t, s):
+    result = t
+    for _ in range(10):
+        result = result * s + t * 0.5
+    return result / (s + 2.0)
+
+
+def softmax(t, s):
+    powers = np.exp(t - s.min())
+    return powers / powers.sum(-1, keepdims=True)
+
+
+FUNCTIONS = {
+    "map": lambda t, s: np.exp(t * s),
+    "polynomial": polynomial,
+    "sum": lambda t, s: np.tanh(t * s).sum(-1),
+    "softmax": softmax,
+    "maximum": lambda t, s: np.sin(t + s).max(-1, initial=-2.0),
+    "same in each row": lambda t, s: np.log(t[:, :1] + 1.0) * np.exp(s),
+    "two results": lambda t, s: (np.exp(t) * s, np.exp(t).sum(-1)),
+}
+
+
+EMPTY = {name: each for name, each in FUNCTIONS.items() if name not in ("softmax", "same in each row")}
+"""What has a meaning for rows without elements."""
+
+
+def compare(function, compiled, t, s):
+    found, expected = compiled(t, s), function(t, s)
+    results = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+    for each, other in results:
+        assert (each.dtype, each.shape) == (other.dtype, other.shape)
+        tolerance = 50 * np.finfo(other.dtype).eps
+        np.testing.assert_allclose(each, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_lengths_of_rows(name, dtype):
+    compiled = graph_jit(FUNCTIONS[name])
+    for length in LENGTHS:
+        if length or name in EMPTY:
+            t, s = RNG.random((5, length)).astype(dtype), RNG.random(length).astype(dtype)
+            compare(FUNCTIONS[name], compiled, t, s)
+
+
+@pytest.mark.parametrize("length", [3, 8, 13, 70])
+def test_positions_are_checked_in_masked_vectors(length):
+    def picked(t, s, i):
+        return np.exp(t[:, i] * s)
+
+    compiled = graph_jit(picked)
+    t, s, i = RNG.random((4, 20)), RNG.random(length), RNG.integers(-20, 20, length)
+    np.testing.assert_allclose(compiled(t, s, i), picked(t, s, i), rtol=1e-14)
+    for place in (0, length // 2, length - 1):
+        wrong = i.copy()
+        wrong[place] = 20
+        with pytest.raises(IndexError, match="20"):
+            compiled(t, s, wrong)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.exp(x) * 2, lambda x: x.sum(), lambda x: x.sum(0), lambda x: x.max(1, initial=0.0)]
+)
+def test_rows_that_lie_apart(function):
+    compiled = graph_jit(function)
+    whole = RNG.random((6, 40))
+    views = [
+        whole[:, 1:],
+        whole[:, ::2],
+        whole[::2, 3:-3],
+        whole[:, 5:6],
+        whole[:, ::-1],
+        whole[:, :0],
+        whole[1:3],
+        whole.T[2:],
+    ]
+    for view in [*views, *reversed(views)]:
+        np.testing.assert_allclose(compiled(view), function(view), rtol=1e-13)
