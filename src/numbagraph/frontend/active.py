@@ -28,7 +28,8 @@ class Scope:
         self.parent = parent
         """Around a region, such as the body of a loop."""
         self.used: dict[Value, None] = {}
-        """The values of the scopes around this one that are used in it."""
+        """The values of the scopes around this one that are used in it, and all aliases that there are around it: an op
+        may look through the value that it is given (that of a transposed matrix, the operand of a negation)."""
         self.facts: dict[Value, bool] = {}
         """Conditions whose truth is known here."""
         self.journal: Any = None
@@ -77,7 +78,8 @@ class Trace:
     def __init__(self, guards: shapes.GuardCollector, converts: bool = False) -> None:
         self.guards = guards
         self.captured = Captured()
-        self.aliases = 0
+        self.aliases: dict[Value, None] = {}
+        """What derivatives are taken with respect to. A region is passed them, as it computes none of them again."""
         self.converts = converts
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
         self.loop: Any = None
@@ -93,8 +95,9 @@ class Trace:
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""
-        self.aliases += 1
-        return registry["alias"].bind(value, number=self.aliases)
+        found = registry["alias"].bind(value, number=len(self.aliases) + 1)
+        self.aliases[found] = None
+        return found
 
 
 class Active(threading.local):
@@ -159,6 +162,8 @@ def region(described: str) -> Iterator[Scope]:
     """Everything inside belongs to a region of the graph that is being traced."""
     previous = active.scope
     active.scope = scope = Scope(described, previous)
+    if active.trace is not None:
+        scope.used.update(active.trace.aliases)
     try:
         yield scope
     finally:
