@@ -9,7 +9,8 @@ import pytest
 
 import numbagraph.fft
 from numbagraph import grad, graph_jit, vmap
-from numbagraph.ir.op import load, registry
+from numbagraph.frontend.namespaces import public_function
+from numbagraph.ir.op import load, numpy_function, registry
 from numbagraph.ops import DEFERRED
 
 RNG = np.random.default_rng(0)
@@ -159,6 +160,21 @@ def test_functions_that_numpy_does_not_dispatch():
     check(lambda x: np.array([x[0, 0], 2.0]), X)
     check(lambda x: np.vectorize(lambda v, w: v * w if v > 0 else w)(x, 2.0), X)
     check(lambda x: np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]), X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
+@pytest.mark.parametrize("name", ["chebval", "hermval", "hermeval", "lagval", "legval", "polynomial_value"])
+def test_series_round_and_have_special_values_where_numpys_have(name, dtype):
+    numpys, ours = numpy_function(registry[name]), public_function(name, "numbagraph.numpy")
+    points = np.array([0, 2, -3.3] if dtype == "int32" else [0, 1.7, -2.3, np.inf, np.nan]).astype(dtype)
+    points = points[:3] if dtype == "complex64" else points
+    for numbers in ([0.5], [3], [0.5, -1.0], [1.0, 0.0, 2.0, -0.25, 0.1]):
+        for series in (numbers, np.array(numbers, np.float32)):
+            with np.errstate(all="ignore"):
+                expected = numpys(points, series)
+            found = graph_jit(lambda x, series=series: ours(x, series))(points)
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=32 * np.finfo(expected.dtype).eps)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 13, 101])

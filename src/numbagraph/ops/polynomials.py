@@ -202,9 +202,13 @@ def series_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     return [(points, numbers[:count]) for count in (1, 2, 4)]
 
 
-def declare_series(module: str, name: str, following: Callable[..., Value], second: Callable[[Value], Value]) -> Op:
-    """Declare the sum of a series of polynomials p[0] = 1, p[1] = ``second(x)``, each of the next one following from
-    the two before it by their three-term recurrence (DLMF 18.9)."""
+Term = Callable[[Value, Value, int], Value]
+
+
+def declare_series(module: str, name: str, less: Term, more: Term) -> Op:
+    """Declare the sum of a series of polynomials by Clenshaw's recurrence, from the last coefficient to the first. Of the
+    two sums that it carries, ``less`` is what the second one takes from the next coefficient, and ``more`` what it adds
+    to the first one; their last argument is the degree. NumPy rounds at the same places, in the same dtypes."""
 
     @decomposition(f"numpy.polynomial.{module}:{name}", samples=series_samples, ulp=256)
     def function(x: Any, c: Any, tensor: bool = True) -> Value:
@@ -215,22 +219,22 @@ def declare_series(module: str, name: str, following: Callable[..., Value], seco
         length = shapes.resolve(series.shape[0])
         if not isinstance(length, int):
             raise TypeError(f"{name}: the number of coefficients must be known when the function is traced")
-        before, here = registry["ones_like"](at), second(at)
-        total = series[0] + zeros_like(at)
-        for degree in range(1, length):
-            total = total + series[degree] * here
-            before, here = here, following(at, here, before, degree)
-        return total
+        first, second = (series[0], as_value(0)) if length == 1 else (series[length - 2], series[length - 1])
+        for degree in reversed(range(2, length)):
+            first, second = series[degree - 2] - less(second, at, degree), first + more(second, at, degree)
+        return first + more(second, at, 1)
 
     return function
 
 
-chebval = declare_series("chebyshev", "chebval", lambda x, p, q, n: 2 * x * p - q, lambda x: x)
-legval = declare_series("legendre", "legval", lambda x, p, q, n: ((2 * n + 1) * x * p - n * q) / (n + 1), lambda x: x)
-hermval = declare_series("hermite", "hermval", lambda x, p, q, n: 2 * x * p - 2 * n * q, lambda x: 2 * x)
-hermeval = declare_series("hermite_e", "hermeval", lambda x, p, q, n: x * p - n * q, lambda x: x)
+chebval = declare_series("chebyshev", "chebval", lambda q, x, n: q, lambda q, x, n: q * (2 * x) if n > 1 else q * x)
+legval = declare_series(
+    "legendre", "legval", lambda q, x, n: q * ((n - 1) / n), lambda q, x, n: q * x * ((2 * n - 1) / n)
+)
+hermval = declare_series("hermite", "hermval", lambda q, x, n: q * (2 * (n - 1)), lambda q, x, n: q * (x * 2))
+hermeval = declare_series("hermite_e", "hermeval", lambda q, x, n: q * (n - 1), lambda q, x, n: q * x)
 lagval = declare_series(
-    "laguerre", "lagval", lambda x, p, q, n: ((2 * n + 1 - x) * p - n * q) / (n + 1), lambda x: 1 - x
+    "laguerre", "lagval", lambda q, x, n: (q * (n - 1)) / n, lambda q, x, n: (q * ((2 * n - 1) - x)) / n
 )
 
 
