@@ -23,8 +23,10 @@ DTYPES = (FLOAT64,) * 5 + (FLOAT32, INT64, COMPLEX128, *OTHERS)
 SHAPES = ((3, 4), (4,), (3, 4), (4,), (3, 1), (1, 4), (1,), (0,), (0, 4), (3, 0), (2, 3, 4))
 LARGEST = 4000
 
-UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing", "searchsorted")
-"""What they make of rounding errors, of the sign of a NaN, and of what is not sorted, is not specified."""
+UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing")
+"""What they make of rounding errors, and of the sign of a NaN, is not specified."""
+OF_SORTED = {"interp": 1, "searchsorted": 0}
+"""Which operand must be sorted: what they make of others is not specified."""
 SPHEROIDAL = tuple(
     f"{kind}_{name}{given}" for kind in ("pro", "obl") for name in ("ang1", "rad1", "rad2") for given in ("", "_cv")
 )
@@ -111,11 +113,25 @@ class Use:
         """The same with errors of its operands, where a matrix can make much of them."""
         if self.call.op.name in IN_STEPS:
             return lambda *arrays: np.linalg.matrix_power(self(*[noisy(each) / 5 for each in arrays]), 5)
+        if self.call.op.name in OF_SORTED:
+            place = OF_SORTED[self.call.op.name]
+            return lambda *arrays: self(*arrays) if is_sorted(arrays[place]) else other(self(*arrays))
         homes = [f"{each} {getattr(each, '__module__', '')}" for each in self.call.op.implements]
         return (lambda *arrays: self(*map(noisy, arrays))) if any("linalg" in each for each in homes) else self
 
     def __repr__(self) -> str:
         return str(self.call)
+
+
+def is_sorted(array: np.ndarray) -> bool:
+    return bool(np.all(array[:-1] <= array[1:]))
+
+
+def other(result: np.ndarray) -> Any:
+    """Numbers that differ from all of a result: of no element of it anything is said then."""
+    if result.dtype.kind not in "fc":
+        return result + 1
+    return np.where(np.isfinite(result), np.nan, 0).astype(result.dtype)
 
 
 def in_order(result: Any) -> Any:
@@ -185,6 +201,7 @@ class Draw:
             warnings.simplefilter("ignore")  # some arrays are about to become read-only
             writeable = value.flags.writeable
         may_be_given = not value.size and any(not each.size for each in given)  # these share no memory with themselves
+        may_be_given |= any(owner(value) is owner(each) for each in given)  # nor do parts without elements
         return writeable and not may_be_given and not any(np.may_share_memory(value, each) for each in given)
 
     def operand(self, wanted: np.ndarray) -> str:
@@ -227,15 +244,18 @@ class Draw:
         """Results in parts get names of their own; a view is not rounded, which would make a copy of it."""
         value = self.values[name]
         line = self.program.lines[-1]
-        others = [each for other, each in self.values.items() if other != name and isinstance(each, np.ndarray)]
-        shared = isinstance(value, np.ndarray) and any(np.may_share_memory(value, other) for other in others)
-        if isinstance(value, (tuple, list)) or shared:
+        others = [each for other, each in self.values.items() if other != name]
+        is_tuple = isinstance(value, (tuple, list))
+        if is_tuple or _shares_memory(value, others):
             self.program.lines[-1] = line.replace("rounded(", "(", 1)
-        if isinstance(value, (tuple, list)):
-            del self.values[name]
-            for number in range(len(value)):
-                self.values[part := f"{name}_{number}"] = value[number]
-                self.program.lines.append(f"{part} = {name}[{number}]")
+        if not is_tuple:
+            return
+        del self.values[name]
+        for number, part in enumerate(value):
+            own = not _shares_memory(part, [*others, *value[:number], *value[number + 1 :]])
+            text = f"{name}[{number}]"
+            self.values[f"{name}_{number}"] = part
+            self.program.lines.append(f"{name}_{number} = " + (f"rounded({text})" if own else text))
 
     def operands(self) -> list[str]:
         return [name for name, value in self.values.items() if not isinstance(value, (dict, list, tuple))]
@@ -316,6 +336,17 @@ def _is_small(value: Any) -> bool:
     if isinstance(value, (tuple, list, dict)):
         return all(map(_is_small, leaves(value)))
     return is_supported(value) and np.size(value) <= LARGEST and np.ndim(value) <= 4
+
+
+def _shares_memory(value: Any, others: list[Any]) -> bool:
+    return isinstance(value, np.ndarray) and any(np.may_share_memory(value, each) for each in arrays_of(others))
+
+
+def owner(array: np.ndarray) -> Any:
+    """What the memory of an array belongs to."""
+    while array.base is not None:
+        array = array.base
+    return array
 
 
 def draw(rng: np.random.Generator, names: list[str]) -> Program:
