@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import batch_unary, draw, reference_of, scalar_result, without_axes
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_value, convert, written
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, registry
@@ -74,7 +74,10 @@ def reduction(
             value = selected(value, where, constant(reducer.identity_of(value.dtype), dtype=value.dtype))
         reduced = op.bind(value, axes=axes) if axes else of_one(reducer, value)
         if initial is not None and join is not None:
-            reduced = registry[join](reduced, convert(as_value(initial), value.dtype))
+            start = written(initial, value.dtype, alone=True)
+            if start.ndim:
+                raise ValueError(f"initial= of {name} is one number, not an array")
+            reduced = registry[join](reduced, start)
         kept = axes and options.get("keepdims")
         return registry["expand_dims"].bind(reduced, axes=axes) if kept else scalar_result(reduced)
 

@@ -413,7 +413,7 @@ class Tracer(Unknown):
         return apply(registry["transpose"], self, order or None)
 
     def fill(self, number: Any) -> None:
-        self._rebind(ops.indexing.set_index, ..., number)
+        self._rebind(load("numbagraph.ops.writing:each_filled"), number)
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self._rebind(lambda value: registry["sort"](value, *args, **kwargs))

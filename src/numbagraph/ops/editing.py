@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_shape, cut
-from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.promotion import as_strong, as_value, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
@@ -117,7 +117,7 @@ def insert_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Value:
     value, first = with_axis(arr, axis)
     length = value.shape[first]
-    given = convert(as_value(values), value.dtype)
+    given = written(values, value.dtype)
     if is_number(obj):
         return with_rows(value, given, place_of(obj, length, 0), first)
     if isinstance(obj, slice):

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_value, convert, written
 from numbagraph.ir.op import lazy, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Batch, Lowering, Node, Op, Unsupported, Value, Vjp
@@ -77,6 +77,8 @@ def as_array_frontend(
     """The order of memory and whether to copy are the compiler's matter; there is one device."""
     del order, copy, like
     require_cpu(device)
+    if dtype is not None and isinstance(a, (list, tuple)):
+        a = written(a, canonical_dtype(dtype))
     return as_array(op, as_value(a), dtype)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, cut
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_value, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
@@ -240,8 +240,8 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
     if found is not None:
         part, mask, first = found
         if part is not value:
-            return set_index(value, around_mask(key), put_selected(part, mask, as_value(update), first))
-        return put_selected(value, mask, as_value(update), first)
+            return set_index(value, around_mask(key), put_selected(part, mask, written(update, value.dtype), first))
+        return put_selected(value, mask, written(update, value.dtype), first)
     return update_index(value, key, update, replace)
 
 
@@ -266,8 +266,10 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
     """Cut out the part of ``value`` that the key's slices and static numbers describe, change it, put it back."""
     items = parse(value, key)
     whole = any(item.kind == "number" and not is_static(item) for item in items)
-    if whole and combine is replace and all(item.kind != "array" for item in items):
-        return replaced_in_place(value, items, convert(as_value(update), value.dtype))
+    is_basic = all(item.kind != "array" for item in items)
+    given = written(update, value.dtype, alone=is_basic)
+    if whole and combine is replace and is_basic:
+        return replaced_in_place(value, items, given)
     items = [positioned(item, whole) for item in items]
     layout, ndim = layout_of(items), value.ndim
     cuts = {
@@ -278,9 +280,7 @@ def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value
     order, first = grouped(layout, set(numbers))
     positions = [item.content for item in layout.arrays]
     core = permute(squeeze_at(part, numbers), order)
-    changed = combine(
-        core, fitted(convert(as_value(update), value.dtype), core, layout, first), positions, first - core.ndim
-    )
+    changed = combine(core, fitted(given, core, layout, first), positions, first - core.ndim)
     part_changed = expand_at(permute(changed, inverse(order)), numbers)
     return part_changed if part is value else put_slice(value, part_changed, cuts)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.lengths import both
-from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.blockwise.promotion import as_value, convert, is_large, number_of, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
@@ -214,9 +214,16 @@ def casted(value: Any, dtype: np.dtype, casting: str, what: str) -> Value:
     return convert(value, dtype)
 
 
+def stored(values: Any, dtype: np.dtype, what: str) -> Value:
+    """The values that `put_mask` and `place_mask` are given: NumPy casts arrays safely, and lists and scalars as it
+    assigns them."""
+    is_array = isinstance(values, np.ndarray) or (isinstance(values, Value) and values.ndim)
+    return casted(values, dtype, "safe", what) if is_array else written(values, dtype)
+
+
 def copied(own: Value, src: Any, casting: str, where: Any) -> Value:
     """What ``np.copyto(own, src, casting, where)`` makes of ``own``."""
-    given = as_value(src)
+    given = number_of(src, own.dtype) if is_large(src) else as_value(src)
     if given.type.weak and casting != "unsafe" and "biufc".index(given.dtype.kind) > "biufc".index(own.dtype.kind):
         raise TypeError(f"copyto: cannot cast from {given.dtype} to {own.dtype} according to the rule {casting!r}")
     given = broadcast_value(casted(given, own.dtype, casting, "copyto"), own.shape)
@@ -241,8 +248,7 @@ def computed_under(own: Value, where: Any, function: Callable[..., Value], opera
 
 def put_mask(own: Value, mask: Any, values: Any) -> Value:
     """What ``np.putmask(own, mask, values)`` makes of ``own``: values stand where they are, and are repeated."""
-    is_array = isinstance(values, (np.ndarray, np.generic, Value))
-    values = casted(values, own.dtype, "safe" if is_array else "unsafe", "putmask")
+    values = stored(values, own.dtype, "putmask")
     mask = fitting(mask, own, "putmask: mask and data must be the same size")
     alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
     if values.ndim and not alike:
@@ -253,7 +259,7 @@ def put_mask(own: Value, mask: Any, values: Any) -> Value:
 
 def place_mask(own: Value, mask: Any, values: Any) -> Value:
     """What ``np.place(own, mask, values)`` makes of ``own``: the first values, as many as are true."""
-    values = casted(values, own.dtype, "unsafe", "place")
+    values = stored(values, own.dtype, "place")
     mask = fitting(mask, own, "place: mask and data must be the same size")
     flags = convert(reshape_value(mask, [shapes.product(mask.shape)]), INT64)
     numbers = registry["cumsum"](flags) - 1

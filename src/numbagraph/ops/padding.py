@@ -9,7 +9,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_length, both
-from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.promotion import as_strong, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
@@ -39,6 +39,9 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
     if not isinstance(given, (tuple, list)):
         return [(given, given)] * ndim
     pairs = [tuple(each) if isinstance(each, (tuple, list)) else each for each in given]
+    lengths = {len(each) for each in pairs if isinstance(each, tuple)} or {len(pairs)}
+    if not lengths <= {1, 2}:
+        raise ValueError(f"pad: a number, a pair, or a pair for each axis is expected, not {given}")
     if not any(isinstance(each, tuple) for each in pairs):
         return [(pairs[0], pairs[-1])] * ndim
     pairs = [(each[0], each[-1]) for each in pairs]
@@ -70,6 +73,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
         raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(options)}")
     if not value.ndim:
         return registry["asarray"](value)
+    if isinstance(constant_values, np.ndarray):
+        constant_values = constant_values.tolist()
     if not isinstance(constant_values, (tuple, list)):
         return pad_evenly(value, widths, constant_values)
     for axis, ((before, after), fills) in enumerate(zip(widths, pairs_of(constant_values, value.ndim), strict=True)):
@@ -80,13 +85,13 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
 
 def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any) -> Value:
     shape = [total([before, extent, after]) for (before, after), extent in zip(widths, value.shape, strict=True)]
-    around = filled(convert(as_strong(fill), value.dtype), shape)
+    around = filled(written(fill, value.dtype, alone=True), shape)
     ndim = value.ndim
     return put_slice(around, value, {axis - ndim: Cut(before, 1, 0) for axis, (before, _) in enumerate(widths)})
 
 
 def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
-    return filled(convert(as_strong(fill), value.dtype), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
+    return filled(written(fill, value.dtype, alone=True), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
 
 
 def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> Value:
@@ -176,7 +181,7 @@ def ramped(value: Value, axis: int, widths: tuple[Extent, Extent], ends: tuple[A
         edge = narrow(value, axis, 0 if first else shapes.subtract(value.shape[axis], 1), 1)
         number = iota(width) if first else shapes.as_value(width) - 1 - iota(width)
         number = registry["expand_dims"].bind(number, axes=tuple(range(1 + axis, 0))) if axis < -1 else number
-        start = convert(as_value(end), value.dtype)
+        start = written(end, value.dtype, alone=True)
         step = (edge - start) / registry["maximum"](shapes.as_value(width), 1)
         line = start + number * step
         if value.dtype.kind in "iu":

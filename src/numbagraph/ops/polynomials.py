@@ -206,9 +206,9 @@ Term = Callable[[Value, Value, int], Value]
 
 
 def declare_series(module: str, name: str, less: Term, more: Term) -> Op:
-    """Declare the sum of a series of polynomials by Clenshaw's recurrence, from the last coefficient to the first. Of the
-    two sums that it carries, ``less`` is what the second one takes from the next coefficient, and ``more`` what it adds
-    to the first one; their last argument is the degree. NumPy rounds at the same places, in the same dtypes."""
+    """Declare the sum of a series of polynomials by Clenshaw's recurrence, from the last coefficient to the first. Of
+    the two sums that it carries, ``less`` is what the second one takes from the next coefficient, and ``more`` what it
+    adds to the first one; their last argument is the degree. NumPy rounds at the same places, in the same dtypes."""
 
     @decomposition(f"numpy.polynomial.{module}:{name}", samples=series_samples, ulp=256)
     def function(x: Any, c: Any, tensor: bool = True) -> Value:

@@ -208,6 +208,8 @@ def written_through(derive: Callable[[Value], Value], base: Value, update: Value
             return None
         views.append(value)
         value = value.inputs[0]
+    if not views:
+        return convert(update, base.dtype)
     bases = [base]
     for view in reversed(views[1:]):
         (inner,) = substitute([view], {view.inputs[0]: bases[-1]})

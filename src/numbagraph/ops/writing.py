@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.promotion import as_strong, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import as_positions, gather_value, put_at
+from numbagraph.ops.indexing import set_index
 from numbagraph.ops.shape import broadcast_value, ravel, reshape_value
 
 
@@ -23,6 +24,14 @@ def repeated(values: Value, numbers: Value, name: str) -> Value:
     some = shapes.compare("greater", flat.shape[0], 0)
     shapes.require(some, f"{name}: there are no values to write", ValueError)
     return gather_value(flat, [registry["remainder"](numbers, count)], -1, checked=False)
+
+
+def each_filled(own: Value, number: Any) -> Value:
+    """What ``own.fill(number)`` makes of ``own``."""
+    value = written(number, own.dtype, alone=True)
+    if value.ndim:
+        raise ValueError("setting an array element with a sequence: fill takes one number")
+    return set_index(own, ..., value)
 
 
 def diagonal_filled(own: Value, val: Any, wrap: bool) -> Value:
@@ -55,7 +64,7 @@ def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
         positions = registry["remainder"](positions, length)
     elif mode != "raise":
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    values = repeated(convert(as_strong(v), own.dtype), iota(positions.shape[0]), "put")
+    values = repeated(written(v, own.dtype), iota(positions.shape[0]), "put")
     return reshape_value(put_at(flat, positions, values), own.shape)
 
 
@@ -71,6 +80,6 @@ def put_along(own: Value, indices: Any, values: Any, axis: Any) -> Value:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     where_ = [positions if each == place else along(iota(n), each, own.ndim) for each, n in enumerate(own.shape)]
     shape = shapes.broadcast_shapes([each.shape for each in where_], "put_along_axis")
-    update = broadcast_value(convert(as_value(values), own.dtype), shape)
+    update = broadcast_value(written(values, own.dtype), shape)
     flags = tuple(each == place for each in range(own.ndim))
     return put_at.bind(own, update, *where_, axis=-own.ndim, checked=flags)

@@ -251,7 +251,7 @@ def as_numpy_array(python: Function) -> Function:
         if isinstance(thing, Stacked):
             thing = thing.array
         if not isinstance(thing, Tracer):
-            thing = stack_of(thing) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
+            thing = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
         elif python is np.asarray and (dtype is None or np.dtype(dtype) == thing.dtype) and thing._is_array:
             return thing
         result = thing if dtype is None else apply(registry["cast"], thing, dtype)
@@ -266,16 +266,18 @@ def constant_of(array: np.ndarray) -> Value:
     return found
 
 
-def stack_of(tree: Any) -> Any:
-    """Nested lists of traced numbers and arrays, as NumPy's array of them."""
+def stack_of(tree: Any, dtype: Any = None) -> Any:
+    """Nested lists of traced numbers and arrays, as NumPy's array of them; with ``dtype``, numbers of Python fit it."""
     if isinstance(tree, (list, tuple)):
-        return np.stack([strong(stack_of(each)) for each in tree])
-    return as_array(tree) if isinstance(tree, (Tracer, Stacked)) else Tracer(constant_of(np.asarray(tree)))
+        return np.stack([strong(stack_of(each, dtype), dtype) for each in tree])
+    if isinstance(tree, (Tracer, Stacked)):
+        return as_array(tree)
+    return Tracer(constant_of(np.asarray(tree if dtype is None else np.asarray([tree], dtype)[0])))
 
 
-def strong(array: Tracer) -> Tracer:
+def strong(array: Tracer, dtype: Any = None) -> Tracer:
     value = array.value
-    return Tracer(convert(value, value.dtype)) if value.type.weak else array
+    return Tracer(convert(value, value.dtype if dtype is None else np.dtype(dtype))) if value.type.weak else array
 
 
 def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> Any:
