@@ -25,6 +25,16 @@ def perturbed(value: Any, rng: np.random.Generator) -> Any:
     return noisy if isinstance(value, np.ndarray) else noisy[()]
 
 
+def perturbed_matrix(value: Any, rng: np.random.Generator) -> Any:
+    """Matrices with the errors of a rotation, which are as large as rounding makes its largest element."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fc" or array.ndim < 2 or not array.size:
+        return perturbed(value, rng)
+    with np.errstate(all="ignore"):
+        largest = np.abs(array).max((-2, -1), keepdims=True)
+        return array + (largest * np.finfo(array.dtype).eps * rng.uniform(-4, 4, array.shape)).astype(array.dtype)
+
+
 def difference(actual: Any, expected: Any, spread: Sequence[Any]) -> str | None:
     """How two results differ by more than rounding; ``spread`` are the same with rounding errors."""
     actual, expected = np.asarray(actual), np.asarray(expected)

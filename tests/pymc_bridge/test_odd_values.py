@@ -215,6 +215,14 @@ def test_complex_matrices(name):
     compare([z], of_complex(z)[name], [(each,) for each in (Z, POSITIVE, Z + Z.T)])
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+def test_results_that_are_complex_where_their_types_are_real():
+    """PyTensor runs what is computed of them, as it runs the op itself."""
+    factors = pt.linalg.qr(z[:, :2])
+    assert isinstance(factors, list)
+    compare([z, x], [*factors, factors[0] * 2, factors[1].sum(), x + 1], [(Z, X), (POSITIVE, X[:1])])
+
+
 NOT_A_NUMBER = np.eye(3) + np.array([[0, np.nan, 0], [0, 0, 0], [0, 0, 0]])
 OF_REAL = {
     "determinants": lambda a: [pt.linalg.det(a), *pt.linalg.slogdet(a)],

@@ -23,6 +23,10 @@ from numbagraph.runtime.specialise import Specialisation
 from numbagraph.transforms.interpret import after_failure
 
 
+class TypeRefused(TypeError):
+    """An array is not of the dtype or the rank that a graph was made for."""
+
+
 class ArrayFunction:
     """A graph of arrays, compiled for each memory layout that it meets.
 
@@ -104,7 +108,7 @@ def as_typed(array: Any, value: Input) -> np.ndarray:
     """What a caller gives for an input, as an array of its dtype and rank."""
     array = np.asarray(array)
     if array.ndim != value.ndim or not np.can_cast(array.dtype, value.dtype, "same_kind"):
-        raise TypeError(f"{value.name} must be {value.type}, not an array of {array.dtype} with shape {array.shape}")
+        raise TypeRefused(f"{value.name} must be {value.type}, not an array of {array.dtype} with shape {array.shape}")
     return array.astype(value.dtype, copy=False)
 
 

@@ -14,12 +14,11 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.random.type import RandomType
 
-from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct
 from numbagraph.ops.bit_generators import state_of, words_of
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.draws import DEFAULT_KIND
-from numbagraph.pymc_bridge.foreign import ByPytensor, Cell
+from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell
 from numbagraph.pymc_bridge.generators import Journal, Memory, memories_of, memory_of
 from numbagraph.pymc_bridge.partitions import Partition, native_function
 
@@ -126,7 +125,7 @@ class DrawingStep:
             arrays[place] = memory.words
         try:
             results = list(function(*arrays))
-        except ShapeError as error:
+        except REFUSALS as error:
             refusal = error
             results = list(self.by_pytensor(values, refusal))
             for target in self.targets:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytensor
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Variable, clone_get_equiv
@@ -16,6 +17,7 @@ from pytensor.tensor.random.op import RandomVariable
 
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
+from numbagraph.pymc_bridge.array_function import TypeRefused
 from numbagraph.pymc_bridge.draws import NotDrawn
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
@@ -23,6 +25,10 @@ from numbagraph.pymc_bridge.partitions import Partition
 
 Cell = list[Any]
 """Where PyTensor keeps the value of a variable: a list of one element."""
+
+
+REFUSALS = (ShapeError, TypeRefused)
+"""What native code says of lengths that it is not made for, and of arrays that are not of their variables' types."""
 
 
 class FallbackWarning(UserWarning):
@@ -53,13 +59,14 @@ class ByPytensor:
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
 
-    def __call__(self, arrays: Sequence[Any], refusal: ShapeError) -> Sequence[Any]:
-        """The results where native code refuses lengths: PyTensor may take them, as it decides when it runs.
+    def __call__(self, arrays: Sequence[Any], refusal: ShapeError | TypeRefused) -> Sequence[Any]:
+        """The results where native code refuses lengths: PyTensor may take them, as it decides when it runs. So are
+        results of its own ops that are complex where their types are real.
 
         If it does not, or if they are not those that its types promise, the error is the refusal, which names the
         user's line, unless PyTensor raises one of another kind.
         """
-        if not all(each.type.is_valid_value(array) for each, array in zip(self.partition.inputs, arrays, strict=True)):
+        if not all(map(can_be_given, self.partition.inputs, arrays)):
             raise refusal
         try:
             results = self.function(*arrays)
@@ -82,4 +89,13 @@ class ByPytensor:
             if isinstance(node.op, RandomVariable) and node.op.inplace:
                 op: Any = node.op
                 node.op = type(op)(**{**op._props_dict(), "inplace": False})
-        return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore")
+        return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore", trust_input=True)
+
+
+def can_be_given(variable: Variable, array: Any) -> bool:
+    """Whether an array is what a variable's type promises. Of what an op gives, the dtype may be another one: types of
+    some results for complex matrices are not those of the values."""
+    kind: Any = variable.type
+    if variable.owner is not None and isinstance(array, np.ndarray) and hasattr(kind, "dtype"):
+        kind = kind.clone(dtype=str(array.dtype))
+    return kind.is_valid_value(array)

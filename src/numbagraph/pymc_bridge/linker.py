@@ -16,11 +16,10 @@ from pytensor.link.utils import map_storage
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import ScalarType
 
-from numbagraph.ir.shapes import ShapeError
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.default_mode import install
 from numbagraph.pymc_bridge.drawing import DrawingStep, draws, noting
-from numbagraph.pymc_bridge.foreign import ByPytensor, Cell, FallbackWarning, foreign_step
+from numbagraph.pymc_bridge.foreign import REFUSALS, ByPytensor, Cell, FallbackWarning, foreign_step
 from numbagraph.pymc_bridge.generators import Journal
 from numbagraph.pymc_bridge.partitions import Division, Partition, Step, divide
 
@@ -156,7 +155,8 @@ class LinkedProgram:
 
 
 def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[Variable, Cell]) -> Callable[[], None]:
-    """A native function, which reads and writes cells. PyTensor decides on lengths that it refuses."""
+    """A native function, which reads and writes cells. PyTensor decides on lengths that it refuses, and on results of
+    its own ops that are not of their types."""
     by_pytensor = ByPytensor(partition)
     inputs = [storage[each] for each in partition.inputs]
     outputs = [storage[each] for each in partition.outputs]
@@ -166,7 +166,7 @@ def native_step(partition: Partition, function: ArrayFunction, storage: Mapping[
         arrays = [cell[0] for cell in inputs]
         try:
             results = function(*arrays)
-        except ShapeError as refusal:
+        except REFUSALS as refusal:
             results = by_pytensor(arrays, refusal)
         for cell, result in zip(outputs, results, strict=True):
             cell[0] = result
