@@ -42,6 +42,24 @@ def test_all_lengths():
         assert jax.jit(f)(jnp.ones(length)) == 2 * length
 
 
+def test_numbers_that_loops_are_given_are_traced():
+    def filtered(x, noise, order):
+        mean, variance, total = 0.0, 1.0, 0
+        for each in x:
+            variance = variance + noise
+            mean = mean + variance / (variance + 1.0) * (each - mean)
+            total = total + order * (each > 0)
+        return mean, total
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64(True):
+        found = jax.jit(numbagraph.to_jax(filtered))(X.astype(float), 0.25, 3)
+        slope = jax.jit(jax.grad(lambda noise: numbagraph.to_jax(filtered)(X.astype(float), noise, 3)[0]))(0.25)
+    np.testing.assert_allclose(found, filtered(X.astype(float), 0.25, 3), rtol=1e-12)
+    step = 1e-6
+    low, high = (filtered(X.astype(float), 0.25 + each, 3)[0] for each in (-step, step))
+    np.testing.assert_allclose(slope, (high - low) / (2 * step), rtol=1e-7)
+
+
 def test_an_exported_function_takes_any_length():
     (n,) = export.symbolic_shape("n")
     stored = export.export(jax.jit(numbagraph.to_jax(energy)))(jax.ShapeDtypeStruct((n,), jnp.float32), 2.0)

@@ -7,7 +7,6 @@ functions of the trace are converted, and it is traced again; so straight-line c
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from numbagraph.frontend.active import active, current_trace
@@ -28,19 +27,6 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def asks_types(function: Any) -> bool:
-    """Whether a function calls `type`, which no traced array hears of."""
-    if not isinstance(function, FunctionType) or "type" in function.__globals__:
-        return False
-    pending = [function.__code__]
-    while pending:
-        code = pending.pop()
-        if "type" in code.co_names:
-            return True
-        pending += [each for each in code.co_consts if isinstance(each, CodeType)]
-    return False
-
-
 def is_from_scipy(error: Exception) -> bool:
     """Whether a function of SciPy's has raised an error. Its own functions may want more of an array than a traced one
     has, and in converted code others may stand for them."""
@@ -55,19 +41,19 @@ def is_from_scipy(error: Exception) -> bool:
 class Conversion:
     """Whether one function must be traced in its converted form, and may be."""
 
-    def __init__(self, allowed: bool, function: Any = None) -> None:
+    def __init__(self, allowed: bool) -> None:
         self.allowed = allowed
         self.needed = False
         self.known = Known.NOTHING
         """What each version is made for alone."""
-        self.asks_types = asks_types(function)
 
-    def attempt(self, make: Callable[[bool], T], arguments: Any) -> T:
+    def attempt(self, make: Callable[[bool], T], arguments: Any, asks_types: bool) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
-        ``arguments``, and known integers, where these are needed."""
+        ``arguments``, and known integers, where these are needed. ``asks_types``: whether the code may ask what no
+        traced array hears of (`Walk.asks_types`), and converted code answers."""
         while True:
             try:
-                found = self._attempt(make)
+                found = self._attempt(make, asks_types)
             except LengthsNeeded:
                 if not arguments.know_more():
                     raise
@@ -75,12 +61,12 @@ class Conversion:
                 self.known = max(self.known, arguments.known)
                 return found
 
-    def _attempt(self, make: Callable[[bool], T]) -> T:
+    def _attempt(self, make: Callable[[bool], T], asks_types: bool) -> T:
         if not self.allowed:
             return make(False)
         if self.needed:
             return self._converted(make, None)
-        if self.asks_types:
+        if asks_types:
             try:
                 return self._converted(make, None)
             except Unconvertible:

@@ -134,7 +134,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
-        self.convert = Conversion(convert, function)
+        self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
 
@@ -345,7 +345,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
                 with forbidden(walk.watch()):
                     return use(arguments.caller(self.function, walk.may_write), converts)
 
-            return self.convert.attempt(attempt, arguments)
+            return self.convert.attempt(attempt, arguments, walk.asks_types)
 
         return make_while_unchanged(lambda: self._reach(arguments), make)
 

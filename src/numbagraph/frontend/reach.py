@@ -34,6 +34,8 @@ _MOST_ELEMENTS = 64
 """Of a container, that are looked at."""
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+_ASKING = {"type", "hasattr", "getattr"}
+"""Functions that look at an object's class, which it does not hear of."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _INNER = ("__wrapped__", "function", "of", "again", "core", "vjp", "forward", "backward", "core_shape")
@@ -99,6 +101,11 @@ class Walk:
             for kind, instance in list(self._instances):
                 self._follow_methods(kind, instance)
         self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
+
+    @property
+    def asks_types(self) -> bool:
+        """Whether the code may call what looks at the class of a traced array, which is not that of the array."""
+        return not _ASKING.isdisjoint(self._names)
 
     def watch(self) -> Watch | None:
         """What must be watched while the function is traced."""

@@ -373,11 +373,7 @@ class Tracer(Unknown):
     def __iter__(self) -> Iterator[Tracer]:
         extent = shapes.resolve(self.value.shape[0]) if self.ndim else None
         if not isinstance(extent, int):
-            raise self._unknown(
-                "iteration",
-                "np.sort, np.max and their like take the place of Python's functions of lists, and numbagraph.scan is "
-                "a loop over the first dimension",
-            )
+            raise self._not_iterable()
         return (self[number] for number in range(extent))
 
     def __format__(self, specification: str) -> str:

@@ -6,7 +6,7 @@ import dis
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,46 @@ CONTROL = (
 )
 
 
+_QUERIES = {"isscalar", "singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"}
+"""Functions of NumPy and `functools` that ask what class an object has, for whoever calls them."""
+
+
 @lru_cache(4096)
 def asks_classes(code: CodeType) -> bool:
-    """Whether a function is the user's, and asks what class an object has."""
+    """Whether a function is the user's, and may ask what class an object has."""
     if library_of(code.co_filename) is not None:
         return False
-    return "isinstance" in code.co_names or dis.opmap["MATCH_CLASS"] in code.co_code[::2]
+    return not {"isinstance", "__class__"}.isdisjoint(code.co_names) or dis.opmap["MATCH_CLASS"] in code.co_code[::2]
+
+
+@lru_cache(4096)
+def asks_for_others(code: CodeType) -> bool:
+    return code.co_qualname in _QUERIES and library_of(code.co_filename) is not None
+
+
+def is_for_users(frame: FrameType | None) -> bool:
+    """Whether it is the user's code that asks what class an object has."""
+    if frame is not None and asks_for_others(frame.f_code):
+        return frame.f_back is not None and library_of(frame.f_back.f_code.co_filename) is None
+    return frame is not None and asks_classes(frame.f_code)
+
+
+def asking(frame: FrameType) -> tuple[FrameType | None, type | None]:
+    """The frame that asks what class an object has, and the abstract class that it has asked, if it is one."""
+    found: FrameType | None = frame
+    kind = None
+    while found is not None and found.f_code.co_name == "__instancecheck__":
+        kind, found = found.f_locals.get("cls"), found.f_back
+    return found, kind
+
+
+def is_protocol(kind: type) -> bool:
+    """Whether an object is an instance of a class if it has all of its methods."""
+    return bool(getattr(kind, "_is_protocol", False))
+
+
+def is_only_of(abstract: type, kind: type, other: type) -> bool:
+    return issubclass(kind, abstract) and not issubclass(other, abstract)
 
 
 class Unknown:
@@ -39,9 +73,15 @@ class Unknown:
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
         """What `isinstance` and `match` ask where an object's type does not answer: users are told what it will be."""
-        if current_trace() is not None and asks_classes(sys._getframe(1).f_code):
-            return self.python_class()
-        return type(self)
+        if current_trace() is None:
+            return type(self)
+        frame, abstract = asking(sys._getframe(1))
+        if not is_for_users(frame):
+            return type(self)
+        found = self.python_class()
+        if abstract is not None and (is_protocol(abstract) or is_only_of(abstract, type(self), found)):
+            raise self._unknown(f"isinstance() with {abstract.__name__}")  # converted code asks the class itself
+        return found
 
     @property
     def _is_array(self) -> bool:
@@ -95,6 +135,17 @@ class Unknown:
             "a Python integer",
             "numbagraph.numpy has zeros, ones, full, arange and linspace that take lengths which are not known yet; "
             "numbagraph.fori_loop is a loop over a range",
+        )
+
+    def _not_iterable(self) -> TypeError:
+        if not self.value.ndim:
+            kind = self.python_class()
+            is_array = kind is np.ndarray
+            return TypeError("iteration over a 0-d array" if is_array else f"{kind.__name__!r} object is not iterable")
+        return self._unknown(
+            "iteration",
+            "np.sort, np.max and their like take the place of Python's functions of lists, and numbagraph.scan is a "
+            "loop over the first dimension",
         )
 
     def __contains__(self, item: Any) -> bool:

@@ -94,13 +94,18 @@ def require_known_lengths(graph: Graph) -> None:
         )
 
 
+def is_number(value: Value) -> bool:
+    """Whether a value may be a length or the start of a slice: an integer of Python's."""
+    return value.type.weak and value.dtype.kind in "iub"
+
+
 def length_arguments(graph: Graph) -> tuple[int, ...]:
     """The arguments, by position, that lengths or the starts of slices follow from: to JAX these are static."""
     integers = [extent for value in graph.order for extent in value.shape if isinstance(extent, Value)]
     for node in graph.order:
         if isinstance(node, Node) and not node.type.weak and node.op.kind != "elementwise":
             checked = [number for number, _ in node.op.bounds(node)]
-            integers += [each for number, each in enumerate(node.inputs) if each.type.weak and number not in checked]
+            integers += [each for number, each in enumerate(node.inputs) if is_number(each) and number not in checked]
     reached = set(toposort(integers))
     # a number of steps may follow from elements of arrays, by way of another loop: it is known only when that has run
     return tuple(number for number, value in enumerate(graph.inputs) if value in reached and not value.ndim)

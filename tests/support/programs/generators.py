@@ -1,5 +1,6 @@
 """Programs with generators and comprehensions that leave elements out."""
 
+import itertools
 import math
 
 import numpy as np
@@ -201,3 +202,42 @@ def arrays_of_the_length_of_an_element(x):
             a[i] = i
         s += a.sum()
     return s
+
+
+@case((X,), (X[:1],))
+def generators_of_generators(x):
+    doubled = sum(v * 2 for v in (w + 1 for w in x if w > 0) if v > 3.2)
+    pairs = sum(v * u for v in (w + 1 for w in x if w > 0) for u in (q * 2 for q in x if q < 2))
+    start = np.float64(0.5)
+    return doubled + start, pairs + start, any(v > 5 for v in (w * 2 for w in x)), np.array([v for v in (w for w in x)])
+
+
+@case((np.arange(6.0).reshape(2, 3),), (np.ones((0, 3)),))
+def places_in_comprehensions(a):
+    products = sum(v * w for v, w in itertools.product(a[:, 0], a[:, 0]) if v >= w)
+    shifted = [a[i] + 1 for i in np.ndindex(a.shape)]
+    start = np.float64(0.5)
+    return sum(v * i[1] for i, v in np.ndenumerate(a) if v > 1) + start, np.array(shifted), products + start
+
+
+@case((X, 2 * X), (X, X[:2]), (X[:0], X[:0]), (X[:3], X))
+def strict_pairs(x, y):
+    total = 0.0
+    for v, w in zip(x, y, strict=True):
+        total += v * w
+    return total + sum(v for v, _ in zip(x, [1, 2, 3, 4, 5], strict=True))
+
+
+@refused("elements of a list are asked for one by one", (X,))
+def set_of_chosen_elements(x):
+    return len(set([v for v in x if v > 0]))  # noqa: C403
+
+
+@refused("elements of a generator are asked for one by one", (X,))
+def library_that_takes_a_generator(x):
+    return np.fromiter(map(abs, x), float) if x[0] > 0 else x
+
+
+@refused(r"next\(\) of traced elements", (X,))
+def first_of_a_generator(x):
+    return next((i for i, v in enumerate(x) if v > 2.6), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Hashable
 from typing import Any
 
@@ -154,6 +155,36 @@ def type_of(thing: Any, *bases: Any, **options: Any) -> type:
     return thing.python_class()
 
 
+def has_attribute(thing: Any, name: str) -> Any:
+    """``hasattr``, likewise."""
+    if isinstance(thing, Possibly):
+        found, otherwise = has_attribute(thing.value, name), hasattr(None, name)
+        return found if found == otherwise else is_none(thing) if otherwise else is_present(thing)
+    return hasattr(type_of(thing) if isinstance(thing, Tracer) else thing, name)
+
+
+def attribute(thing: Any, name: str, *default: Any) -> Any:
+    """``getattr``, likewise."""
+    if not default or not isinstance(thing, Tracer) or has_attribute(thing, name):
+        return getattr(thing, name, *default)
+    return default[0]
+
+
+def is_iterable(thing: Any) -> bool:
+    """``np.iterable``."""
+    return thing.ndim > 0 if isinstance(thing, Tracer) else np.iterable(thing)
+
+
+def dispatched(function: Any) -> Function:
+    """What `functools.singledispatch` makes of functions: that for the class of the first argument."""
+
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        found = function.dispatch(type_of(first))
+        return load("numbagraph.frontend.capture.operators:call")(found)(first, *args, **kwargs)
+
+    return call
+
+
 # ---- iterables ----
 
 
@@ -171,7 +202,7 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
 def zipped(*iterables: Any, **options: Any) -> Any:
     if all(traced_iterable(each) is None for each in iterables):
         return zip(*iterables, **options)  # noqa: B905  strict is the user's
-    return Zipped([as_iterable(each) for each in iterables])
+    return Zipped([as_iterable(each) for each in iterables], **options)
 
 
 def backwards(iterable: Any) -> Any:
@@ -287,6 +318,7 @@ def new_array(shape: Any, dtype: Any = float, *others: Any, **options: Any) -> A
     return apply(registry["empty"], *with_arrays((shape, dtype), {})[0])
 
 
+_DISPATCHING = getattr(functools.singledispatch(len), "__code__")  # noqa: B009  unknown to type checkers
 _MAKERS = (
     np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.arange, np.linspace, np.tri, np.indices,
     np.zeros_like, np.ones_like, np.full_like, np.empty_like,
@@ -312,6 +344,9 @@ _REPLACED: dict[Any, Any] = {
     pow: power,
     isinstance: is_instance,
     type: type_of,
+    hasattr: has_attribute,
+    getattr: attribute,
+    np.iterable: is_iterable,
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
     np.ascontiguousarray: as_numpy_array(np.asarray),
@@ -330,6 +365,8 @@ def replacement(function: Any) -> Function | None:
         return None
     if found is not None:
         return found
+    if getattr(function, "__code__", None) is _DISPATCHING:
+        return dispatched(function)
     holder = getattr(function, "__self__", None)
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
         return lambda *position: python_number(holder[position] if position else holder)

@@ -12,6 +12,7 @@ import numpy as np
 
 from numbagraph.frontend.capture import generators
 from numbagraph.frontend.capture.calls import length, replacement, traced_range
+from numbagraph.frontend.capture.containers import in_region, refuse_once
 from numbagraph.frontend.capture.control import for_
 from numbagraph.frontend.capture.elements import append
 from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped, as_iterable, traced_iterable
@@ -19,6 +20,7 @@ from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.yielding import Yielding
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir import shapes
 
@@ -219,6 +221,24 @@ def length_of(array: Tracer, axis: int) -> Any:
     return extent if isinstance(extent, int) else Tracer(extent)
 
 
+def following(_: Call) -> Function:
+    """``next``, which of traced elements would have to know how many have been taken."""
+
+    def function(iterator: Any, *default: Any) -> Any:
+        if isinstance(iterator, OnlyTraced):
+            raise CaptureError(
+                f"next() of traced elements: a loop that ends with `break` finds the first one that holds, and "
+                f"np.argmax(condition) its place\n  at {user_source()}"
+            )
+        if isinstance(iterator, list):  # a generator whose elements are known
+            return next(iter(iterator), *default)
+        if in_region():
+            refuse_once("next()")
+        return next(iterator, *default)
+
+    return function
+
+
 def consuming(python: Function) -> Callable[[Call], Function]:
     """A function such as ``sum``, which may be given what comes one after the other."""
 
@@ -268,6 +288,7 @@ _REPLACED: dict[Any, Callable[[Call], Function]] = {
     itertools.pairwise: pairwise,
     np.ndindex: indices,
     np.ndenumerate: enumerated,
+    next: following,
     list: listed(list),
     tuple: listed(tuple),
     **{each: consuming(each) for each in (sum, any, all, min, max)},

@@ -215,6 +215,14 @@ _CHANGING = frozenset(
 )
 
 
+def refuse_once(name: str) -> None:
+    """Refuse a call that changes something, in a loop or a branch."""
+    raise CaptureError(
+        f"{name} in a loop or a branch on traced values: Python would do it once, while the function is traced"
+        f"\n  at {user_source()}"
+    )
+
+
 def refuse_change(method: Any) -> None:
     holder = getattr(method, "__self__", None)
     if not isinstance(holder, (list, dict, set)) or method.__name__ not in _CHANGING:
@@ -225,10 +233,7 @@ def refuse_change(method: Any) -> None:
     if type(holder) in (list, dict):
         hide_original(holder)
     if not is_made_here(holder):
-        raise CaptureError(
-            f"{method.__name__}() of a {type(holder).__name__} in a loop or a branch on traced values: Python would do "
-            f"it once, while the function is traced\n  at {user_source()}"
-        )
+        refuse_once(f"{method.__name__}() of a {type(holder).__name__}")
 
 
 def made(container: Any) -> Any:

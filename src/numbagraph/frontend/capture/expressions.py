@@ -335,7 +335,8 @@ class Expressions(ast.NodeTransformer):
                 element.lineno,
             )
         self.deferred += 1
-        iterable, conditions = self.visit(first.iter), [self.visit(each) for each in first.ifs]
+        iterable = self.generator(first.iter) if is_generator(first.iter) else self.visit(first.iter)
+        conditions = [self.visit(each) for each in first.ifs]
         name = f"{PREFIX}element"
         inner = self.generated(element, others) if others else self.visit(element)
         self.deferred -= 1

@@ -38,7 +38,21 @@ def generated(iterable: Any, element: Function, test: Function | None, is_nested
     iterable = required(iterable)
     if isinstance(iterable, Yielding):
         return of_yielding(iterable, element, test, is_nested)
+    if isinstance(iterable, Generated):
+        iterable.take()
+        return of_generated(iterable, element, test, is_nested)
     return Generated(iterable, element, test, is_nested)
+
+
+def of_generated(source: Generated, element: Function, test: Function | None, is_nested: bool) -> Generated:
+    """The same of what a generator gives, which is computed once for ``test`` and ``element``."""
+    if source.is_nested:
+        inner = lambda each: of_generated(source.element(each), element, test, is_nested)  # noqa: E731
+    elif test is None:
+        return Generated(source.iterable, lambda each: element(source.element(each)), source.test, is_nested)
+    else:
+        inner = lambda each: Generated([source.element(each)], element, test, is_nested)  # noqa: E731
+    return Generated(source.iterable, inner, source.test, True)
 
 
 def of_yielding(source: Yielding, element: Function, test: Function | None, is_nested: bool) -> Yielding:

@@ -12,7 +12,7 @@ from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import is_number
 from numbagraph.frontend.capture.storages import share
-from numbagraph.frontend.capture.yielding import Once
+from numbagraph.frontend.capture.yielding import Lazy, Once
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.python_numbers import OVERFLOW, bounds, fits
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -42,8 +42,10 @@ def known(value: Value) -> int | None:
     return extent if isinstance(extent, int) else None
 
 
-class Range(OnlyTraced):
+class Range(Lazy):
     """``range`` of traced numbers."""
+
+    kind = "a range"
 
     def __init__(self, *bounds: Any) -> None:
         values = [whole_number(each) for each in bounds]
@@ -90,8 +92,10 @@ class Range(OnlyTraced):
         return Tracer(scaled if known(self.start) == 0 else registry["add"].bind(self.start, scaled))
 
 
-class Rows(OnlyTraced):
+class Rows(Lazy):
     """An array, along its first dimension."""
+
+    kind = "an array"
 
     def __init__(self, array: Tracer) -> None:
         if not array.ndim:
@@ -126,6 +130,8 @@ class Elements(Rows):
 
 
 class Enumerated(Once):
+    kind = "an enumerate()"
+
     def __init__(self, inner: Any, start: Any = 0) -> None:
         self.inner = inner
         self.start = start
@@ -144,8 +150,25 @@ class Enumerated(Once):
 
 
 class Zipped(Once):
-    def __init__(self, inner: Sequence[Any]) -> None:
+    kind = "a zip()"
+
+    def __init__(self, inner: Sequence[Any], strict: Any = False) -> None:
         self.inner = inner
+        if strict:
+            self._require_one_length()
+
+    def _require_one_length(self) -> None:
+        """Python raises the error behind the last common element, which a loop with `break` may not reach."""
+        first = self.inner[0].count()
+        for number, each in enumerate(self.inner[1:], 2):
+            others = "argument 1" if number == 2 else f"arguments 1-{number - 1}"
+            text = f"zip() argument {number} is shorter or longer than {others}\n  at {user_source()}"
+            is_same = registry["equal"](first, each.count())
+            if isinstance(is_same, Constant):
+                if not is_same.data:
+                    raise ValueError(text)
+            else:
+                shapes.require(is_same, text, ValueError)
 
     def count(self) -> Value:
         found: Any = self.inner[0].count()
@@ -158,6 +181,8 @@ class Zipped(Once):
 
 
 class Reversed(Once):
+    kind = "a reversed()"
+
     def __init__(self, inner: Any) -> None:
         self.inner = inner
 
@@ -171,6 +196,8 @@ class Reversed(Once):
 
 class Generated(Once):
     """A generator: what an iterable holds, if ``test`` holds of it, and made into an ``element``."""
+
+    kind = "a generator"
 
     def __init__(self, iterable: Any, element: Function, test: Function | None, is_nested: bool) -> None:
         is_lazy = isinstance(iterable, range) or traced_iterable(iterable) is not None

@@ -50,6 +50,7 @@ class Kept:
 class Stacked(Rows):
     """A list of as many elements as a traced length says."""
 
+    kind = "a list"
     advice = "make an array of it, np.array(...)"
 
     def __init__(self, array: Tracer, depth: int = 1, are_pythons: bool = False, kept: Kept | None = None) -> None:

@@ -14,7 +14,7 @@ from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.comparison import equal, not_equal, ordered
 from numbagraph.frontend.capture.consumers import consumer
-from numbagraph.frontend.capture.containers import in_region, made, refuse_change
+from numbagraph.frontend.capture.containers import in_region, made, refuse_change, refuse_once
 from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
 from numbagraph.frontend.capture.elements import (
@@ -203,12 +203,9 @@ def call(function: Any) -> Any:
         return printing
     found = consumer(function, call) or replacement(function)
     if found is not None:
-        return found if function is isinstance or function is type else of_required(found)
-    if in_region() and any(function is each for each in (next, setattr, delattr)):
-        raise CaptureError(
-            f"{function.__name__}() in a loop or a branch on traced values: Python would do it once, while the "
-            f"function is traced\n  at {user_source()}"
-        )
+        return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
+    if in_region() and any(function is each for each in (setattr, delattr)):
+        refuse_once(f"{function.__name__}()")
     refuse_change(function)
     return traceable(function, sys.modules[__name__])
 

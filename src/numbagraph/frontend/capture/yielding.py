@@ -13,13 +13,26 @@ from typing import Any
 
 from numbagraph.frontend.capture.names import walk
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, CaptureError, refusal
-from numbagraph.frontend.locating import OnlyTraced, user_source
+from numbagraph.frontend.locating import OnlyTraced, calling_source, user_source
 
 VISIT, STATE, EACH = f"{PREFIX}visit", f"{PREFIX}state", f"{PREFIX}each"
 Visit = Callable[[Any, Any], Any]
 
 
-class Once(OnlyTraced):
+class Lazy(OnlyTraced):
+    """What loops run over whose elements are traced, as nobody can ask for them now."""
+
+    kind = "a generator"
+
+    def __iter__(self) -> Any:
+        """Python's and libraries' own functions, which are not converted, ask for them nevertheless."""
+        raise CaptureError(
+            f"the elements of {self.kind} are asked for one by one, and how many there are is traced: take them in a "
+            f"loop, a comprehension, or NumPy's functions of np.array(...)\n  at {calling_source()}"
+        )
+
+
+class Once(Lazy):
     """An iterator of Python's, which is used up when its elements have been taken."""
 
     is_taken = False
