@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
 from numbagraph.emit.choices import Choices, choices_for, stretches_of
+from numbagraph.emit.extrema import improve, search_block
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.scalars import Outside, ScalarEmitter
@@ -355,7 +356,7 @@ class KernelEmitter:
         for output in blocked:
             if output in self.peaks:
                 self.scalars.values = dict(known)
-                last = self.search_block(depth, start, stop, last, output)
+                last = search_block(self, depth, start, stop, last, output)
             else:
                 self.add_block(last, output)
         start.add_incoming(limit, last.builder.block)
@@ -390,40 +391,6 @@ class KernelEmitter:
         for pointer, value in zip(self.totals[output], updated, strict=True):
             builder.store(value, pointer)
 
-    def search_block(self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter, output: Reduction) -> Emitter:
-        """Look for the position of an extremum, in a block whose extremum is better than all before it.
-
-        The loop before, which only computes the extremum, is one that LLVM vectorises; few blocks are searched. What is
-        merely read is found again by comparing with the extremum. What is computed need not be the same to the last
-        bit in another loop, so there the search compares each element with the best.
-        """
-        best, position = (before.builder.load(pointer) for pointer in self.states[output])
-        peak, dtype = before.builder.load(self.peaks[output]), output.value.dtype
-        better = output.reducer.combine(before, Operand(peak, dtype), Operand(best, dtype))
-        nothing_yet = before.builder.icmp_signed("<", position, ir.Constant(I64, 0))
-        enter, head, after = (self.function.append_basic_block(name) for name in ("enter", "search", "searched"))
-        before.builder.cbranch(before.builder.or_(better, nothing_yet), enter, after)
-        entry, step = ir.IRBuilder(enter), output.reducer.step
-        if isinstance(output.value, Load):
-            step = output.reducer.locate
-            for pointer, each in zip(self.states[output], (peak, ir.Constant(I64, -1)), strict=True):
-                entry.store(each, pointer)
-        entry.branch(head)
-        body = Emitter(ir.IRBuilder(head))
-        index = self.scalars.values[self.kernel.loops[depth]] = body.builder.phi(I64)
-        self.preheaders[depth + 1 :] = [body]
-        state = tuple(body.builder.load(pointer) for pointer in self.states[output])
-        value = self.scalars.operand(output.value)
-        assert output.position is not None
-        following = step(body, state, value, self.scalars.value(output.position))
-        for pointer, each in zip(self.states[output], following, strict=True):
-            body.builder.store(each, pointer)
-        next_index = body.builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
-        index.add_incoming(start, enter)
-        index.add_incoming(next_index, body.builder.block)
-        body.builder.cbranch(body.builder.icmp_signed("<", next_index, stop), head, after)
-        return Emitter(ir.IRBuilder(after))
-
     def close_accumulator(self, emitter: Emitter, output: Reduction) -> None:
         """Store an accumulator's result, or combine it into memory where outer loops are reduced as well."""
         partial, accumulator = self.partial(output), self.accumulator(output)
@@ -437,7 +404,7 @@ class KernelEmitter:
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None:
         """Write one element of an output's buffer, after combining it with what is there when asked."""
         if combine and output.reducer.positional:
-            self.improve(emitter, output, Operand(value, output.value.dtype))
+            improve(self, emitter, output, Operand(value, output.value.dtype))
             return
         pointer = self.scalars.address(emitter, output.buffer, output.indices, getattr(output, "flat", False))
         dtype = output.buffer.dtype
@@ -445,16 +412,6 @@ class KernelEmitter:
             old = Operand(emitter.load(pointer, dtype), dtype)
             value = output.reducer.combine(emitter, old, Operand(value, dtype))
         emitter.store(value, pointer, dtype)
-
-    def improve(self, emitter: Emitter, output: Reduction, value: Operand) -> None:
-        """Put a value and its position in the place of an extremum in memory and of its position, if it is better."""
-        pointers = [self.scalars.address(emitter, each, output.indices) for each in reversed(targets(output))]
-        dtypes = value.dtype, output.reducer.result_dtype(value.dtype)
-        state = tuple(emitter.load(*each) for each in zip(pointers, dtypes, strict=True))
-        assert output.position is not None
-        following = output.reducer.step(emitter, state, value, self.scalars.value(output.position))
-        for each in zip(following, pointers, dtypes, strict=True):
-            emitter.store(*each)
 
     def emit_single(self) -> Emitter:
         """A nest without loops: every extent is 1."""

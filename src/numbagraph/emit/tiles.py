@@ -12,7 +12,7 @@ from numbagraph.emit.hints import BLOCK
 from numbagraph.emit.scalars import ScalarEmitter
 from numbagraph.intrinsics.emitter import I64, Emitter, loop_hints, memory_type
 from numbagraph.intrinsics.ir import Load
-from numbagraph.loops.ir import Kernel, Scatter
+from numbagraph.loops.ir import Kernel, Reduction, Scan, Scatter
 
 
 class Nest(Protocol):
@@ -27,6 +27,10 @@ class Nest(Protocol):
     tiles: dict[Load, tuple[ir.Value, ir.Value]]
     """The memory of each copy, and the index of its first element."""
     kept: dict[Scatter, tuple[ir.Value, ir.Value]]
+    states: dict[Reduction | Scan, list[ir.Value]]
+    """Of what is accumulated, the state so far."""
+    peaks: dict[Reduction | Scan, ir.Value]
+    """Of extrema whose position is wanted, the extremum of one block."""
 
     def allocate(self, type_: ir.Type) -> ir.Value: ...
 
