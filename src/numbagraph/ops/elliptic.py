@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import sqrt
-from numbagraph.ops.comparison import equal, less
-from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.arithmetic import absolute, sqrt
+from numbagraph.ops.comparison import less
 from numbagraph.ops.kernels import kernel, kernels
-from numbagraph.ops.removable import near_zero
+from numbagraph.ops.removable import NEAR, near_zero, power_series
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, sin
 
 PARAMETER = (0.1, 0.8)
 ANGLE = (-1.4, 1.4)
 POSITIVE = (0.3, 3.0)
-
-
-def unless_zero(m: Value, at_zero: Value | float, quotient: Value, divisor: Value) -> Value:
-    """A quotient whose divisor is 0 where ``m`` is."""
-    is_zero = equal(m, 0.0)
-    return differentiated_as(where(is_zero, at_zero, quotient / where(is_zero, 1.0, divisor)), quotient / divisor)
 
 
 TERMS = [math.pi / 2 * n * (math.comb(2 * n, n) / 4**n) ** 2 for n in range(1, 17)]
@@ -48,20 +41,36 @@ def delta(phi: Value, m: Value) -> Value:
     return sqrt(1 - m * sin(phi) * sin(phi))
 
 
+def powers_of_sines(phi: Value) -> list[Value]:
+    """Of the derivative of the first incomplete integral, by powers of the parameter: integrals of the even powers of
+    the sine, each by parts from the one before. [19.5.1]"""
+    sine, square = sin(phi), sin(phi) * sin(phi)
+    edge, integral, found = sine * cos(phi), phi, []
+    for n in range(1, 17):
+        integral = ((2 * n - 1) * integral - edge) / (2 * n)
+        edge = edge * square
+        found.append(n * math.comb(2 * n, n) / 4**n * integral)
+    return found
+
+
 def ellipkinc_slope(f: Value, phi: Value, m: Value) -> Value:
     """By the parameter. [19.4.5]"""
-    first = unless_zero(m, 0.25 * (phi + 0.5 * sin(2 * phi)), ellipeinc(phi, m) - (1 - m) * f, 2 * m * (1 - m))
-    return first - sin(phi) * cos(phi) / (2 * (1 - m) * delta(phi, m))
+
+    def quotient(away: Value) -> Value:
+        first = (ellipeinc(phi, m) - (1 - m) * f) / (2 * away * (1 - m))
+        return first - sin(phi) * cos(phi) / (2 * (1 - m) * delta(phi, m))
+
+    return near_zero(m, powers_of_sines(phi), quotient)
+
+
+def ellipeinc_slope(e: Value, phi: Value, m: Value) -> Value:
+    """By the parameter. [19.4.6], [19.5.2]"""
+    terms = [-each / (2 * n - 1) for n, each in enumerate(powers_of_sines(phi), 1)]
+    return near_zero(m, terms, lambda away: (e - ellipkinc(phi, m)) / (2 * away))
 
 
 ellipkinc = kernel("ellipkinc", [ANGLE, PARAMETER], lambda y, phi, m: 1 / delta(phi, m), ellipkinc_slope)
-ellipeinc = kernel(
-    "ellipeinc",
-    [ANGLE, PARAMETER],
-    lambda y, phi, m: delta(phi, m),
-    lambda y, phi, m: unless_zero(m, 0.125 * sin(2 * phi) - 0.25 * phi, y - ellipkinc(phi, m), 2 * m),
-)
-"""[19.4.6]"""
+ellipeinc = kernel("ellipeinc", [ANGLE, PARAMETER], lambda y, phi, m: delta(phi, m), ellipeinc_slope)
 
 
 def amplitude_slope(ys: tuple[Value, ...], u: Value, m: Value) -> Value:
@@ -89,20 +98,25 @@ ellipj = kernels(
 # ---- Carlson's symmetric integrals ----
 
 
-def elliprc_slope(y: Value, a: Value, b: Value) -> Value:
-    """By the first operand; a principal value where the second one is negative. [19.18.4]"""
-    negative = less(b, 0)
-    return where(
-        negative, (y - 1 / sqrt(a)) / (2 * (b - a)), elliprd(where(negative, 1.0, b), where(negative, 1.0, b), a) / -6
-    )
+def elliprc_slope(a: Value, b: Value, difference: Value, factor: Value | float) -> Value:
+    """By the first operand, times a factor, which ``difference`` has, too: between the integral and its value at equal
+    operands. A principal value where the second operand is negative. [19.2.18]"""
+    apart = 1 - a / b
+    is_near = less(absolute(apart), NEAR)
+    positive = where(less(b, 0), 1.0, b)
+    terms = [-n * math.comb(2 * n, n) / 4**n / (2 * n + 1) for n in range(1, 17)]
+    near = power_series(where(is_near, apart, 0.0), terms)
+    away = difference / (2 * where(is_near, 1.0, b - a))
+    return where(is_near, factor * near / (positive * sqrt(positive)), away)
 
 
 elliprc = kernel(
     "elliprc",
     [POSITIVE, POSITIVE],
-    elliprc_slope,
-    lambda y, a, b: -(0.5 * y + a * elliprc_slope(y, a, b)) / b,
+    lambda y, a, b: elliprc_slope(a, b, y - 1 / sqrt(a), 1.0),
+    lambda y, a, b: -(0.5 * y + elliprc_slope(a, b, a * y - sqrt(a), a)) / b,
 )
+"""[19.18.4], and by homogeneity [19.18.11]"""
 elliprf = kernel(
     "elliprf",
     [POSITIVE, POSITIVE, POSITIVE],

@@ -13,13 +13,19 @@ NEAR = 0.05
 """How far from 0 a series of 16 terms, whose coefficients do not grow, has all digits of a value."""
 
 
-def near_zero(x: Value, terms: Sequence[float], quotient: Callable[[Value], Value]) -> Value:
+def power_series(x: Value, terms: Sequence[Value | float]) -> Value:
+    """``sum(terms[n] * x**n)``, of 16 terms where ``x`` is at most `NEAR`."""
+    total: Value | float = terms[-1]
+    for each in reversed(terms[:-1]):
+        total = total * x + each
+    assert isinstance(total, Value)
+    return total
+
+
+def near_zero(x: Value, terms: Sequence[Value | float], quotient: Callable[[Value], Value]) -> Value:
     """The series ``sum(terms[n] * x**n)`` where ``x`` is small, and elsewhere a quotient, whose digits cancel there.
 
     All derivatives are those of the series, or of the quotient: that is given numbers to divide by that are not small.
     """
     is_near = less(absolute(x), NEAR)
-    total = terms[-1]
-    for each in reversed(terms[:-1]):
-        total = total * x + each
-    return where(is_near, total, quotient(where(is_near, 1.0, x)))
+    return where(is_near, power_series(x, terms), quotient(where(is_near, 1.0, x)))
