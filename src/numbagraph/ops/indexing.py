@@ -66,7 +66,43 @@ def is_basic(key: Any) -> bool:
     """Whether NumPy gives a view for a key: it has no arrays."""
     parts = key if isinstance(key, tuple) else (key,)
     copying = (bool, np.bool_, list, tuple, np.ndarray, KnownMask)
-    return not any(isinstance(part, copying) or getattr(part, "ndim", 0) for part in parts)
+    return not any(isinstance(part, copying) or getattr(part, "ndim", 0) or is_truth(part) for part in parts)
+
+
+def is_truth(part: Any) -> bool:
+    """Whether part of a key is one truth value, static or not: a mask without dimensions."""
+    if isinstance(part, (bool, np.bool_)):
+        return True
+    dtype = getattr(part, "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind == "b" and getattr(part, "ndim", 1) == 0
+
+
+def with_truths(value: Value, key: Any) -> tuple[Value, Any, list[int]]:
+    """An array, a key without truth values, and the dimensions that the array has been given for them: a truth value
+    takes all or nothing of one of length 1 that stands in its place."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    places = [number for number, part in enumerate(parts) if is_truth(part)]
+    if not places:
+        return value, key, []
+    gap = next((number for number, part in enumerate(parts) if part is Ellipsis), len(parts))
+    total = value.ndim + len(places)
+    axes = []
+    for place in places:
+        before = sum(map(consumed, parts[:place])) if place < gap else total - sum(map(consumed, parts[place:]))
+        axes.append(before)
+        truth = parts[place]
+        parts[place] = np.arange(int(truth)) if isinstance(truth, (bool, np.bool_)) else as_value(truth)
+    value = expand_at(value, axes)
+    parts = [expand_at(part, (0,)) if number in places and isinstance(part, Value) else part
+             for number, part in enumerate(parts)]  # fmt: skip
+    return value, tuple(parts), axes
+
+
+def consumed(part: Any) -> int:
+    """How many dimensions a part of a key stands for, with the one that a truth value is given."""
+    if isinstance(part, KnownMask):
+        return len(part.shape)
+    return part.ndim if is_late_mask(part) else int(part is not None and part is not Ellipsis)
 
 
 def parse(value: Value, key: Any) -> list[Item]:
@@ -154,7 +190,7 @@ def index(value: Any, key: Any) -> Value:
         Integers (static or not), slices, ``None``, ``...`` and arrays of integers. The bounds of what is only known at
         run time are checked when it is. One part may be a boolean mask.
     """
-    value = as_value(value)
+    value, key, _ = with_truths(as_value(value), key)
     found = with_late_mask(value, key)
     if found is not None:
         value, mask, first = found
@@ -235,7 +271,9 @@ Combine = Callable[[Value, Value, list[Value], int], Value]
 
 def set_index(value: Any, key: Any, update: Any) -> Value:
     """A copy of ``value`` after ``value[key] = update``; of updates at one position the last one stays."""
-    value = as_value(value)
+    value, key, axes = with_truths(as_value(value), key)
+    if axes:
+        return squeeze_at(set_index(value, key, update), axes)
     found = with_late_mask(value, key)
     if found is not None:
         part, mask, first = found
