@@ -1,6 +1,7 @@
 """Compiled methods, and compiled functions that are pickled and copied."""
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -89,3 +90,73 @@ def test_a_lambda_cannot_be_pickled():
 def test_copying(copier):
     x = np.arange(3.0)
     np.testing.assert_array_equal(copier(at_module_level)(x), 3 * x)
+
+
+def logged(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+class Base:
+    scale = 2.0
+
+    def __init__(self):
+        self.weights = np.arange(3.0)
+
+    @classmethod
+    @graph_jit
+    def of_class(cls, x):
+        return x * cls.scale
+
+    @property
+    @graph_jit
+    def scaled(self):
+        return self.weights * self.scale
+
+    @functools.cached_property
+    @graph_jit
+    def total(self):
+        return np.sum(self.weights) * self.scale
+
+    @graph_jit
+    def plain(self, x):
+        return x * self.scale + self.weights
+
+    @logged
+    @graph_jit
+    def decorated(self, x, factor=1.0):
+        return x * self.scale * factor
+
+
+class Derived(Base):
+    scale = 5.0
+
+
+@pytest.mark.parametrize("kind", [Base, Derived])
+def test_methods_that_are_given_their_object_by_position(kind):
+    scale, thing = kind.scale, kind()
+    assert kind.of_class(3.0) == thing.of_class(3.0) == 3 * scale
+    np.testing.assert_array_equal(thing.scaled, np.arange(3.0) * scale)
+    assert thing.total == 3 * scale
+    np.testing.assert_array_equal(Base.plain(thing, 1.0), scale + np.arange(3.0))
+    assert thing.decorated(2.0, factor=3.0) == 6 * scale
+    assert pickle.loads(pickle.dumps(thing)).total == 3 * scale
+
+    @graph_jit
+    def around(x):
+        return thing.plain(x) + Base.plain(thing, x) + thing.scaled + kind.of_class(x)
+
+    np.testing.assert_array_equal(around(1.0), 3 * scale + np.arange(3.0) * (2 + scale))
+
+
+def test_a_class_method_below_is_refused():
+    with pytest.raises(TypeError, match="write @classmethod above it"):
+
+        class Wrong:
+            @graph_jit
+            @classmethod
+            def of_class(cls, x):
+                return x

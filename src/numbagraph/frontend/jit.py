@@ -24,7 +24,7 @@ from numbagraph.frontend.binding import (
     takes,
     without_lengths,
 )
-from numbagraph.frontend.bound_methods import BoundMethods
+from numbagraph.frontend.bound_methods import OF_CLASSES, BoundMethods, is_instance, takes_instance
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.generators import drawing_once
@@ -107,7 +107,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         debug_nans: bool | str = False,
     ) -> None:
         if not callable(function):
-            raise TypeError(f"graph_jit compiles functions, not {function!r}")
+            instead = f": write @{type(function).__name__} above it" if isinstance(function, OF_CLASSES) else ""
+            raise TypeError(f"graph_jit compiles functions, not {function!r}{instead}")
         require_backend(backend, parallel)
         self.function = function
         self.backend = backend
@@ -134,6 +135,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
+        self._takes_instance = takes_instance(self.signature, self.static_argnames)
         self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
@@ -202,6 +204,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
     def _call_with_trees(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with trees, keywords, defaults or static arguments, of a dispatch key that may be known."""
         raise_kept()
+        if self._takes_instance and args and is_instance(args[0]):
+            return self.__get__(args[0])(*args[1:], **kwargs)
         if "ctx" in kwargs and not takes(self.signature, "ctx"):
             with kwargs.pop("ctx"):
                 return self(*args, **kwargs)
