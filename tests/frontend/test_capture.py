@@ -1,8 +1,11 @@
 """Functions with Python's loops, branches and assignments give what Python gives."""
 
 import copy
+import importlib
 import linecache
+import sys
 import traceback
+import types
 
 import numpy as np
 import optree
@@ -164,3 +167,23 @@ def test_a_traced_array_is_printed(capsys):
 
     assert ng.graph_jit(printing)(1.0) == 1.0
     assert capsys.readouterr().out == written[0] + "\n" == "Tracer(weak float64[])\n"
+
+
+def test_functions_before_and_after_a_reload(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path = tmp_path / "reloaded_program.py"
+    text = "def total(x):\n    s = 0.0\n    for v in x:\n        if v > 0:\n            s += v\n    return s\n"
+    path.write_text(text, encoding="utf-8")
+    module = importlib.import_module("reloaded_program")
+    before, never_called = module.total, types.FunctionType(module.total.__code__.replace(), {})
+    assert ng.graph_jit(before)(np.ones(3)) == 3
+    path.write_text("# another line\n" + text.replace("s = 0.0", "s = 100.0"), encoding="utf-8")
+    importlib.invalidate_caches()
+    importlib.reload(module)
+    assert ng.graph_jit(module.total)(np.ones(3)) == 103
+    assert ng.graph_jit(never_called)(np.ones(3)) == 3
+    path.write_text("never = 1\n", encoding="utf-8")
+    moved = before.__code__.replace(co_firstlineno=7)
+    with pytest.raises(ng.TraceError, match="has changed since it was loaded"):
+        ng.graph_jit(types.FunctionType(moved, {}))(np.ones(3))

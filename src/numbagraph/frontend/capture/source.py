@@ -21,8 +21,10 @@ OPERATORS = "__numbagraph__"
 PREFIX = "_numbagraph_"
 """Of the names of variables and functions that only converted code has."""
 
-_files: dict[str, File] = {}
-"""By file name."""
+_files: dict[str, list[File]] = {}
+"""By file name: a file as it is now, and as it was before, since functions outlive a reload of their module."""
+
+_MOST_FILES = 4
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -60,22 +62,37 @@ def definition_of(code: CodeType) -> Definition:
     CaptureError
         If it has changed since it was loaded.
     """
-    lines = tuple(linecache.getlines(code.co_filename))
-    if not lines:
+    if not linecache.getlines(code.co_filename):
         raise refusal(f"the source of {code.co_name} is not known", code, kind=Unconvertible)
-    if code.co_filename not in _files or _files[code.co_filename].lines != lines:
-        try:
-            _files[code.co_filename] = read(lines, code.co_filename)
-        except SyntaxError as error:
-            raise changed(code) from error
-    file = _files[code.co_filename]
-    key = (code.co_name, code.co_firstlineno)
     is_rewritten = "@pytest_ar" in code.co_names  # pytest compiles assertions in its own way
-    if not is_rewritten and not any(is_same(each, code) for each in file.codes.get(key, ())):
-        raise changed(code)
-    for candidate in candidates(file.tree, code):
-        return copied(candidate)
+    for file in versions(code.co_filename):
+        key = (code.co_name, code.co_firstlineno)
+        if is_rewritten or any(is_same(each, code) for each in file.codes.get(key, ())):
+            for candidate in candidates(file.tree, code):
+                return copied(candidate)
     raise changed(code)
+
+
+def versions(filename: str) -> Iterator[File]:
+    """What a file holds as `linecache` has it, as it was before, and as it is on disk."""
+    yield from read_anew(filename)
+    yield from _files.get(filename, ())[1:]
+    linecache.checkcache(filename)
+    yield from read_anew(filename)
+
+
+def read_anew(filename: str) -> list[File]:
+    """A file as `linecache` has it, which is kept; nothing, where Python cannot read it."""
+    lines = tuple(linecache.getlines(filename))
+    known = _files.get(filename, [])
+    found = next((each for each in known if each.lines == lines), None)
+    if found is None:
+        try:
+            found = read(lines, filename)
+        except SyntaxError:
+            return []
+    _files[filename] = [found, *(each for each in known if each is not found)][:_MOST_FILES]
+    return [found]
 
 
 def changed(code: CodeType) -> TraceError:
