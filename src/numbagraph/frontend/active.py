@@ -133,6 +133,14 @@ class CaptureError(TraceError):
         refused(self)
 
 
+class LengthsNeeded(TraceError):
+    """A length must be known while the function is traced (`numbagraph.frontend.known_lengths`)."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        refused(self)
+
+
 @contextmanager
 def tried() -> Iterator[None]:
     """Errors of tracing that are caught here are no errors of the function: something else is tried then."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.known_lengths import Known, LengthsNeeded
+from numbagraph.frontend.active import LengthsNeeded, active, current_trace
+from numbagraph.frontend.known_lengths import Known
 from numbagraph.frontend.locating import TraceError, Unconvertible, user_source
 
 T = TypeVar("T")
@@ -97,6 +97,10 @@ class Conversion:
             raise TraceError(
                 f"a function calls itself as often as traced values say: write a loop\n  at {user_source()}"
             ) from None
+        except Exception:
+            if active.refusals != refusals and isinstance(active.refusal, LengthsNeeded):  # a library has caught it
+                raise active.refusal from None
+            raise
         if active.refusals != refusals and active.refusal is not None:
             raise active.refusal
         self.needed = True

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.active import refused
-from numbagraph.frontend.locating import TraceError
+from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
@@ -30,14 +29,6 @@ class Known(enum.IntEnum):
     LENGTHS = 1
     NUMBERS = 2
     """The lengths, and the integers of Python's."""
-
-
-class LengthsNeeded(TraceError):
-    """A length must be known while the function is traced."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        refused(self)
 
 
 def known_shape(value: Value, what: str) -> tuple[int, ...]:

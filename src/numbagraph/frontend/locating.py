@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,10 @@ def calling_source() -> str:
     return str(inner)
 
 
-def called_library() -> str:
-    """The library's function that the user's code has called, or has handed over to be traced."""
-    frame, found = sys._getframe(2), "a function that was called on it"
+def called_library(innermost: FrameType | None) -> str:
+    """The library's function that the user's code has called, or has handed over to be traced; ``innermost`` is its
+    frame, or that of what it calls."""
+    frame, found = innermost, "a function that was called on it"
     own = str(Path(__file__).parents[1])
     while frame is not None and library_of(frame.f_code.co_filename) is not None:
         if frame.f_code.co_filename.startswith(own):

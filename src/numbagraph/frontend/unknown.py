@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.locating import TraceError, UnknownValueError, called_library, calling_source
-from numbagraph.frontend.user_code import library_of
-from numbagraph.ir.values import Value
+from numbagraph.frontend.user_code import OWN, library_of
+from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 
 CONTROL = (
     "Its value is not known while the function is traced. numpy.where chooses element by element; an argument that "
@@ -22,8 +22,49 @@ CONTROL = (
 )
 
 
-_QUERIES = {"isscalar", "singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"}
+_QUERIES = {
+    *("isscalar", "fftfreq", "rfftfreq"),
+    *("singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"),
+}
 """Functions of NumPy and `functools` that ask what class an object has, for whoever calls them."""
+
+
+OUTSIDE = (
+    "They are not known while the function is traced: call it outside, and pass what it gives, or call it by "
+    "numbagraph.pure_callback"
+)
+OF_NUMBERS = "A number that it must know is an argument that is named in static_argnames"
+_ADVICE = {
+    "numpy.polynomial.": "np.polynomial.polynomial.polyval(x, p.coef) is p(x), and other bases have such functions",
+    "numpy.": "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
+    "NumPy's own",
+    "scipy.special.": "SciPy's logsumexp, softmax and log_softmax are in numbagraph.special",
+    "scipy.linalg.": "Functions of scipy.linalg are in numbagraph.linalg",
+    "": "Call it outside, and pass what it gives, or call it by numbagraph.pure_callback",
+}
+"""What to write instead of a function that makes NumPy's arrays of what it is given, by the beginning of its name."""
+
+
+def for_numpy_arrays(name: str) -> str:
+    own = name if "." in name else "numpy."  # a function in C has no frame
+    return next(text for start, text in _ADVICE.items() if own.startswith(start))
+
+
+def is_of_lengths(value: Value) -> bool:
+    """Whether a number follows from the lengths of arguments alone."""
+    order = toposort([value])
+    leaves = [each for each in order if not isinstance(each, (Node, Constant))]
+    return bool(leaves) and all(isinstance(each, Dim) for each in leaves)
+
+
+def asking_library() -> str | None:
+    """The function of another library that asks for a value, on behalf of the user's code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and library_of(frame.f_code.co_filename) == OWN:
+        frame = frame.f_back
+    if frame is None or library_of(frame.f_code.co_filename) is None:
+        return None
+    return called_library(frame)
 
 
 @lru_cache(4096)
@@ -97,19 +138,31 @@ class Unknown:
         return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        raise self._refuse(
-            f"a traced array cannot become a NumPy array: {called_library()} converts its arguments. "
-            "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
-            "NumPy's own. SciPy's logsumexp, softmax and log_softmax are in numbagraph.special, functions of "
-            "scipy.linalg in numbagraph.linalg"
-        )
+        name = called_library(sys._getframe(1))
+        self._need_length(name)
+        advice = OF_NUMBERS if self.value.type.weak else for_numpy_arrays(name)
+        raise self._refuse(f"a traced array cannot become a NumPy array: {name} converts its arguments. {advice}")
+
+    def _need_length(self, name: str) -> None:
+        """Raise, where a library asks for a number that follows from lengths of arguments: it is traced for these."""
+        trace = current_trace()
+        if trace is not None and trace.converts and is_of_lengths(self.value):
+            raise LengthsNeeded(
+                f"{name} needs a length that is known while the function is traced\n  at {calling_source()}"
+            )
 
     def _refuse(self, message: str, kind: type[TraceError] = TraceError) -> TraceError:
         return kind(f"{message}\n  on {self.value.type}\n  at {calling_source()}")
 
     def _unknown(self, what: str, instead: str = "") -> TraceError:
         """The error of what asks for a value, with what to write instead."""
-        return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{CONTROL}", UnknownValueError)
+        library = asking_library()
+        if library is not None:
+            self._need_length(library)
+            instead, control = f"{library} wants the values themselves", OUTSIDE
+        else:
+            control = CONTROL
+        return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{control}", UnknownValueError)
 
     def __bool__(self) -> bool:
         raise self._unknown(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.frontend.active import active, current_trace, tried
+from numbagraph.frontend.active import LengthsNeeded, active, current_trace, tried
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
@@ -39,7 +39,6 @@ from numbagraph.frontend.capture.state import (
     with_array,
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
-from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.frontend.ordered import with_order
 from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.numbers import is_traced
-from numbagraph.frontend.locating import TraceError, user_source
+from numbagraph.frontend.locating import TraceError, is_located, user_source
 from numbagraph.ir.op import load
 
 Function = Callable[..., Any]
@@ -73,7 +74,11 @@ def refusing(function: Function, home: str, name: str) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TraceError as error:
+        except LengthsNeeded:
+            raise
+        except TypeError as error:
+            if not isinstance(error, TraceError) and not is_located(error):
+                raise
             advice = table(home, "REFUSED").get(name, "numbagraph.pure_callback calls it from compiled code")
             raise TraceError(
                 f"{home}.{name} is not supported in a traced function: {advice}\n  at {user_source()}"
