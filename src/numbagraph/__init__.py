@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
 from numbagraph import errors, fft, linalg, numpy, ops, special
+from numbagraph.frontend.associative import associative_scan
 from numbagraph.frontend.branches import checkpoint, cond, switch
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.checks import CheckError, check
@@ -19,7 +20,7 @@ from numbagraph.frontend.differentiation import (
 )
 from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
 from numbagraph.frontend.jax_functions import from_jax, to_jax
-from numbagraph.frontend.loops import associative_scan, fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
+from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
 from numbagraph.frontend.mapping import vectorize, vmap
 from numbagraph.frontend.nans import debug_nans
 from numbagraph.frontend.prints import debug_print

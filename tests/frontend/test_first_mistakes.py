@@ -1,6 +1,9 @@
 """Mistakes of a first day: what an error says, and that its last frame is the user's."""
 
+import statistics
 import traceback
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import numbagraph as ng
 from numbagraph import errors, graph_jit
 
 X = np.arange(3.0)
+KEPT: list = []
 
 
 def absolute(x):
@@ -32,9 +36,30 @@ MISTAKES = {
     "too many arguments": (lambda: total(X, X, X), TypeError, r"total .*too many.*\(x, weights\)"),
     "a keyword that is misspelt": (lambda: total(X, weight=X), TypeError, r"total .*\(x, weights\)"),
     "an array of texts": (lambda: total(np.array(["a"]), X), TypeError, "argument x: dtype <U1"),
-    "a text": (lambda: total("a", X), TypeError, "dtype <U1 is not supported.*float64"),
-    "an array of objects": (lambda: total(np.array([1, None]), X), TypeError, "argument x: dtype object"),
-    "dates": (lambda: total(np.array(["2020-01-01"], "M8[D]"), X), TypeError, "argument x: dtype datetime64"),
+    "a text": (lambda: total("a", X), TypeError, "an operand is of type str, which is no array and no number"),
+    "None": (lambda: total(None, X), TypeError, "an operand is of type NoneType"),
+    "a fraction": (lambda: total(Fraction(1, 3), X), TypeError, r"argument x is of type Fraction.*float\(...\)"),
+    "a decimal inside": (lambda: graph_jit(lambda x: x * Decimal(2))(X), TypeError, r"of type Decimal.*float\(...\)"),
+    "a class": (lambda: total(np.float32, X), TypeError, "argument x is of type type.*static_argnames"),
+    "an array of objects": (lambda: total(np.array([1, None]), X), TypeError, r"x: dtype object.*x.astype\(float\)"),
+    "dates": (lambda: total(np.array(["2020-01-01"], "M8[D]"), X), TypeError, "x: dtype datetime64.*np.timedelta64"),
+    "half precision": (lambda: total(X.astype(np.float16), X), TypeError, r"x: dtype float16.*astype\(np.float32\)"),
+    "an axis": (lambda: graph_jit(np.sum)(np.ones((2, 2)), 0), TypeError, "axis must be known.*static_argnames"),
+    "a list that is kept": (
+        lambda: graph_jit(KEPT.append)(X),
+        errors.SideEffectError,
+        "was changed while append was traced",
+    ),
+    "argnums by name": (lambda: ng.grad(absolute, argnums="x"), TypeError, "argnums takes the numbers.*argnames"),
+    "a gradient of no function": (lambda: ng.grad(3.0), TypeError, "grad takes a function, not 3.0"),
+    "a gradient of nothing": (lambda: ng.grad(lambda x: None)(1.0), errors.TraceError, "not no array"),
+    "axes of too few arguments": (
+        lambda: ng.vmap(total, in_axes=(0,))(X, X),
+        ValueError,
+        r"in_axes must be .*not \(0,\): tuple arity mismatch; expected: 1, got: 2$",
+    ),
+    "a signature": (lambda: ng.gufunc("(n)->"), ValueError, "should stand here"),
+    "a step that gives no pair": (lambda: ng.scan(lambda c, x: c + x, 1.0, X), errors.TraceError, "must return a pair"),
     "shapes that do not fit": (lambda: total(X, X[:2]), ValueError, r"\(3,\) \(2,\)"),
     "an option that is misspelt": (lambda: graph_jit(absolute, paralel=True), TypeError, "paralel"),
     "a backend that is none": (lambda: graph_jit(absolute, backend="cuda"), ValueError, "numba, jax, numpy"),
@@ -72,6 +97,11 @@ def test_a_mistake(mistake, monkeypatch):
     assert not any(each.startswith(str(Path(ng.__file__).parent)) for each in frames)
     if kind.__module__.startswith("numbagraph"):
         assert type(caught.value).__module__ == "numbagraph.errors"
+
+
+def test_another_library_asks_for_values():
+    with pytest.raises(errors.UnknownValueError, match=r"statistics.mean wants the values themselves.*pure_callback"):
+        graph_jit(lambda x: statistics.mean(x))(X)
 
 
 def test_a_function_of_jax_has_advice():

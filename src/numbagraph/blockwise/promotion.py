@@ -31,6 +31,9 @@ def as_value(operand: object) -> Value:
     if isinstance(operand, (list, tuple)):
         return list_value(operand)
     data = np.asarray(operand)
+    if data.dtype.kind in "OU" and not hasattr(operand, "__array__"):
+        instead = ": write float(...) of it" if hasattr(operand, "__float__") else ""
+        raise TypeError(f"an operand is of type {type(operand).__name__}, which is no array and no number{instead}")
     dtype = canonical_dtype(data.dtype)
     if data.size > LARGEST_CONSTANT:
         raise ValueError(f"an array of {data.size} elements is data: pass it to the graph as an input")

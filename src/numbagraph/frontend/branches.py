@@ -16,6 +16,7 @@ from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.loops import described, truth, values_of
 from numbagraph.frontend.ordered import branches_in_order
 from numbagraph.frontend.regions import TRUE, Body, require_to_run, trace_region
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import plain
 from numbagraph.ir import shapes
@@ -29,6 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@for_users
 def cond(pred: Any, true_fun: Function, false_fun: Function, *operands: Any) -> Any:
     """``true_fun(*operands) if pred else false_fun(*operands)``, of which only the branch that is taken runs.
 
@@ -77,6 +79,7 @@ def pred_value(pred: Tracer) -> Value:
     return value
 
 
+@for_users
 def switch(index: Any, branches: Sequence[Function], *operands: Any) -> Any:
     """``branches[index](*operands)``, of which only the branch that is taken runs.
 

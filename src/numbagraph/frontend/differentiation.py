@@ -22,6 +22,7 @@ from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.positions import Argnames, Argnums, Positions
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
@@ -85,7 +86,7 @@ def differentiable(values: Sequence[Value], what: str) -> list[Value]:
 
 def require_scalar(outputs: Sequence[Value], what: str) -> None:
     if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype.kind != "f":
-        types = ", ".join(str(each.type) for each in outputs)
+        types = ", ".join(str(each.type) for each in outputs) or "no array"
         raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
 
 
@@ -107,6 +108,7 @@ def zeros_like(value: Value) -> Value:
     return registry["zeros_like"](value)
 
 
+@for_users
 def value_and_grad(
     fun: Callable[P, R], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Transformed[P, tuple[R, Any]]:
@@ -163,6 +165,7 @@ def value_and_grad(
     return Transformed(transformed, fun, again)
 
 
+@for_users
 def grad(
     fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False, *, argnames: Argnames = None
 ) -> Transformed[P, Any]:
@@ -209,6 +212,7 @@ def grad(
     return Transformed(transformed, fun, again)
 
 
+@for_users
 def vjp(fun: Function, *primals: Any, has_aux: bool = False) -> Any:
     """The value of a function, and the function that pulls cotangents back through it.
 
@@ -278,6 +282,7 @@ def _like(value: Value, other: Value) -> Value:
     return registry["cast"](value, other.dtype)
 
 
+@for_users
 def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The value of a function and its derivative along ``tangents``.
 

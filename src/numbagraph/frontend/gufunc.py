@@ -20,7 +20,7 @@ from numbagraph.frontend.mapping import Mapped, pulled_back
 from numbagraph.frontend.options import CompileOptions, UfuncOptions
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.pickled import Pickled
-from numbagraph.frontend.tracebacks import shorten
+from numbagraph.frontend.tracebacks import for_users, shorten
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Function, plain
 from numbagraph.ir.op import registry
@@ -404,6 +404,7 @@ def _rebuild(pickled: Pickled, signature: str, options: dict[str, Any]) -> GUFun
     return pickled.decorated(lambda core: GUFunc(core, signature, **options))
 
 
+@for_users
 def gufunc(
     signature: str,
     *,

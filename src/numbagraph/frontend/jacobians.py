@@ -22,6 +22,7 @@ from numbagraph.frontend.differentiation import (
     values_of,
     zeros_like,
 )
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -97,6 +98,7 @@ def _mapped(values: Sequence[Value], seeds: dict[Value, Value], count: Any) -> l
     return [value if batched else registry["broadcast_to"](value, (count, *value.shape)) for value, batched in mapped]
 
 
+@for_users
 def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one row of it at a time: for few outputs of many inputs.
 
@@ -132,6 +134,7 @@ def jacrev(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     return _jacobian(fun, argnums, has_aux, forward=False)
 
 
+@for_users
 def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False) -> Transformed[P, Any]:
     """The Jacobian of a function, one column of it at a time: for many outputs of few inputs.
 
@@ -166,6 +169,7 @@ def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     return _jacobian(fun, argnums, has_aux, forward=True)
 
 
+@for_users
 def hessian(fun: Callable[P, Any], argnums: Argnums = None) -> Transformed[P, Any]:
     """The matrix of second derivatives, as the Jacobian of the gradient.
 

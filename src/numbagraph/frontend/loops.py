@@ -25,6 +25,7 @@ from numbagraph.frontend.regions import (
     require_to_run,
     trace_region,
 )
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import plain
 from numbagraph.ir import shapes
@@ -144,6 +145,7 @@ class Sequences:
         return [Input(row_type(each), f"x{number}") for number, each in enumerate(self.values)]
 
 
+@for_users
 def scan(
     f: Function,
     init: Any,
@@ -310,6 +312,7 @@ def scan_with_lags(f: Function, init: Any, xs: Any, length: Any, lags: tuple[int
     return optree.tree_unflatten(spec, last), ys
 
 
+@for_users
 def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
     """``for i in range(lower, upper): val = body_fun(i, val)``, compiled as a loop.
 
@@ -356,6 +359,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any) -> Any:
         return result
 
 
+@for_users
 def map(f: Function, xs: Any) -> Any:
     """``f`` of each element along the first dimension, one after the other.
 
@@ -383,54 +387,7 @@ def map(f: Function, xs: Any) -> Any:
     return scan(lambda carry, x: (carry, function(x)), (), xs)[1]
 
 
-def associative_scan(fn: Function, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """The running combination of elements along an axis: ``y[0] = x[0]``, ``y[i] = fn(y[i - 1], x[i])``.
-
-    Parameters
-    ----------
-    fn : callable
-        ``fn(a, b)``, associative, of elements: arrays, or trees of them.
-    elems
-        An array with at least one element along ``axis``, or a tree of arrays of one length.
-    reverse : bool, optional
-        Whether to begin with the last element.
-    axis : int, optional
-        Along which the elements stand.
-
-    Returns
-    -------
-    tree
-        The results, like ``elems``. One after the other is computed: `jax.lax.associative_scan` combines them in
-        another order, and rounds otherwise.
-
-    Examples
-    --------
-    >>> import numpy as np, numbagraph
-    >>> numbagraph.associative_scan(np.maximum, np.array([1.0, 3.0, 2.0]))
-    array([1., 3., 3.])
-    """
-    if current_trace() is None:
-        make = lambda: lambda elems: associative_scan(fn, elems, reverse, axis)  # noqa: E731
-        return outside(fn, ("associative_scan", bool(reverse), axis), make)(elems)
-    leaves, spec = flatten(elems)
-    columns = [np.moveaxis(as_array(leaf), axis, 0) for leaf in leaves]
-    first = optree.tree_unflatten(spec, [column[-1 if reverse else 0] for column in columns])
-    others = optree.tree_unflatten(spec, [column[:-1] if reverse else column[1:] for column in columns])
-
-    def step(carried: Any, x: Any) -> tuple[Any, Any]:
-        result = as_traced(plain(fn))(carried, x)
-        return result, result
-
-    _, ys = scan(step, first, others, reverse=reverse)
-    pairs = zip(flatten(first)[0], flatten(ys)[0], strict=True)
-    parts = [[rows, one[None]] if reverse else [one[None], rows] for one, rows in pairs]
-    return optree.tree_unflatten(spec, [np.moveaxis(np.concatenate(each), 0, axis) for each in parts])
-
-
-def as_array(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, Tracer) else Tracer(as_value(to_value(leaf)))
-
-
+@for_users
 def while_loop(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     """``while cond_fun(val): val = body_fun(val)``, compiled as a loop.
 

@@ -17,6 +17,7 @@ from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.ordered import left_out
 from numbagraph.frontend.shared import unassigned
+from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
@@ -87,7 +88,8 @@ def axes_of(axes: Any, tree: Any, what: str) -> list[int | Unmapped]:
         found: list[Any] = flatten(tree)[1].flatten_up_to(whole)
     except ValueError as error:
         raise ValueError(
-            f"vmap: {what} must be an integer, None, or a tree of them like what it belongs to, not {axes!r}: {error}"
+            f"vmap: {what} must be an integer, None, or a tree of them like what it belongs to, not {axes!r}: "
+            f"{str(error).partition('; tuple: (')[0]}"
         ) from None
     for axis in found:
         if axis is not UNMAPPED and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
@@ -160,6 +162,7 @@ def vmap(fun: np.ufunc, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | No
 def vmap(
     fun: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None
 ) -> Transformed[P, R]: ...
+@for_users
 def vmap(fun: Function, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Transformed[..., Any]:
     """A function of batches that does for each element what ``fun`` does for one.
 

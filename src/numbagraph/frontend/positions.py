@@ -22,6 +22,8 @@ class Positions:
         if argnums is None:
             argnums = () if self.names else 0
         self.single = isinstance(argnums, int)
+        if isinstance(argnums, str) or not (self.single or all(isinstance(each, int) for each in argnums)):
+            raise TypeError(f"argnums takes the numbers of arguments, not {argnums!r}: argnames takes their names")
         self.numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     def take(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:

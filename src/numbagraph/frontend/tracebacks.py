@@ -30,9 +30,7 @@ def debugs() -> bool:
 def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
     """Leave frames of numbagraph out of an error's traceback, and the errors inside of it that it was made of."""
     if isinstance(error, TypeError) and "'list'" in str(error) and any(type(each) is list for each in arguments):
-        _note(
-            error, "A list is a tree of its elements here, as it is to Python: pass np.array of it to compute with it."
-        )
+        _note(error, OF_LISTS)
     if (
         isinstance(error, (TypeError, ValueError))
         and "Tracer" in str(error)
@@ -95,13 +93,16 @@ def _libraries(traceback: TracebackType | None) -> list[str | None]:
 
 
 def _of_users(traceback: TracebackType | None) -> TracebackType | None:
-    """The frames of a traceback that are not numbagraph's; nor NumPy's, where it is numbagraph that raised."""
+    """The frames of a traceback that are not numbagraph's, nor of Python's library on its behalf; nor NumPy's, where it
+    is numbagraph that raised."""
     libraries = _libraries(traceback)
     hidden = HARMLESS if libraries and libraries[-1] == OWN else {OWN}
     kept = []
+    is_own = False
     for library in libraries:
         assert traceback is not None
-        if library not in hidden:
+        is_own = library == OWN or (is_own and library == "Python")
+        if library not in hidden and not is_own:
             kept.append(traceback)
         traceback = traceback.tb_next
     found: TracebackType | None = None

@@ -48,6 +48,8 @@ class Transformed(Generic[P, R]):
     """
 
     def __init__(self, function: Callable[P, R], of: Function, again: Callable[[Function], Any]) -> None:
+        if not callable(of):
+            raise TypeError(f"{getattr(again, 'func', again).__name__} takes a function, not {of!r}")
         self.function = function
         self.of = of
         self.again = again

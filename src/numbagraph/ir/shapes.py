@@ -268,7 +268,7 @@ def broadcast_shapes(shapes: Sequence[Shape], subject: str) -> Shape:
 def normalise_axis(axis: int, ndim: int) -> int:
     """``axis`` counted from the right, so that it stays what it is when batch dimensions come on the left."""
     if not isinstance(axis, (int, np.integer)):
-        raise TypeError(f"an axis must be a static integer, not {axis!r}")
+        raise TypeError(f"an axis must be known before values, not {axis!r}: name it in static_argnames")
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(int(axis), ndim)
     return int(axis) - ndim if axis >= 0 else int(axis)

@@ -25,6 +25,18 @@ WEAK_TYPES: dict[np.dtype, type] = {BOOL: bool, INT64: int, FLOAT64: float, COMP
 """The Python type behind a weak scalar's dtype."""
 
 
+_INSTEAD = {
+    "O": ": x.astype(float) has the numbers, if all of its elements are numbers",
+    "U": ": pass numbers that stand for the texts, such as np.unique(x, return_inverse=True)[1]",
+    "M": ": pass numbers, (x - x[0]) / np.timedelta64(1, 's')",
+    "m": ": pass numbers, x / np.timedelta64(1, 's')",
+    "V": ": pass its fields, x['name']",
+    "f": ": x.astype(np.float32) or x.astype(np.float64) is",
+    "c": ": x.astype(np.complex128) is",
+}
+"""What to pass instead of arrays of other dtypes, by their kind."""
+
+
 def canonical_dtype(dtype: Any) -> np.dtype:
     """The supported native dtype equal to ``dtype``; raises ``TypeError`` when there is none.
 
@@ -35,7 +47,8 @@ def canonical_dtype(dtype: Any) -> np.dtype:
         return _CANONICAL[dtype.kind, dtype.itemsize]
     except KeyError:
         supported = ", ".join(str(supported) for supported in DTYPES)
-        raise TypeError(f"dtype {dtype} is not supported; the supported dtypes are {supported}") from None
+        instead = _INSTEAD.get(dtype.kind, "")
+        raise TypeError(f"dtype {dtype} is not supported{instead}; the supported dtypes are {supported}") from None
 
 
 def real_dtype(dtype: np.dtype) -> np.dtype:

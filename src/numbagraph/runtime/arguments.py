@@ -195,10 +195,12 @@ def as_array(leaf: object, name: str) -> np.ndarray:
     if isinstance(leaf, np.matrix):
         raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     is_numpy = isinstance(leaf, (np.ndarray, np.generic))
-    if not is_numpy and not hasattr(leaf, "__array__") and not hasattr(leaf, "__dlpack__"):
+    if isinstance(leaf, type) or not (is_numpy or hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")):
         advice = "name it in static_argnames if the function should be compiled for its value"
         if name == "self":
             advice = "let graph_jit be the outermost decorator of a method; its argument after self is argnums=1"
+        elif hasattr(leaf, "__float__") and not isinstance(leaf, type):
+            advice = "pass float(...) of it"
         raise TypeError(
             f"argument {name} is of type {type(leaf).__name__}, which is not an array, a number or a pytree of them: "
             f"{advice}"

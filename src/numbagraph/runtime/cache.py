@@ -112,7 +112,7 @@ class DiskCache:
     def entries(self) -> list[tuple[str, int]]:
         """The path and the size of each file that is the cache's."""
         found: list[tuple[str, int]] = []
-        with contextlib.suppress(FileNotFoundError), os.scandir(self.directory) as files:
+        with contextlib.suppress(OSError), os.scandir(self.directory) as files:
             for file in files:
                 with contextlib.suppress(FileNotFoundError):
                     if file.name.endswith((_ENTRY_SUFFIX, _UNFINISHED_SUFFIX)):
