@@ -42,6 +42,12 @@ def test_address():
     assert run(W, W[:2]) == 1
 
 
+def test_callers_from_c_pass_contiguous_arrays():
+    table = RNG.normal(size=(4, 6))
+    address = total.address(table)
+    assert all(address == total.address(each) for each in (table[:, 1:], table[::2], table.T, table[:, ::-1]))
+
+
 def test_address_passes_numbers_by_value():
     function = numbagraph.graph_jit(lambda flag, integer, z, half: (np.where(flag, integer, -integer), z * half))
     call = prototype(FLAG, LENGTH, VALUE, VALUE, ctypes.c_float, ADDRESS, ADDRESS)

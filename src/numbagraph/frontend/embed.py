@@ -77,7 +77,7 @@ def with_ones(layout: Leaf, one: bool | None) -> Leaf:
 
 def c_layout(layout: Leaf) -> Leaf:
     """How a caller from C passes what a caller from Python passes with ``layout``."""
-    return with_ones(replace(layout, contiguous=True, fortran=False), None) if isinstance(layout, ArrayLeaf) else layout
+    return ArrayLeaf(layout.dtype, (None,) * layout.ndim) if isinstance(layout, ArrayLeaf) else layout
 
 
 def specialise(traced: Traced, name: str) -> Specialisation:
