@@ -37,7 +37,6 @@ LAYERS = (
     "numpy",
     "random",
     "errors",
-    "doctor",
     "__main__",
     # Names of before, for pickles and programs.
     "bound_methods",

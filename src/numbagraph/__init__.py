@@ -88,7 +88,7 @@ __all__ = [
     "while_loop",
 ]
 
-_LATER = ("doctor", "jax_bridge", "pymc_bridge", "random", "testing")
+_LATER = ("jax_bridge", "pymc_bridge", "random", "testing")
 """Modules that are imported when they are used, since some import other libraries."""
 
 _FUNCTIONS_LATER = {"profile": "numbagraph.frontend.profiling"}
