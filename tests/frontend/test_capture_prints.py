@@ -1,5 +1,8 @@
 """What functions print in loops and branches is what Python prints."""
 
+import logging
+import warnings
+
 import numpy as np
 import pytest
 
@@ -112,3 +115,33 @@ def test_what_cannot_be_printed_is_refused(capsys):
             ng.graph_jit(function)(X)
         assert "test_capture_prints" in str(caught.value)
     assert capsys.readouterr().out == ""
+
+
+def test_warnings_and_logs_are_those_of_the_branch_that_is_taken(caplog):
+    logger = logging.getLogger("tests.prints")
+
+    def checked(x):
+        if np.any(x > 1):
+            warnings.warn(f"up to {x.max():.2f}", RuntimeWarning, stacklevel=2)
+        for i, v in enumerate(x):
+            if v > 5:
+                logger.warning("element %s is %.1f", i, v)
+            elif v < -5:
+                logging.error(f"element {i} is {v:.2f}")  # noqa: G004, LOG015
+        return 2 * x
+
+    compiled = ng.graph_jit(checked)
+    for x in (np.zeros(3), np.array([0.0, 2.0, 6.0]), np.array([-6.0, 1.0]), np.array([7.0, 8.0]), np.zeros(1)):
+        seen = []
+        for function in (checked, compiled):
+            caplog.clear()
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                np.testing.assert_array_equal(function(x), 2 * x)
+            seen.append(([(str(each.message), each.category) for each in warned], caplog.record_tuples))
+        assert seen[0] == seen[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(compiled(np.zeros(2)), np.zeros(2))
+        with pytest.raises(RuntimeWarning, match=r"up to 3\.00"):
+            compiled(np.array([3.0, 0.0]))

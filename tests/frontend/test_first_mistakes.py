@@ -1,5 +1,6 @@
 """Mistakes of a first day: what an error says, and that its last frame is the user's."""
 
+import functools
 import statistics
 import traceback
 from decimal import Decimal
@@ -97,6 +98,26 @@ def test_a_mistake(mistake, monkeypatch):
     assert not any(each.startswith(str(Path(ng.__file__).parent)) for each in frames)
     if kind.__module__.startswith("numbagraph"):
         assert type(caught.value).__module__ == "numbagraph.errors"
+
+
+class Result:
+    def __init__(self, x):
+        self.x = x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [Result, lambda x: (x, [Result(2 * x)]), lambda x: lambda y: x + y, lambda x: functools.partial(np.add, x)],
+    ids=["object", "tree", "closure", "partial"],
+)
+def test_objects_that_hold_traced_arrays_are_no_results(function):
+    with pytest.raises(errors.TraceError, match=r"returns a \w+ that holds traced arrays.*make it outside"):
+        graph_jit(function)(X)
+
+
+def test_objects_that_hold_none_are_results():
+    kept = Result(X)
+    assert graph_jit(lambda x: (x, kept))(1.0)[1] is kept
 
 
 def test_another_library_asks_for_values():

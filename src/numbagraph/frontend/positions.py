@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from numbagraph.frontend.transformed import Function
 from numbagraph.runtime.arguments import flatten
 
@@ -22,9 +24,9 @@ class Positions:
         if argnums is None:
             argnums = () if self.names else 0
         self.single = isinstance(argnums, int)
-        if isinstance(argnums, str) or not (self.single or all(isinstance(each, int) for each in argnums)):
-            raise TypeError(f"argnums takes the numbers of arguments, not {argnums!r}: argnames takes their names")
         self.numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        if not all(isinstance(each, (int, np.integer)) for each in self.numbers):
+            raise TypeError(f"argnums takes the numbers of arguments, not {argnums!r}: argnames takes their names")
 
     def take(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         name = getattr(self.function, "__name__", "the function")

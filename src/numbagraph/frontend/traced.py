@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.sparse_trees import whole
 from numbagraph.frontend.tracing import Tracer, input_shape, to_value
+from numbagraph.frontend.user_code import entries_of
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.graph import Graph
@@ -27,6 +30,7 @@ from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten, refuse_labelled_and_lazy
+from numbagraph.runtime.guards import read
 from numbagraph.runtime.specialise import Specialisation
 
 
@@ -251,6 +255,11 @@ def collect_outputs(
                 f"{described} returns a {type(leaf).__name__}, which is used up by whoever takes what it holds: a "
                 f"compiled function runs in Python once, so each call would give the same one. Return a list or a tuple"
             )
+        if not isinstance(leaf, Tracer) and any(isinstance(each, Tracer) for each in held_by(leaf)):
+            raise TraceError(
+                f"{described} returns a {type(leaf).__name__} that holds traced arrays, which mean nothing outside: "
+                f"return the arrays, and make it outside; dataclasses and classes that optree knows are trees of arrays"
+            )
     targets = {id(tracers[number]) for number in changed}
     new = [leaf for leaf in leaves if isinstance(leaf, Tracer) and id(leaf) not in targets]
     last = {id(tracers[number]): slot for slot, number in enumerate(changed, len(new))}
@@ -261,6 +270,17 @@ def collect_outputs(
     static = tuple(None if isinstance(leaf, Tracer) else own_copy(leaf) for leaf in leaves)
     values = tuple(to_value(leaf) for leaf in [*new, *(tracers[number] for number in changed)])
     return values, Outputs(spec, slots, static, len(values), changed)
+
+
+def held_by(leaf: Any) -> list[Any]:
+    """What an object holds as far as it can be told: attributes, variables of a function, arguments of a partial."""
+    if isinstance(leaf, FunctionType):
+        return [read(each, None) for each in leaf.__closure__ or ()]
+    if isinstance(leaf, functools.partial):
+        return [leaf.func, *leaf.args, *leaf.keywords.values()]
+    if isinstance(leaf, MethodType):
+        return [leaf.__self__]
+    return list((entries_of(leaf) or {}).values())
 
 
 def own_copy(leaf: Any) -> Any:

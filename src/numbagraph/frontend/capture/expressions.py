@@ -266,7 +266,7 @@ class Expressions(ast.NodeTransformer):
                 self.generic_visit(node)
                 return node
         generators = [each for each in (*node.args, *(each.value for each in node.keywords)) if is_generator(each)]
-        is_print = isinstance(node.func, ast.Name) and node.func.id == "print"
+        is_print = spelling(node.func) in WRITERS
         visit = self.text if is_print else self.visit
         node.args = [self.generator(each) if is_generator(each) else visit(each) for each in node.args]
         for keyword in node.keywords:
@@ -357,6 +357,15 @@ class Expressions(ast.NodeTransformer):
             if "lineno" in each._attributes and not hasattr(each, "lineno"):
                 ast.copy_location(each, old)
         return new
+
+
+WRITERS = ("print", "warn", "debug", "info", "warning", "error", "critical", "exception")
+"""Functions to which texts of traced values are given, as they are called (`numbagraph.frontend.capture.printing`)."""
+
+
+def spelling(function: ast.expr) -> str | None:
+    """The last name of a function that is called."""
+    return getattr(function, "id", None) or getattr(function, "attr", None)
 
 
 def is_generator(node: ast.AST) -> TypeGuard[ast.GeneratorExp]:

@@ -47,7 +47,7 @@ from numbagraph.frontend.capture.possibly import (
     required_in,
     settled_in,
 )
-from numbagraph.frontend.capture.printing import printing
+from numbagraph.frontend.capture.printing import writing
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.texts import ChosenText, chosen_text, with_text
 from numbagraph.frontend.capture.yielding import generator, has_ended
@@ -199,8 +199,8 @@ def call(function: Any) -> Any:
     if current_trace() is None:
         return function
     function = required(function)
-    if function is print:
-        return printing
+    if (written := writing(function)) is not None:
+        return written
     found = consumer(function, call) or replacement(function)
     if found is not None:
         return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
