@@ -66,18 +66,16 @@ def reduction(
         value = convert(value, accumulator(value.dtype) if dtype is None else canonical_dtype(dtype))
         axes = reduced_axes(value, options.get("axis"), several=not reducer.positional)
         where = options.get("where", True)
-        if empty is not None and initial is None:
-            require_elements(value, axes, empty)
+        without = empty or f"zero-size array to reduction operation {name} which has no identity"
+        if initial is None and (empty is not None or "initial" in options):
+            require_elements(value, axes, without)
             if where is not True:
                 raise ValueError(f"{name} has no identity, so a where mask needs initial= as well")
         if where is not True:
             value = selected(value, where, constant(reducer.identity_of(value.dtype), dtype=value.dtype))
         reduced = op.bind(value, axes=axes) if axes else of_one(reducer, value)
         if initial is not None and join is not None:
-            start = written(initial, value.dtype, alone=True)
-            if start.ndim:
-                raise ValueError(f"initial= of {name} is one number, not an array")
-            reduced = registry[join](reduced, start)
+            reduced = registry[join](reduced, start_of(initial, value.dtype))
         kept = axes and options.get("keepdims")
         return registry["expand_dims"].bind(reduced, axes=axes) if kept else scalar_result(reduced)
 
@@ -146,6 +144,18 @@ def reduced_axes(value: Value, axis: Any, *, several: bool = True) -> tuple[int,
     if not value.ndim and isinstance(axis, int) and axis in (0, -1):
         return ()
     return shapes.normalise_axes(axis, value.ndim)
+
+
+def start_of(initial: Any, dtype: np.dtype) -> Value:
+    """What a reduction begins with: a number of its dtype."""
+    if isinstance(initial, float) and dtype.kind in "iu":
+        initial = int(initial)  # raises for what no integer is
+    value = as_value(initial)
+    if value.ndim:
+        raise ValueError(f"initial= is one number, not {value.type}")
+    if value.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"initial= must be a number that {dtype} can hold, not {value.type}")
+    return written(initial, dtype, alone=True)
 
 
 def require_elements(value: Value, axes: tuple[int, ...], subject: str) -> None:

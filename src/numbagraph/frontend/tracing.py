@@ -20,12 +20,11 @@ from numbagraph.frontend.refusals import unsupported
 from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.ufuncs import of_ufunc
 from numbagraph.frontend.unknown import Unknown
-from numbagraph.frontend.writers import WRITERS, Named, target_of, write_under_mask
+from numbagraph.frontend.writers import WRITERS, Named, reduction_dtype, target_of, write_into, write_under_mask
 from numbagraph.ir import shapes
-from numbagraph.ir.op import is_elementwise, load, registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
-from numbagraph.ops.shape import broadcast_value
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 
 
@@ -81,7 +80,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call an op (or a function of values) on tracers and whatever NumPy users mix with them."""
     out = kwargs.pop("out", None)
     if out is not None:
-        return write_into(out, function, args, kwargs)
+        return write_into(out, function, args, named_values(kwargs))
     source = user_source()
     with at_source(source):
         try:
@@ -143,20 +142,6 @@ def for_reading(view: Tracer, operand: Any) -> Tracer:
     view = new_view(view.value, view, lambda value: value) if view is operand else view
     view._foreign = view._foreign or layouts.READ_ONLY
     return view
-
-
-def write_into(out: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tracer:
-    """What ``out=`` asks for: the result of a call becomes what another array holds."""
-    name = getattr(function, "name", getattr(function, "__name__", str(function)))
-    target = target_of(out, name)
-    options = named_values(kwargs)
-    broadcasts = is_elementwise(getattr(function, "stands_for", function))
-
-    def written(own: Value, *values: Any) -> Any:
-        result = function(*values, **options)
-        return broadcast_value(result, own.shape) if broadcasts else result
-
-    return target._rebind(Named(name, written), *args)
 
 
 def gives_view(key: Any) -> bool:
@@ -466,14 +451,21 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         composed = Named(f"{ufunc.__name__}.{method}", load("numbagraph.frontend.ufunc_methods:call_method"))
         if out is None or method == "at":
             return composed(ufunc, method, *inputs, **kwargs)
-        return write_into(out, registry["asarray"], (composed(ufunc, method, *inputs, **kwargs),), {})
-    if out is not None and kwargs.get("where", True) is not True:
+        if method != "outer" and kwargs.get("dtype") is None:
+            own = target_of(out, composed.name).dtype
+            kwargs["dtype"] = reduction_dtype(ufunc, own, inputs[0].dtype)
+        casting = "same_kind" if method == "outer" else "unsafe"
+        return write_into(out, registry["asarray"], (composed(ufunc, method, *inputs, **kwargs),), {}, casting)
+    casting = kwargs.get("casting", "same_kind")
+    stands_for = ufunc if method == "__call__" else (ufunc, method)
+    if out is not None and kwargs.get("where", True) is not True and method == "__call__":
         where = kwargs.pop("where")
         function = Named(ufunc.__name__, lambda *values: of_ufunc(ufunc, method, values, named_values(kwargs)))
-        return write_under_mask(out, function, where, inputs)
-    stands_for = ufunc if method == "__call__" else None
-    function = Named(ufunc.__name__, lambda *values: of_ufunc(ufunc, method, values, named_values(kwargs)), stands_for)
-    return apply(function, *inputs, out=out)
+        return write_under_mask(out, function, where, inputs, casting)
+    function = Named(ufunc.__name__, lambda *values, **named: of_ufunc(ufunc, method, values, named), stands_for)
+    if out is not None:
+        return write_into(out, function, inputs, named_values(kwargs), casting)
+    return apply(function, *inputs, **kwargs)
 
 
 def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

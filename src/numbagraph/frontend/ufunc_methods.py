@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from numbagraph.blockwise.reduction import start_of
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, assigned_key, to_value, user_source
 from numbagraph.frontend.ufuncs import loop_dtype
@@ -58,7 +59,7 @@ def reduced_axes(ufunc: np.ufunc, array: Any, axis: Any) -> tuple[int, ...]:
     if not array.ndim and axis in (0, -1):
         return ()
     axes = tuple(range(array.ndim)) if axis is None else normalize_axis_tuple(axis, array.ndim)
-    if len(axes) > 1 and ufunc.identity is None:
+    if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
         text = f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
         raise ValueError(text)
     return axes
@@ -79,18 +80,18 @@ def reduce(
     axis: Any = 0,
     dtype: Any = None,
     keepdims: bool = False,
-    initial: Any = None,
+    initial: Any = np._NoValue,
     where: Any = True,
 ) -> Any:
     given = as_array(array)
     axes = reduced_axes(ufunc, given, axis)
     rows = rows_of(given.astype(loop_dtype(ufunc, given.dtype) if dtype is None else dtype, copy=False), axes)
-    initial = ufunc.identity if initial is None else initial
+    initial = ufunc.identity if initial is np._NoValue else initial
     if initial is None:
         shapes.require(shapes.compare("greater", rows.value.shape[0], 0), no_identity(ufunc, where), ValueError)
         first, start = rows[0], 1
     else:
-        first, start = np.zeros_like(first_of(rows)) + np.asarray(initial).astype(rows.dtype), 0
+        first, start = np.full_like(first_of(rows), Tracer(start_of(to_value(initial), rows.dtype))), 0
     if where is True:
         total = fori_loop(start, rows.shape[0], lambda i, so_far: ufunc(so_far, rows[i]), first)
     elif initial is None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.promotion import as_value
+from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.unknown import Unknown
-from numbagraph.ir.op import load
+from numbagraph.ir.op import is_elementwise, load
 from numbagraph.ir.values import Value
 from numbagraph.ops import masks
+from numbagraph.ops.shape import broadcast_value
 
 
 class Named:
@@ -42,13 +43,58 @@ def target_of(out: Any, name: str) -> Any:
     return target
 
 
-def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, ...]) -> Any:
+def write_under_mask(out: Any, function: Named, where: Any, inputs: tuple[Any, ...], casting: str) -> Any:
     """What ``out=`` and ``where=`` of a ufunc ask for."""
 
     def written(own: Value, where: Any, *values: Any) -> Value:
-        return masks.computed_under(own, where, function, [as_value(each) for each in values])
+        return masks.computed_under(own, where, function, [as_value(each) for each in values], casting)
 
     return target_of(out, function.name)._rebind(Named(function.name, written), where, *inputs)
+
+
+def write_into(
+    out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], casting: str = "same_kind"
+) -> Any:
+    """What ``out=`` asks for: the result of a call becomes what another array holds."""
+    name = getattr(function, "name", getattr(function, "__name__", str(function)))
+    stands_for = getattr(function, "stands_for", function)
+    broadcasts, ufunc = is_elementwise(stands_for), ufunc_of_reduction(name, stands_for)
+
+    def written(own: Value, *values: Any) -> Any:
+        if ufunc is not None and options.get("dtype") is None:
+            values = (in_dtype_of_both(own, as_value(values[0]), ufunc), *values[1:])
+        result = function(*values, **options)
+        if casting == "unsafe" or ufunc is not None or name in CAST_INTO:
+            result = convert(as_value(result), own.dtype)
+        return broadcast_value(result, own.shape) if broadcasts else result
+
+    return target_of(out, name)._rebind(Named(name, written), *args)
+
+
+CAST_INTO = frozenset("all any nanmax nanmean nanmin nanstd nanvar std var".split())
+"""Functions that write results of whatever dtype into ``out=``, besides those that a ufunc reduces."""
+
+REDUCTIONS = {
+    **dict.fromkeys(("cumsum", "mean", "nancumsum", "nansum", "sum"), np.add),
+    **dict.fromkeys(("cumprod", "nancumprod", "nanprod", "prod"), np.multiply),
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+def ufunc_of_reduction(name: str, stands_for: Any) -> np.ufunc | None:
+    """The ufunc by which a function combines elements; a method of a ufunc is said to stand for (ufunc, method)."""
+    return stands_for[0] if isinstance(stands_for, tuple) else REDUCTIONS.get(name)
+
+
+def in_dtype_of_both(own: Value, operand: Value, ufunc: np.ufunc) -> Value:
+    """What a reduction with ``out=`` combines: elements of the dtype that the ufunc's loop has for those of the array
+    and of what is written into."""
+    return convert(operand, reduction_dtype(ufunc, own.dtype, operand.dtype))
+
+
+def reduction_dtype(ufunc: np.ufunc, own: np.dtype, operand: np.dtype) -> np.dtype:
+    return np.dtype(ufunc.resolve_dtypes((own, operand, None), casting="unsafe", reduction=True)[1])
 
 
 def written(name: str, write: Callable[..., Value], array: Any, *args: Any) -> None:

@@ -237,13 +237,15 @@ def mask_of(where: Any) -> Value:
     return mask
 
 
-def computed_under(own: Value, where: Any, function: Callable[..., Value], operands: Sequence[Value]) -> Value:
+def computed_under(
+    own: Value, where: Any, function: Callable[..., Value], operands: Sequence[Value], casting: str = "same_kind"
+) -> Value:
     """What a ufunc with ``out=own`` and ``where=`` makes of ``own``: it computes what the mask selects, and no more."""
     mask = broadcast_value(mask_of(where), own.shape)
     if not own.ndim:
-        return registry["where"](mask, casted(function(*operands), own.dtype, "same_kind", "out="), own)
+        return registry["where"](mask, casted(function(*operands), own.dtype, casting, "out="), own)
     chosen = [selected(broadcast_value(each, own.shape), mask, 0) if each.ndim else each for each in operands]
-    return put_selected(own, mask, casted(function(*chosen), own.dtype, "same_kind", "out="), 0)
+    return put_selected(own, mask, casted(function(*chosen), own.dtype, casting, "out="), 0)
 
 
 def put_mask(own: Value, mask: Any, values: Any) -> Value:
