@@ -6,6 +6,5 @@ array for its own.
 
 from numbagraph.frontend.namespaces import Namespace
 
-# What makes arrays of lengths alone is NumPy's own.
-_namespace = Namespace(__name__, "numpy.fft", plain="fftfreq rfftfreq")
+_namespace = Namespace(__name__, "numpy.fft")
 __getattr__, __dir__ = _namespace.find, _namespace.names

@@ -97,3 +97,30 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     rows = np.moveaxis(array, axis, 0)
     (count, *_) = known_shape(rows.value, "unstack")
     return tuple(rows[number] for number in range(count))
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """`numpy.polyval`: Horner's scheme, as a loop where the number of coefficients is not known."""
+    coefficients, at = array_of(p), array_of(x)
+    if not coefficients.ndim or isinstance(shapes.resolve(coefficients.value.shape[0]), int):
+        return apply(registry["polyval"], coefficients, at)
+    dtype = np.result_type(coefficients.dtype, at.dtype)
+    start = np.zeros_like(at, dtype=dtype)
+    if coefficients.ndim > 1:
+        start = start + np.zeros_like(coefficients[:1].sum(axis=0), dtype=dtype)
+    return fori_loop(0, coefficients.shape[0], lambda k, so_far: so_far * at + coefficients[k], start)
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """`numpy.ix_`: each sequence along an axis of its own."""
+    found = []
+    for number, each in enumerate(args):
+        array = array_of(each)
+        if array.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if array.dtype.kind == "b":
+            (array,) = np.nonzero(array)
+        elif not isinstance(each, Tracer) and not array.size:
+            array = array.astype(np.intp)
+        found.append(np.expand_dims(array, [axis for axis in range(len(args)) if axis != number]))
+    return tuple(found)

@@ -27,12 +27,12 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def is_from_scipy(error: Exception) -> bool:
-    """Whether a function of SciPy's has raised an error. Its own functions may want more of an array than a traced one
-    has, and in converted code others may stand for them."""
+def is_from_library(error: Exception) -> bool:
+    """Whether a function of NumPy's or SciPy's has raised an error. Their own functions may want more of an array or a
+    length than a traced one has, and in converted code others may stand for them."""
     place = error.__traceback__
     while place is not None:
-        if str(place.tb_frame.f_globals.get("__name__", "")).startswith("scipy."):
+        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(("numpy.", "scipy.")):
             return True
         place = place.tb_next
     return False
@@ -78,7 +78,7 @@ class Conversion:
             raise
         except Exception as error:
             compiled_by_numba = type(error).__module__.startswith("numba.")
-            if active.refusals == refusals and not compiled_by_numba and not is_from_scipy(error):
+            if active.refusals == refusals and not compiled_by_numba and not is_from_library(error):
                 raise
             return self._converted(make, error)
         return found if active.refusals == refusals else self._converted(make, active.refusal)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import load, numpy_function, registry
 from numbagraph.ir.values import Op, Unsupported
@@ -29,6 +30,9 @@ class Function:
             return (numpy_function(self.op) or self.op.reference)(*args, **kwargs)
         if len(args) > 1 and isinstance(ufunc := numpy_function(self.op), np.ufunc) and len(args) > ufunc.nin:
             args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
+        function = original(self.op)
+        if function in COMPOSED:
+            return load(f"numbagraph.frontend.{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
         return apply(self.op, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

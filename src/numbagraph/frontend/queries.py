@@ -17,6 +17,9 @@ COMPOSED = {
     np.poly: "assembled",
     np.polydiv: "assembled",
     np.roots: "assembled",
+    np.ix_: "assembled",
+    np.polyval: "assembled",
+    np.polynomial.polynomial.polyval: "series",
 }
 """What is written in other functions of tracers, by the module here that has a function of its name."""
 if hasattr(np, "unstack"):  # NumPy 2.1

@@ -69,7 +69,8 @@ DEFERRED = {
     "elliptic": "agm ellipe ellipeinc ellipj ellipk ellipkinc ellipkm1 elliprc elliprd elliprf elliprg elliprj",
     "fourier": (
         "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft "
-        "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fourier_columns fourier_rows "
+        "fft.fftfreq fft.rfftfreq fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn "
+        "fourier_columns fourier_rows "
         "half_fourier_columns half_fourier_rows inverse_half_fourier_columns inverse_half_fourier_rows"
     ),
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
@@ -89,7 +90,10 @@ DEFERRED = {
         "chebval hermeval hermval lagval legval polyadd polyder polyfit polyint polymul polynomial_value polysub "
         "polyval vander"
     ),
-    "positions": "diag_indices_from ravel_multi_index tril_indices_from triu_indices_from unravel_index",
+    "positions": (
+        "diag_indices diag_indices_from ravel_multi_index tril_indices tril_indices_from triu_indices "
+        "triu_indices_from unravel_index"
+    ),
     "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
     "random": (
         "draws.integers_bool draws.integers_int16 draws.integers_int32 draws.integers_int64 draws.integers_int8 "

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import FLOAT64, canonical_dtype
+from numbagraph.ir.types import FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import equal, greater, isnan, less, logical_and, maximum, minimum
@@ -101,7 +102,7 @@ def one_sided(value: Value, axis: int, steps: Sequence[Value], direction: int) -
     keys = [slice(number, number + 1 or None) for number in numbers[: len(steps) + 1]]
     first, second, *third = slices(value, axis, *keys)
     if not third:
-        return direction * (second - first) / steps[0]
+        return (second - first if direction > 0 else first - second) / steps[0]
     near, far = steps
     total = near + far
     coefficients = (-(2.0 * near + far) / (near * total), total / (near * far), -near / (far * total))
@@ -204,7 +205,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         at, points, values = periodic(at, points, values, period)
         left = right = None
-    return interpolated(at, points, values, left, right)
+    return scalar_result(interpolated(at, points, values, left, right))
 
 
 def periodic(at: Value, points: Value, values: Value, period: Any) -> tuple[Value, Value, Value]:
@@ -250,6 +251,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
     value = as_strong(p)
     axis = shapes.normalise_axis(axis, value.ndim)
     length = as_value(period)
+    value = convert(value, INT64) if value.dtype.kind == "b" else value
     jumps = diff(value, axis=axis)
     own = jumps.dtype if length.type.weak and (jumps.dtype.kind == "f" or length.dtype.kind != "f") else length.dtype
     wanted = np.result_type(jumps.dtype, own)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise import lowering
+from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import batch_unary, decomposition, draw, view
 from numbagraph.blockwise.lengths import as_extent, as_length, as_shape
 from numbagraph.blockwise.lowering import Index
@@ -202,7 +203,7 @@ def linspace(
     result = convert(registry["floor"](result) if wanted.kind in "iu" else result, wanted)
     if axis != 0:
         result = registry["moveaxis"](result, 0, axis)
-    return (result, registry["where"](shapes.as_value(steps) > 0, step, np.nan)) if retstep else result
+    return (result, scalar_result(registry["where"](shapes.as_value(steps) > 0, step, np.nan))) if retstep else result
 
 
 @decomposition(np.eye, samples=lambda rng, dtype: [(4, 3, 1, dtype), (3, 5, -1, dtype), (3,)])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition, draw
-from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.intrinsics import fourier
 from numbagraph.ir import shapes
@@ -20,8 +20,8 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.arithmetic import conjugate
-from numbagraph.ops.comparison import equal, logical_or
-from numbagraph.ops.creation import filled, iota, number_as
+from numbagraph.ops.comparison import equal, less, logical_or
+from numbagraph.ops.creation import filled, iota, number_as, require_cpu
 from numbagraph.ops.joining import roll
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, reshape_value
@@ -271,6 +271,25 @@ def declare_named(name: str, function: Callable[..., Value], samples: Callable[.
 def declare(name: str, function: Callable[..., Value], kinds: str = "biufc") -> Op:
     """Declare a function of one axis."""
     return declare_named(name, function, samples(kinds), 512)
+
+
+@decomposition(np.fft.fftfreq, name="fft.fftfreq", samples=lambda rng, dtype: [(6,), (7, 0.5)], ulp=2)
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Value:
+    require_cpu(device)
+    numbers, size = iota(as_length(n)), shapes.as_value(as_length(n))
+    return where(less(numbers, (size + 1) // 2), numbers, numbers - size) * step_of_frequencies(size, d)
+
+
+@decomposition(np.fft.rfftfreq, name="fft.rfftfreq", samples=lambda rng, dtype: [(6,), (7, 0.5)], ulp=2)
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Value:
+    require_cpu(device)
+    size = shapes.as_value(as_length(n))
+    return iota(as_length(size // 2 + 1)) * step_of_frequencies(size, d)
+
+
+def step_of_frequencies(size: Value, d: Any) -> Value:
+    spacing = as_value(d)
+    return 1.0 / (convert(size, spacing.dtype if spacing.dtype.kind in "fc" else FLOAT64) * spacing)
 
 
 def refuse_out(out: Any) -> None:

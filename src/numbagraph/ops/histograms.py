@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import Keywords, decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, as_length
-from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64
@@ -78,7 +79,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Value:
     ascending = searchsorted(edges, value, "left" if right else "right")
     length = shapes.as_value(edges.shape[0])
     descending = length - searchsorted(edges[::-1], value, "left" if right else "right")
-    return where(is_up, ascending, descending)
+    return scalar_result(where(is_up, ascending, descending))
 
 
 def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value:
@@ -208,7 +209,10 @@ def histogram(
 
 def numbers_of(a: Any) -> Value:
     """The elements; truth values count as 0 and 1."""
-    value = ravel(as_strong(a))
+    return as_numbers(ravel(as_strong(a)))
+
+
+def as_numbers(value: Value) -> Value:
     return convert(value, np.dtype(np.uint8)) if value.dtype.kind == "b" else value
 
 
@@ -243,9 +247,9 @@ def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Value, tuple[Value, ...]]:
     if isinstance(sample, (tuple, list)):
-        columns = [as_strong(each) for each in sample]
+        columns = list(promote(common_rule(), [numbers_of(each) for each in sample]))
     else:
-        value = as_strong(sample)
+        value = as_numbers(as_strong(sample))
         value = value if value.ndim > 1 else value[:, None]
         count = len(bins) if isinstance(bins, (tuple, list)) else shapes.resolve(value.shape[1])
         if not isinstance(count, int):
@@ -259,7 +263,6 @@ def histogramdd(
     each_range = [None] * len(columns) if range is None else list(range)
     each = zip(columns, each_bins, each_range, strict=True)
     edges = [edges_of([column], bins, asked, "histogramdd") for column, bins, asked in each]
-    edges = [each if each.dtype.kind == "f" else convert(each, FLOAT64) for each in edges]
     placed = [bin_of(*each) for each in zip(columns, edges, strict=True)]
     inside = placed[0][1]
     for _, other in placed[1:]:
@@ -284,6 +287,6 @@ def histogram2d(
 ) -> tuple[Value, Value, Value]:
     given = as_value(bins) if not isinstance(bins, (tuple, list)) or len(bins) != 2 else None
     both = [bins, bins] if given is not None else bins
-    found: Any = histogramdd([as_strong(x), as_strong(y)], both, range, density, weights)
+    found: Any = histogramdd([x, y], both, range, density, weights)
     counts, edges = found
     return counts, *edges

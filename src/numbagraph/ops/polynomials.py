@@ -82,15 +82,10 @@ def polyval(p: Any, x: Any) -> Value:
 
 
 def power_series(x: Value, series: Value) -> Value:
-    """The sum of powers, the lowest first: Horner's scheme where the number of coefficients is known."""
+    """The sum of powers, the lowest first, by Horner's scheme."""
     length = shapes.resolve(series.shape[0])
-    if isinstance(length, int):
-        return horner(x, series, length)
-    steps = expand_at(x, (x.ndim,)) ** iota(length)
-    return sum(steps * series, -1, dtype=np.result_type(x.dtype, series.dtype))
-
-
-def horner(x: Value, series: Value, length: int) -> Value:
+    if not isinstance(length, int):
+        raise TypeError("polyval: the number of coefficients must be known here: call NumPy's own function")
     result = zeros_like(x)
     for number in reversed(range(length)):
         result = result * x + series[number]

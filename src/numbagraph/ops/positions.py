@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
-from numbagraph.blockwise.lengths import as_shape
+from numbagraph.blockwise.lengths import as_length, as_shape
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Extent, Value
+from numbagraph.ir.values import Extent, Value, constant
 from numbagraph.ops.comparison import greater_equal, less, logical_and, maximum, minimum
 from numbagraph.ops.creation import iota, tri
 from numbagraph.ops.selecting import nonzero
@@ -117,14 +117,39 @@ def diag_indices_from(arr: Any) -> tuple[Value, ...]:
     return tuple(iota(value.shape[0]) for _ in range(value.ndim))
 
 
+@decomposition(np.diag_indices, samples=lambda rng, dtype: [(3,), (4, 3)])
+def diag_indices(n: Any, ndim: int = 2) -> tuple[Value, ...]:
+    return tuple(iota(as_length(n)) for _ in range(ndim))
+
+
+@decomposition(np.tril_indices, samples=lambda rng, dtype: [(3,), (4, 1), (3, -1, 5)])
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return known_places(np.tril_indices, n, k, m) or nonzero(tri(n, m, k=k, dtype=bool))
+
+
+@decomposition(np.triu_indices, samples=lambda rng, dtype: [(3,), (4, 1), (3, -1, 5)])
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    outside = tri(n, m, k=as_value(k) - 1, dtype=bool)
+    return known_places(np.triu_indices, n, k, m) or nonzero(registry["logical_not"](outside))
+
+
+def known_places(function: Any, n: Any, k: Any, m: Any) -> tuple[Value, ...] | None:
+    """The places of a triangle of which all lengths are Python's: constants."""
+    if not all(isinstance(each, int) for each in (n, k, n if m is None else m)):
+        return None
+    return tuple(map(constant, function(n, k, m)))
+
+
 @decomposition(np.tril_indices_from, samples=wide)
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
-    return nonzero(tri(*matrix_shape(arr), k=k, dtype=bool))
+    rows, columns = matrix_shape(arr)
+    return tril_indices(rows, k, columns)
 
 
 @decomposition(np.triu_indices_from, samples=wide)
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
-    return nonzero(registry["logical_not"](tri(*matrix_shape(arr), k=as_value(k) - 1, dtype=bool)))
+    rows, columns = matrix_shape(arr)
+    return triu_indices(rows, k, columns)
 
 
 def matrix_shape(arr: Any) -> shapes.Shape:

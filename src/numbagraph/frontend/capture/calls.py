@@ -104,7 +104,8 @@ def total(iterable: Any, start: Any = 0) -> Any:
         if isinstance(iterable, Stacked) and iterable.kept.are_pythons and array.dtype.kind == "i":
             size = registry["absolute"](registry["sum"](registry["cast"](array.value, FLOAT64)))
             shapes.require(registry["less"](size, 2.0**63), OVERFLOW, OverflowError)
-        return as_element(np.sum(array, axis=0), iterable) + start if array.ndim else sum(array)
+        whole = None if array.dtype.kind == "b" or array is not iterable else array.dtype
+        return as_element(np.sum(array, axis=0, dtype=whole), iterable) + start if array.ndim else sum(array)
     return sum(list(iterable), start)
 
 
@@ -278,7 +279,7 @@ def with_arrays(*trees: Any) -> Any:
 def as_numpy_array(python: Function) -> Function:
     """``np.array`` and ``np.asarray``, of trees of traced numbers."""
 
-    def call(thing: Any, dtype: Any = None, **options: Any) -> Any:
+    def call(thing: Any, dtype: Any = None, *, ndmin: int = 0, **_: Any) -> Any:
         if isinstance(thing, Stacked):
             thing = thing.array
         if not isinstance(thing, Tracer):
@@ -286,7 +287,7 @@ def as_numpy_array(python: Function) -> Function:
         elif python is np.asarray and (dtype is None or np.dtype(dtype) == thing.dtype) and thing._is_array:
             return thing
         result = thing if dtype is None else apply(registry["cast"], thing, dtype)
-        del options
+        result = result[(None,) * (ndmin - result.ndim)] if ndmin > result.ndim else result
         return result.copy() if result.ndim else apply(registry["asarray"], result)
 
     return call

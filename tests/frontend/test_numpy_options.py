@@ -1,0 +1,162 @@
+"""Options of NumPy's functions, and what results are: values, dtypes, shapes, scalars or arrays, errors."""
+
+import linecache
+import warnings
+
+import numpy as np
+import pytest
+
+from numbagraph import graph_jit
+
+WHOLE = np.arange(12).reshape(3, 4)
+SINGLE = WHOLE.astype(np.float32) * np.float32(0.1)
+SMALL = np.array([100, 100, 27], np.int8)
+FLAGS = np.array([True, False, True])
+LARGE = np.full(3, 2**62)
+TRUE, FALSE = np.bool_(True), np.bool_(False)
+HALF = np.float64(0.5)
+POINTS = np.array([0.5, 1e200, -1e150, 0.0])
+COEFFICIENTS = np.array([1.5, 0.0, 2.0])
+
+
+def outcome(function, *args):
+    copies = [each.copy() for each in args]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*copies)
+        except (TypeError, ValueError, IndexError, OverflowError) as error:
+            return error
+
+
+def check(text, *args):
+    """A call gives what NumPy gives, or raises an error of the same kind. Arguments are a, b and c."""
+    names = ["a", "b", "c"][: len(args)]
+    *first, last = text.split("; ")
+    lines = [f"def function({', '.join(names)}):", *(f"    {each}" for each in first), f"    return {last}"]
+    scope, name = {"np": np}, f"<{text} of {names}>"
+    linecache.cache[name] = (1, None, [f"{each}\n" for each in lines], name)  # functions are captured by their source
+    exec(compile("\n".join(lines), name, "exec"), scope)
+    expected, found = outcome(scope["function"], *args), outcome(graph_jit(scope["function"]), *args)
+    if isinstance(expected, Exception):
+        kind = next(each for each in (TypeError, ValueError, IndexError, OverflowError) if isinstance(expected, each))
+        assert isinstance(found, kind), found
+        return
+    assert not isinstance(found, Exception), found
+    several = isinstance(expected, (tuple, list))
+    for own, other in zip(found if several else [found], expected if several else [expected], strict=True):
+        assert type(own) is type(other)
+        assert own.dtype == other.dtype
+        np.testing.assert_allclose(own, other, rtol=1e-6 if other.dtype == np.float32 else 1e-13)
+        np.testing.assert_array_equal(np.signbit(own), np.signbit(other)) if other.dtype.kind == "f" else None
+
+
+@pytest.mark.parametrize(
+    ("text", "array"),
+    [
+        ("o = np.zeros(4); np.sum(a, axis=0, out=o); o", SINGLE),
+        ("o = np.zeros(4); np.mean(a, axis=0, out=o); o", SINGLE),
+        ("o = np.zeros((), np.complex64); np.sum(a, out=o); o", LARGE),
+        ("o = np.zeros((), np.uint8); np.prod(a, out=o); o", SMALL),
+        ("o = np.zeros(4, 'u4'); np.max(a, axis=0, out=o); o", WHOLE),
+        ("o = np.zeros(4, bool); np.var(a, axis=0, out=o); o", WHOLE),
+        ("o = np.zeros((3, 4), 'u4'); np.cumsum(a, axis=0, out=o); o", WHOLE - 5),
+        ("o = np.zeros(3); np.cumprod(a, out=o); o", LARGE),
+        ("o = np.zeros(4); np.add.reduce(a, axis=0, out=o, where=a > 0.3); o", SINGLE),
+        ("o = np.zeros(4, 'f4'); np.subtract.reduce(a, axis=0, out=o); o", WHOLE),
+        ("o = np.zeros((3, 4), 'i4'); np.add.accumulate(a, out=o); o", SINGLE * 7),
+        ("o = np.zeros((3, 4), 'i4'); np.sqrt(a, out=o, casting='unsafe'); o", SINGLE * 7),
+        ("o = np.zeros((3, 4), 'i4'); np.sqrt(a, out=o, casting='unsafe', where=a > 2); o", SINGLE * 7),
+        ("o = np.zeros(4, 'f4'); np.sum(a, axis=0, out=o, dtype=np.int64); o", SINGLE * 7),
+    ],
+)
+def test_results_that_are_written_elsewhere_are_computed_in_the_dtype_of_both(text, array):
+    check(text, array)
+
+
+def test_results_that_do_not_fit_are_refused():
+    def function(a):
+        o = np.zeros(3, np.int32)
+        np.sqrt(a, out=o)
+        return o
+
+    with pytest.raises(TypeError, match="cannot cast float64 to int32"):
+        graph_jit(function)(LARGE)
+
+
+@pytest.mark.parametrize("initial", ["[1, 2]", "1j", "np.nan", "2.5", "None", "True"])
+@pytest.mark.parametrize(
+    "function", ["np.sum({})", "np.max({})", "np.gcd.reduce({})", "np.add.reduce({}, where=a > 2)"]
+)
+def test_what_reductions_begin_with(function, initial):
+    check(function.format(f"a, initial={initial}"), WHOLE[0])
+    if initial == "None":
+        check(function.format("a, initial=None"), WHOLE[0][:0])
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin", "maximum", "hypot"])
+def test_reductions_over_all_axes(name):
+    check(f"np.{name}.reduce(a, axis=None)", WHOLE)
+
+
+@pytest.mark.parametrize(
+    "key", ["True", "False", "None, True", "0, True", "True, [0, 1]", ":, True", "..., False", "True, ..., 0"]
+)
+def test_truth_values_are_masks_without_dimensions(key):
+    check(f"a[{key}]", WHOLE)
+    check(f"x = a.copy(); x[{key}] = 7; x", WHOLE)
+    check(f"x = a.copy(); x[{key}] *= 2; x", WHOLE)
+
+
+@pytest.mark.parametrize("truth", [TRUE, FALSE])
+@pytest.mark.parametrize("key", ["b", "b, 0", ":, b", "0, b", "..., b"])
+def test_truth_values_that_are_traced(key, truth):
+    check(f"a[{key}]", WHOLE, truth)
+    check(f"a[{key}].sum()", WHOLE, truth)
+    check(f"x = a.copy(); x[{key}] = 7; x", WHOLE, truth)
+    check(f"x = a.copy(); y = x[{key}]; y[...] = 7; x", WHOLE, truth)
+    check("a[a > 0.2]", HALF)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.fft.fftfreq(a.size)",
+        "np.fft.fftfreq(a.size, d=a[0])",
+        "np.fft.rfftfreq(a.size, 0.5)",
+        "a[np.tril_indices(a.shape[0])[0]]",
+        "np.triu_indices(a.shape[0], 1, 6)",
+        "np.diag_indices(a.shape[0], 3)",
+        "np.ix_(a > 0, [0, 1])",
+        "np.array(a, ndmin=2)",
+        "np.array([a[0], 2], ndmin=3)",
+    ],
+)
+def test_functions_of_lengths(text):
+    check(text, POINTS)
+
+
+def test_polynomials_of_unknown_degree_are_evaluated_by_horners_scheme():
+    check("np.polyval(a, b)", COEFFICIENTS, POINTS)
+    check("np.polyval(a, b)", COEFFICIENTS[:0], POINTS)
+    check("np.polyval(a, b)", WHOLE.astype(float), POINTS)
+    check("np.polynomial.polynomial.polyval(b, a)", COEFFICIENTS, POINTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        ("sum(a)", [SMALL]),
+        ("sum(a)", [FLAGS]),
+        ("np.histogram2d(a, b, bins=(2, 3))", [SINGLE[0], WHOLE[0].astype(np.int8)]),
+        ("np.histogram2d(a, b, bins=(2, 3))", [FLAGS, SMALL]),
+        ("np.histogram2d(a, b, bins=[0, 1, 3])", [FLAGS, SMALL]),
+        ("np.interp(a, [0, 1, 2.0], [3, 4, 6])", [HALF]),
+        ("np.digitize(a, [0, 1, 2.0])", [HALF]),
+        ("np.linspace(0, a, 5, retstep=True)", [HALF]),
+        ("np.unwrap(a, period=4)", [FLAGS]),
+        ("np.gradient(a, 2.0)", [np.array([1.0, 0.0, 0.0, 0.0])]),
+    ],
+)
+def test_dtypes_and_kinds_of_results(text, args):
+    check(text, *args)
