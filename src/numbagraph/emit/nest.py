@@ -15,6 +15,7 @@ from numbagraph.emit.choices import Choices, choices_for, stretches_of
 from numbagraph.emit.extrema import improve, search_block
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
+from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
 from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
 from numbagraph.intrinsics.emitter import (
@@ -92,6 +93,7 @@ class KernelEmitter:
         self.in_blocks = not kernel.unrolled
         self.has_vectors = True
         self.stretches = stretches_of(kernel)
+        self.wraps = wraps_of(kernel)
         self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}
         self.totals: dict[Reduction | Scan, list[ir.Value]] = {}
@@ -250,15 +252,26 @@ class KernelEmitter:
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if self.kernel.unrolled and self.innermost(depth):
             after = self.emit_unrolled(depth)
-        elif blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
-            after = self.emit_blocks(depth, begin, end, blocked)
-        elif depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
-            after = self.emit_with_masked_rest(depth, begin, end)
+        elif self.wraps and self.innermost(depth):
+
+            def piece(start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
+                self.preheaders[depth] = before
+                return self.emit_iterations(depth, start, stop, blocked)
+
+            outer = self.preheaders[depth]
+            after = emit_pieces(self.scalars, self.wraps, (begin, end), outer, piece)
         else:
-            after = self.emit_loop(depth, begin, end, self.preheaders[depth])
+            after = self.emit_iterations(depth, begin, end, blocked)
         for output in starting:
             self.close_accumulator(after, output)
         return after
+
+    def emit_iterations(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
+        if blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
+            return self.emit_blocks(depth, begin, end, blocked)
+        if depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
+            return self.emit_with_masked_rest(depth, begin, end)
+        return self.emit_loop(depth, begin, end, self.preheaders[depth])
 
     def innermost(self, depth: int) -> bool:
         return depth == len(self.kernel.loops) - 1

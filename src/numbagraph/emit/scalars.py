@@ -77,6 +77,8 @@ class ScalarEmitter:
         self.placement = placement
         self.values: dict[Scalar, ir.Value] = {}
         """The scalars that have been emitted."""
+        self.offsets: dict[Scalar, ir.Value] = {}
+        """Of indices that wrap around, what is added to them in the piece of a loop that is being emitted."""
         self.stretches = True
         """Whether lengths that are not known may be 1; otherwise one of them is none of a broadcast dimension."""
 
@@ -100,6 +102,9 @@ class ScalarEmitter:
         if isinstance(scalar, Apply):
             if not self.stretches and is_stretch(scalar):
                 return self.values[scalar.arguments[0]]
+            if scalar in self.offsets:
+                index = self.values[scalar.arguments[0]]
+                return emitter.builder.add(index, self.offsets[scalar], flags=("nsw",))
             return scalar.emit(emitter, *[Operand(self.values[each], each.dtype) for each in scalar.arguments])
         if isinstance(scalar, Load):
             copy = self.placement.copied(emitter, scalar)
