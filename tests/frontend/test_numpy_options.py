@@ -160,3 +160,45 @@ def test_polynomials_of_unknown_degree_are_evaluated_by_horners_scheme():
 )
 def test_dtypes_and_kinds_of_results(text, args):
     check(text, *args)
+
+
+def rolled_sums(x, shift):
+    return np.roll(x, shift) - 2 * x + np.roll(x, -shift), np.sum(np.roll(x, shift) * x), np.cumsum(np.roll(x, shift))
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 33, 1200])
+@pytest.mark.parametrize("shift", [0, 1, -2, 5, 40])
+def test_loops_over_rolled_arrays_run_in_pieces(length, shift):
+    x = np.random.default_rng(length).normal(size=length)
+    rows = np.random.default_rng(length).normal(size=(3, length))
+    for found, expected in zip(graph_jit(rolled_sums)(x, shift), rolled_sums(x, shift), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+    def of_rows(a):
+        return np.roll(a, shift, axis=1) * np.roll(a, 1, axis=0), np.sum(np.exp(np.roll(a, -shift, axis=1)) * a, axis=1)
+
+    for found, expected in zip(graph_jit(of_rows)(rows), of_rows(rows), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("places", ["[3, 500, 7]", "[-1, -3]", "[-1, 3, 3]", "[2]", "[5, -995]", "list(range(20))"])
+def test_elements_deleted_at_several_places(places):
+    check(f"np.delete(a, {places})", np.arange(1000.0))
+    check(f"np.delete(a, {places}, axis=0)", np.arange(2000.0).reshape(1000, 2))
+    check(f"np.delete(a, {places})", np.arange(2.0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.block([[a, b], [b, a]])",
+        "np.block([[a, a], [b, a[:, :2], b[:, 2:]]])",
+        "np.block([[a[0], 1], [a[1], b[0]]])",
+        "np.block([[a, b], [b]])",
+        "np.block([[a, b[:1]], [b, a]])",
+        "np.block([[[a], [b]], [[b], [a]]])",
+        "np.block([[a[None], b], [b, a]])",
+    ],
+)
+def test_blocks(text):
+    check(text, SINGLE, WHOLE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_shape, cut
-from numbagraph.blockwise.promotion import as_strong, as_value, convert, written
+from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
@@ -21,7 +22,7 @@ from numbagraph.ops.masks import selected
 from numbagraph.ops.selecting import nonzero, truth
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, expand_at, move, permute, ravel, reshape_value
-from numbagraph.ops.slicing import flip, narrow
+from numbagraph.ops.slicing import flip, narrow, put_slice
 from numbagraph.ops.sorting import argsort, searchsorted
 
 
@@ -63,11 +64,28 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Value:
         text = f"boolean array argument obj to delete must match the axis length of {shapes.resolve(length)}"
         shapes.require_same(length, given.shape[0], text, ValueError)
         return selected(value, logical_not(given), first)
+    if isinstance(obj, (list, tuple)) and 0 < len(obj) <= MOST_PIECES and all(map(is_number, obj)):
+        places = sorted({int(each) for each in obj})
+        if places[0] >= 0 or places[-1] < 0:
+            return without_places(value, [place_of(each, length, 1) for each in places], first)
     positions = from_left(as_positions(obj), length, 1)
     if not positions.ndim:
         return without_each(value, positions, 2, 1, first)
     kept = put_at(registry["ones"](length, bool), ravel(positions), False)
     return selected(value, kept, first)
+
+
+MOST_PIECES = 8
+"""Pieces that are copied one by one: each is a loop, which takes its time to compile."""
+
+
+def without_places(value: Value, places: list[Extent], axis: int) -> Value:
+    """An array without some places, which rise: what is between them."""
+    starts = [0, *(shapes.add(each, 1) for each in places)]
+    ends = [*places, value.shape[axis]]
+    pairs = zip(starts, ends, strict=True)
+    pieces = [narrow(value, axis - value.ndim, start, shapes.subtract(end, start)) for start, end in pairs]
+    return registry["concatenate"](pieces, axis)
 
 
 def is_number(obj: Any) -> bool:
@@ -240,11 +258,43 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Value:
     return permute(flip(value, second), order) if quarter == 1 else flip(permute(value, order), second)
 
 
-@decomposition(np.block, samples=lambda rng, dtype: [([[draw(rng, dtype, (2, 2)), draw(rng, dtype, (2, 3))]],)])
+def block_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    a, b, c, d = (draw(rng, dtype, shape) for shape in ((2, 2), (2, 3), (4, 1), (4, 4)))
+    return [([[a, b]],), ([[a, b], [c, d]],), ([[a[0], b[0]], [d[0, :3], a[1]]],)]
+
+
+@decomposition(np.block, samples=block_samples)
 def block(arrays: Any) -> Value:
     depth = depth_of(arrays)
     ndim = max(depth, rank_of(arrays))
+    if depth == 2 and len(arrays) > 1 and any(len(row) > 1 for row in arrays):
+        return placed([[at_least_of(as_strong(each), ndim) for each in row] for row in arrays])
     return joined(arrays, depth, ndim)
+
+
+def placed(rows: list[list[Value]]) -> Value:
+    """Rows of blocks, each written where it stands: rows that are joined first would be copied once more."""
+    flat = iter(promote(common_rule(), [each for row in rows for each in row]))
+    rows = [[next(flat) for _ in row] for row in rows]
+    text = "all the input array dimensions except for the concatenation axis must match exactly"
+    widths = [reduce(shapes.add, (each.shape[-1] for each in row)) for row in rows]
+    for row, width in zip(rows, widths, strict=True):
+        shapes.require_same(width, widths[0], text, ValueError)
+        for each in row:
+            for own, first in zip(each.shape[:-1], (*rows[0][0].shape[:-2], row[0].shape[-2]), strict=True):
+                shapes.require_same(own, first, text, ValueError)
+    height = reduce(shapes.add, (row[0].shape[-2] for row in rows))
+    first = rows[0][0]
+    result = filled(number_as(0, first.dtype), (*first.shape[:-2], height, widths[0]))
+    top: Extent = 0
+    for row in rows:
+        left: Extent = 0
+        for each in row:
+            tall, wide = each.shape[-2:]
+            result = put_slice(result, each, {-2: Cut(top, 1, tall), -1: Cut(left, 1, wide)})
+            left = shapes.add(left, wide)
+        top = shapes.add(top, row[0].shape[-2])
+    return result
 
 
 def depth_of(arrays: Any) -> int:
