@@ -151,8 +151,9 @@ def start_of(initial: Any, dtype: np.dtype) -> Value:
     if isinstance(initial, float) and dtype.kind in "iu":
         initial = int(initial)  # raises for what no integer is
     value = as_value(initial)
-    if value.ndim:
-        raise ValueError(f"initial= is one number, not {value.type}")
+    if value.ndim:  # of which NumPy makes an integer by Python's int
+        kind = TypeError if isinstance(initial, (list, tuple)) and dtype.kind in "iu" else ValueError
+        raise kind(f"initial= is one number, not {value.type}")
     if value.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"initial= must be a number that {dtype} can hold, not {value.type}")
     return written(initial, dtype, alone=True)
