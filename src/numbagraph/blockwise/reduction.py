@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import batch_unary, draw, reference_of, scalar_result, without_axes
-from numbagraph.blockwise.promotion import as_value, convert, written
+from numbagraph.blockwise.promotion import as_value, convert, is_large, written
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, registry
@@ -150,6 +150,8 @@ def start_of(initial: Any, dtype: np.dtype) -> Value:
     """What a reduction begins with: a number of its dtype."""
     if isinstance(initial, float) and dtype.kind in "iu":
         initial = int(initial)  # raises for what no integer is
+    if is_large(initial):
+        return written(initial, dtype, alone=True)
     value = as_value(initial)
     if value.ndim:  # of which NumPy makes an integer by Python's int
         kind = TypeError if isinstance(initial, (list, tuple)) and dtype.kind in "iu" else ValueError
