@@ -24,6 +24,7 @@ exclude_patterns = ["extensions"]
 html_theme = "furo"
 html_title = f"numbagraph {release}"
 html_copy_source = False
+html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
 

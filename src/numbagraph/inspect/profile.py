@@ -108,8 +108,13 @@ class Profile:
 
     @property
     def outside(self) -> float:
-        """The seconds of a call that no step took: dispatch, memory for results, single numbers, the clock."""
-        return max(0.0, self.seconds - sum(each.seconds for each in self.steps if not each.depth))
+        """The seconds of a call that no step took: dispatch, memory for results, single numbers."""
+        return max(0.0, self.seconds - self.clock - sum(each.seconds for each in self.steps if not each.depth))
+
+    @property
+    def clock(self) -> float:
+        """The seconds of a call that were spent on reading the clock, twice for each run of a step."""
+        return min(self.seconds, 2 * self.reading * sum(each.runs for each in self.steps))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the result, as what JSON knows.
@@ -117,15 +122,15 @@ class Profile:
         Returns
         -------
         dict
-            ``function``, ``seconds``, ``outside``, ``calls``, ``reading``, ``limits`` (a list of pairs) and ``steps``,
-            a dictionary each.
+            ``function``, ``seconds``, ``outside``, ``clock``, ``calls``, ``reading``, ``limits`` (a list of pairs) and
+            ``steps``, a dictionary each.
         """
         steps = [
             {name: getattr(each, name) for name in ProfiledStep.__fields__}
             | {"bandwidth": each.bandwidth, "of_limit": each.of_limit}
             for each in self.steps
         ]
-        known = {name: getattr(self, name) for name in ("function", "seconds", "outside", "calls", "reading")}
+        known = {name: getattr(self, name) for name in ("function", "seconds", "outside", "clock", "calls", "reading")}
         return {**known, "limits": [list(each) for each in self.limits.items()], "steps": steps}
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
@@ -145,9 +150,8 @@ class Profile:
 
     @property
     def title(self) -> str:
-        text = (
-            f"{self.function}: {format_time(self.seconds)} a call, {format_time(self.outside)} of it outside of steps"
-        )
+        text = f"{self.function}: {format_time(self.seconds)} a call, {format_time(self.outside)} outside of steps"
+        text += f", {format_time(self.clock)} for reading the clock" if self.clock else ""
         return f"{text} (median of {self.calls} calls)" if self.calls > 1 else f"{text} (one call)"
 
     @property
@@ -155,7 +159,8 @@ class Profile:
         return [self._row(each) for each in self.steps]
 
     def _row(self, step: ProfiledStep) -> tuple[str, ...]:
-        share = f"{step.seconds / self.seconds:.0%}" if self.seconds else ""
+        own = self.seconds - self.clock
+        share = f"{step.seconds / own:.0%}" if own else ""
         limit = "" if step.of_limit is None else f"{step.of_limit:.0%}"
         rate = "" if step.bandwidth is None else f"{step.bandwidth / 1e9:.1f} GB/s"
         moved = format_bytes(step.bytes) if step.bytes else ""

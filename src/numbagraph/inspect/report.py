@@ -254,8 +254,13 @@ def content(block: Block) -> str:
     """How many steps a block has, by their kind."""
     counts = Counter(type(step) for step in block.members())
     text = f"{counts[Kernel]} loop nests, {counts[Call]} calls, {counts[Compute]} scalar operations"
-    others = ((Loop, "loops of steps"), (ReverseLoop, "loops in reverse"), (Branch, "branches"))
-    return ", ".join([text, *(f"{counts[kind]} {name}" for kind, name in others if counts[kind])])
+    others = (
+        (Loop, "loop of steps", "loops of steps"),
+        (ReverseLoop, "loop in reverse", "loops in reverse"),
+        (Branch, "branch", "branches"),
+    )
+    named = [f"{counts[kind]} {one if counts[kind] == 1 else more}" for kind, one, more in others if counts[kind]]
+    return ", ".join([text, *named])
 
 
 def carried(loop: Loop) -> str:
