@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -121,3 +123,55 @@ def test_what_was_made_is_made_again(name, way):
 def pair(results):
     """Two arrays, of whatever a function gives."""
     return results if isinstance(results, tuple) else (results, results)
+
+
+SCRIPT = """
+import joblib
+import numpy as np
+import numbagraph as ng
+
+FACTOR = 3.0
+
+def helper(x):
+    return x * FACTOR
+
+@ng.graph_jit
+def total(x):
+    s = 0.0
+    for v in x:
+        if v > 0:
+            s += helper(v)
+    return s
+
+@ng.graph_jit
+def above(x):
+    return total(x) + 1
+
+@ng.grad
+def slope(x):
+    return np.sum(helper(x) ** 2)
+
+@ng.gufunc("(n)->()")
+def mean(x):
+    return np.sum(x) / len(x)
+
+if __name__ == "__main__":
+    x = np.arange(3.0)
+    calls = [joblib.delayed(function)(x) for function in (total, above, slope, mean)]
+    print(*joblib.Parallel(n_jobs=2)(calls))
+"""
+
+
+def test_functions_of_a_script_for_workers_that_do_not_run_it(tmp_path):
+    pytest.importorskip("joblib")
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    found = subprocess.run([sys.executable, str(path)], check=True, capture_output=True, text=True)
+    assert found.stdout == "9.0 10.0 [ 0. 18. 36.] 1.0\n"
+
+
+def test_a_name_that_is_not_there_any_more(monkeypatch):
+    data = pickle.dumps(compiled)
+    monkeypatch.delattr(sys.modules[__name__], "compiled")
+    with pytest.raises(AttributeError, match="the compiled function compiled is not to be found in"):
+        pickle.loads(data)

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
+
+_BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle")
+"""Modules that pickle functions of a script or a notebook by what they do, for workers that do not run the script."""
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.pickling: list[Any] = []
+
+
+_active = _Active()
 
 
 class Pickled:
@@ -15,6 +28,21 @@ class Pickled:
         self.module, self.qualname = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
         self.kind = kind
         self.function = None if self._find() is owner else function
+        self.by_value = self._by_value(function) if self.function is None and self.module == "__main__" else None
+
+    def _by_value(self, function: Callable[..., Any]) -> bytes | None:
+        """The plain function of a script, where somebody has imported what can pickle it."""
+        found = next((sys.modules[each] for each in _BY_VALUE if each in sys.modules), None)
+        if found is None or any(function is each for each in _active.pickling):  # it reads itself
+            return None
+        _active.pickling.append(function)
+        try:
+            dumped: bytes = found.dumps(function)
+        except Exception:  # noqa: BLE001  whatever it reads that nobody can pickle; by its name it may be found
+            return None
+        finally:
+            _active.pickling.pop()
+        return dumped
 
     def _find(self) -> Any:
         found: Any = sys.modules.get(self.module)
@@ -28,5 +56,8 @@ class Pickled:
             return decorate(self.function)
         importlib.import_module(self.module)
         found = self._find()
-        assert found is not None
+        if found is None and self.by_value is not None:
+            return decorate(pickle.loads(self.by_value))
+        if found is None:
+            raise AttributeError(f"the compiled function {self.qualname} is not to be found in {self.module}")
         return found
