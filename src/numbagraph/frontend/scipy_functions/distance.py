@@ -259,7 +259,33 @@ def of_vectors(name: str) -> Function:
     return call
 
 
+def directed_hausdorff(u: Any, v: Any, rng: Any = 0, *, seed: Any = None) -> tuple[Any, Any, Any]:
+    """`scipy.spatial.distance.directed_hausdorff`. Of several pairs at this distance, the first is given."""
+    del rng, seed
+    distances = cdist(u, v)
+    nearest = np.min(distances, axis=1)
+    place = np.argmax(nearest)
+    return nearest[place], place, np.argmin(distances[place])
+
+
+def num_obs_dm(d: Any) -> Any:
+    """`scipy.spatial.distance.num_obs_dm`."""
+    return array(d).shape[0]
+
+
+def num_obs_y(Y: Any) -> int:
+    """`scipy.spatial.distance.num_obs_y`."""
+    (pairs,) = known(array(Y), "num_obs_y")
+    count = int(np.ceil(np.sqrt(pairs * 2)))
+    if not pairs or count * (count - 1) != 2 * pairs:
+        raise ValueError("The number of observations cannot be determined on an empty or invalid distance matrix.")
+    return count
+
+
 FUNCTIONS: dict[str, Function] = {
+    "directed_hausdorff": directed_hausdorff,
+    "num_obs_dm": num_obs_dm,
+    "num_obs_y": num_obs_y,
     "cdist": cdist,
     "pdist": pdist,
     "squareform": squareform,
@@ -269,9 +295,6 @@ FUNCTIONS: dict[str, Function] = {
 OBJECTS: dict[str, Any] = {}
 
 REFUSED = {
-    "directed_hausdorff": "np.max(np.min(cdist(u, v), axis=1)) is the distance",
-    "num_obs_dm": "X.shape[0] is it",
-    "num_obs_y": "call it outside: it depends on the length alone",
     "is_valid_dm": "np.all(X == X.T) and np.all(np.diagonal(X) == 0) tell",
     "is_valid_y": "call it outside: it depends on the length alone",
 }

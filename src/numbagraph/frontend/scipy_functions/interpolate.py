@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.scipy_functions import nodes
 from numbagraph.frontend.scipy_functions.common import array, double, known, lifted, refuse, require
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load
@@ -116,6 +117,13 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
         require(~np.any(outside), "Out of bounds")
     found = b_spline(spline, np.clip(at, low, high) if ext == 3 and not der else at, der, True)
     return np.where(outside, 0.0, found) if ext == 1 else found
+
+
+def univariate(spline: Any, x: Any, nu: int = 0, ext: Any = None) -> Any:
+    """`scipy.interpolate.UnivariateSpline` and its kin."""
+    names = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
+    how = spline.ext if ext is None else ext
+    return splev(x, spline._eval_args, nu, names.get(how, how))
 
 
 def interp1d(interpolant: Any, x: Any) -> Any:
@@ -257,6 +265,8 @@ OBJECTS = {
     "BSpline": b_spline,
     "interp1d": interp1d,
     "RegularGridInterpolator": grid,
+    **dict.fromkeys(("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline"), univariate),
+    **nodes.OBJECTS,
 }
 
 REFUSED = {
@@ -264,9 +274,5 @@ REFUSED = {
     "make_lsq_spline": "make it outside, and call it on the traced points",
     "make_smoothing_spline": "make it outside, and call it on the traced points",
     "splrep": "call it outside, and scipy.interpolate.splev on the traced points",
-    "BarycentricInterpolator": "scipy.interpolate.PPoly, or numpy.polyval",
-    "KroghInterpolator": "scipy.interpolate.PPoly, or numpy.polyval",
-    "UnivariateSpline": "scipy.interpolate.make_splrep gives a BSpline",
     "griddata": "scipy.interpolate.RegularGridInterpolator for points on a grid",
-    "RBFInterpolator": "scipy.spatial.distance.cdist gives the distances of the sum",
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.scipy_functions import matrix_functions
+from numbagraph.frontend.scipy_functions import banded, matrix_functions
 from numbagraph.frontend.scipy_functions.common import array, inexact, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
@@ -418,7 +418,7 @@ FUNCTIONS = {
         null_space, orth, polar, orthogonal_procrustes, circulant, hankel, companion, leslie, fiedler, khatri_rao,
         convolution_matrix,
     )
-} | matrix_functions.FUNCTIONS  # fmt: skip
+} | matrix_functions.FUNCTIONS | banded.FUNCTIONS  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
 
@@ -428,16 +428,9 @@ REFUSED = {
     "cossin": "np.linalg.svd of each block has the angles",
     "funm": "np.linalg.eigh(a) gives (v * f(w)) @ v.T for a symmetric matrix",
     "fractional_matrix_power": "scipy.linalg.expm(p * scipy.linalg.logm(a)) is it",
-    "qr_multiply": "np.linalg.qr, and a product",
     "qr_insert": "np.linalg.qr of the matrix with the rows",
     "qr_delete": "np.linalg.qr of the matrix without the rows",
     "qr_update": "np.linalg.qr of the sum",
-    "cholesky_banded": "scipy.linalg.solveh_banded solves the equations; np.linalg.cholesky takes the dense matrix",
-    "cho_solve_banded": "scipy.linalg.solveh_banded solves the equations",
-    "eigh_tridiagonal": "scipy.linalg.eigh of the dense matrix",
-    "eigvalsh_tridiagonal": "scipy.linalg.eigvalsh of the dense matrix",
-    "eig_banded": "scipy.linalg.eigh of the dense matrix",
-    "eigvals_banded": "scipy.linalg.eigvalsh of the dense matrix",
     "solve_continuous_are": "numbagraph.pure_callback calls it, with a derivative that you give",
     "solve_discrete_are": "numbagraph.pure_callback calls it, with a derivative that you give",
 }

@@ -13,6 +13,8 @@ import numpy as np
 
 from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
 from numbagraph.frontend.scipy_functions.coordinates import map_coordinates
+from numbagraph.frontend.scipy_functions.images import TRANSFORMS
+from numbagraph.frontend.scipy_functions.neighbourhoods import LABELS, filters
 from numbagraph.frontend.tracing import Tracer
 
 PADDING = {
@@ -438,18 +440,13 @@ FUNCTIONS: dict[str, Function] = {
     "prewitt": difference([1, 1, 1]),
     "minimum_filter": extreme(np.minimum, "minimum_filter"),
     "maximum_filter": extreme(np.maximum, "maximum_filter"),
+    **filters(extended),
+    **LABELS,
+    **TRANSFORMS,
 }  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
 
 REFUSED = {
-    "median_filter": "np.median of np.lib.stride_tricks.sliding_window_view of a padded array",
-    "zoom": "scipy.ndimage.map_coordinates with order=1 at the points of the new grid",
-    "shift": "scipy.ndimage.map_coordinates with order=1 at the moved points",
-    "rotate": "scipy.ndimage.map_coordinates with order=1 at the turned points",
-    "affine_transform": "scipy.ndimage.map_coordinates with order=1 at the transformed points",
-    "generic_filter": "a function of np.lib.stride_tricks.sliding_window_view of a padded array",
-    "sum_labels": "np.bincount(labels, weights=x)",
-    "mean": "np.bincount(labels, weights=x) / np.bincount(labels)",
     "fourier_gaussian": "multiply the Fourier transform by the Gaussian of np.fft.fftfreq",
 }

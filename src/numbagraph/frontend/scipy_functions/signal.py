@@ -11,6 +11,7 @@ from numbagraph.frontend.scipy_functions.common import array, axis_of, inexact, 
 from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS
 from numbagraph.frontend.scipy_functions.ndimage import convolve1d
 from numbagraph.frontend.scipy_functions.recursions import RECURSIONS
+from numbagraph.frontend.scipy_functions.resampling import RESAMPLING
 from numbagraph.ir.op import load
 
 
@@ -109,18 +110,13 @@ def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
 FUNCTIONS = {
     **CONVOLUTIONS,
     **RECURSIONS,
+    **RESAMPLING,
     **{each.__name__: each for each in (savgol_filter, detrend, hilbert)},
 }
 
 OBJECTS: dict[str, Any] = {}
 
 REFUSED = {
-    "medfilt": "np.median of np.lib.stride_tricks.sliding_window_view of a padded array",
-    "resample": "np.fft.irfft(np.fft.rfft(x), count), where the Fourier transform is cut or padded",
-    "resample_poly": "scipy.signal.lfilter, and x[::down]",
-    "upfirdn": "scipy.signal.convolve of an array with zeros between the elements, and y[::down]",
     "decimate": "scipy.signal.filtfilt, and x[::q]",
-    "welch": "np.mean(np.abs(np.fft.rfft(windows * w)) ** 2, axis=0), of np.lib.stride_tricks.sliding_window_view",
     "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
-    "freqz": "np.polyval(b[::-1], z) / np.polyval(a[::-1], z) with z = np.exp(-1j * w)",
 }

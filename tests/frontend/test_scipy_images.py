@@ -1,0 +1,131 @@
+"""Options of SciPy's functions of images, signals, banded matrices and interpolants."""
+
+import numpy as np
+import pytest
+from scipy import interpolate, linalg, ndimage, signal
+from scipy.spatial import distance
+
+from numbagraph import graph_jit
+
+RNG = np.random.default_rng(0)
+IMAGE = RNG.normal(size=(5, 6))
+WHOLE = RNG.integers(0, 100, (5, 6))
+LINE = RNG.normal(size=50)
+LABELS = RNG.integers(0, 4, (5, 6))
+NODES = np.sort(RNG.uniform(0, 2, 6))
+HEIGHTS = RNG.normal(size=(3, 6))
+PLACES = RNG.uniform(0, 2, (5, 6))
+BANDS = np.array([[4.0, 5.0, 6.0, 7.0], [1.0, 0.5, -1.0, 9.0], [0.5, 0.25, 9.0, 9.0]])
+COEFFICIENTS = np.array([0.5, -1.0, 2.0])
+
+
+def check(function, *args):
+    expected, found = function(*args), graph_jit(function)(*args)
+    several = isinstance(expected, tuple)
+    for own, other in zip(found if several else (found,), expected if several else (expected,), strict=True):
+        own, other = np.asarray(own), np.asarray(other)
+        assert (own.dtype, own.shape) == (other.dtype, other.shape)
+        np.testing.assert_allclose(own, other, 1e-9, 1e-11)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "constant", "nearest", "mirror", "wrap", "grid-constant"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_images_that_are_moved(mode, order):
+    options = {"order": order, "mode": mode, "cval": 2.0}
+    check(lambda a: ndimage.shift(a, (0.3, -1.25), **options), IMAGE)
+    check(lambda a: ndimage.shift(a, 1.0, **options), WHOLE)
+    check(lambda a: ndimage.zoom(a, (1.6, 0.7), **options), IMAGE)
+    check(lambda a: ndimage.rotate(a, 33.0, **options), IMAGE)
+    check(lambda a: ndimage.rotate(a, 90.0, **options), IMAGE)
+    check(lambda a, b: ndimage.rotate(a, b, reshape=False, axes=(0, 1), **options), IMAGE, np.float64(20.0))
+    check(lambda a: ndimage.affine_transform(a, [0.9, 1.2], [0.1, -0.3], output_shape=(4, 7), **options), IMAGE)
+    check(lambda a: ndimage.affine_transform(a, [[0.9, 0.1, 0.3], [0.0, 1.2, 0.4]], **options), IMAGE)
+
+
+def test_traced_moves():
+    check(lambda a, b: ndimage.shift(a, b, order=1), IMAGE, np.array([0.5, -0.25]))
+    check(lambda a, b: ndimage.affine_transform(a, b, order=1), IMAGE, np.array([[0.9, 0.1], [0.05, 1.1]]))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "constant", "nearest", "mirror", "wrap"])
+def test_order_statistics_of_neighbours(mode):
+    cross = ndimage.generate_binary_structure(2, 1)
+    for image in (IMAGE, WHOLE):
+        check(lambda a: ndimage.median_filter(a, 3, mode=mode, cval=1.0), image)
+        check(lambda a: ndimage.median_filter(a, footprint=cross, mode=mode), image)
+        check(lambda a: ndimage.rank_filter(a, -2, (2, 3), mode=mode, origin=(0, -1)), image)
+        check(lambda a: ndimage.percentile_filter(a, 100, 3, mode=mode), image)
+        check(lambda a: ndimage.percentile_filter(a, -40, (3, 1), mode=mode), image)
+        check(lambda a: ndimage.generic_filter(a, np.ptp, (3, 2), mode=mode), image)
+
+
+def test_sums_over_labels():
+    check(lambda a: ndimage.sum_labels(a), IMAGE)
+    check(lambda a, b: ndimage.sum_labels(a, b), IMAGE, LABELS)
+    check(lambda a, b: ndimage.sum_labels(a, b, [1, 3, 7]), WHOLE, LABELS)
+    check(lambda a, b: ndimage.mean(a, b, 2), WHOLE, LABELS)
+    check(lambda a, b: ndimage.mean(a, b), IMAGE, LABELS)
+    check(lambda a: ndimage.mean(a), WHOLE)
+
+
+def test_other_rates():
+    for count in (20, 21, 50, 99, 100):
+        check(lambda x, count=count: signal.resample(x, count), LINE)
+        check(lambda x, count=count: signal.resample(x, count), LINE[:49])
+    check(lambda x: signal.resample(x, 9, axis=1), IMAGE)
+    check(lambda x: signal.resample(x, 10, t=np.arange(50) / 10), LINE)
+    for up, down in ((1, 1), (3, 2), (2, 3), (1, 4), (6, 4), (5, 1)):
+        check(lambda x, up=up, down=down: signal.resample_poly(x, up, down), LINE)
+        check(lambda x, up=up, down=down: signal.upfirdn(COEFFICIENTS, x, up, down), IMAGE)
+        check(lambda h, x, up=up, down=down: signal.upfirdn(h, x, up, down), COEFFICIENTS, LINE[:1])
+    check(lambda x: signal.resample_poly(x, 3, 2, axis=1, window="hann"), IMAGE)
+    check(lambda x: signal.resample_poly(x, 3, 2, window=COEFFICIENTS), LINE)
+
+
+def test_spectra():
+    check(lambda b: signal.freqz(b), COEFFICIENTS)
+    check(lambda b, a: signal.freqz(b, a, 16, whole=True, fs=10.0), COEFFICIENTS, np.array([1.0, 0.5]))
+    check(lambda b, w: signal.freqz(b, worN=w), COEFFICIENTS, np.array([0.1, 0.4]))
+    check(lambda b: signal.freqz(b, worN=5, include_nyquist=True), COEFFICIENTS)
+    check(lambda x: signal.welch(x, 100.0, nperseg=16), LINE)
+    check(lambda x: signal.welch(x, nperseg=15, noverlap=4, nfft=20, scaling="spectrum", detrend=False), LINE)
+    check(lambda x: signal.welch(x, window="hamming", nperseg=4, axis=0), IMAGE)
+    check(lambda x: signal.medfilt(x), IMAGE)
+    check(lambda x: signal.medfilt(x, 5), LINE)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_banded_matrices(lower):
+    bands = BANDS if lower else np.array([[9.0, 9.0, 0.5, 0.25], [9.0, 1.0, 0.5, -1.0], [4.0, 5.0, 6.0, 7.0]])
+    check(lambda a: linalg.eigvals_banded(a, lower=lower), bands)
+    check(lambda a: linalg.eig_banded(a, lower=lower, eigvals_only=True, select="i", select_range=(1, 2)), bands)
+    check(lambda a: np.abs(linalg.eig_banded(a, lower=lower)[1]), bands)
+    check(lambda a: linalg.cholesky_banded(a, lower=lower), bands)
+    check(lambda a, b: linalg.cho_solve_banded((linalg.cholesky_banded(a, lower=lower), lower), b), bands, bands[0])
+    check(lambda d, e: np.abs(linalg.eigh_tridiagonal(d, e)[1]), bands[0], np.array([1.0, 0.5, 0.25]))
+    check(lambda a, c: np.abs(linalg.qr_multiply(a, c, mode="left")[0]), IMAGE.T, IMAGE[:, :3])
+
+
+def test_interpolants_that_were_made_outside():
+    for axis in (0, 1):
+        values = HEIGHTS if axis else HEIGHTS.T
+        for kind in (interpolate.BarycentricInterpolator, interpolate.KroghInterpolator):
+            made = kind(NODES, values, axis=axis)
+            check(lambda x, made=made: made(x), PLACES)
+            check(lambda x, made=made: made(x), NODES)
+            check(lambda x, made=made: made(x), np.float64(0.5))
+    for ext in ("extrapolate", "zeros", "const"):
+        spline = interpolate.UnivariateSpline(NODES, HEIGHTS[0], s=0.3, ext=ext)
+        check(lambda x, spline=spline: spline(x), 3 * PLACES - 1)
+        check(lambda x, spline=spline: spline(x, 1, "zeros"), 3 * PLACES - 1)
+    points = RNG.normal(size=(9, 2))
+    for kernel in ("thin_plate_spline", "linear", "cubic", "quintic", "multiquadric", "gaussian", "inverse_quadratic"):
+        made = interpolate.RBFInterpolator(points, np.sin(points), kernel=kernel, epsilon=1.5, smoothing=0.1)
+        check(lambda x, made=made: made(x), RNG.normal(size=(4, 2)))
+        check(lambda x, made=made: made(x), points)
+
+
+def test_distances_of_sets():
+    check(lambda u, v: distance.directed_hausdorff(u, v), IMAGE, IMAGE[:3] + 0.1)
+    with pytest.raises(ValueError, match="number of observations"):
+        graph_jit(lambda x: x * distance.num_obs_y(x))(LINE)
