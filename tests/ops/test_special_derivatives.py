@@ -5,6 +5,7 @@ from itertools import permutations
 import mpmath
 import numpy as np
 import pytest
+import scipy.spatial.distance
 import scipy.special
 import scipy.stats
 
@@ -141,6 +142,63 @@ def test_deviations_and_lengths_have_no_slope_where_they_are_zero(function):
     beside = derivatives(np.array([[1.0, 1], [1, 2], [1, 4]]))
     assert np.isfinite(beside[0]).all()
     assert np.abs(beside[0]).max() > 0.1
+
+
+SQUARES = {
+    "norm": (lambda x: np.linalg.norm(x) ** 2, 2 * np.eye(3)),
+    "norms": (lambda x: 0.5 * np.sum(np.linalg.norm(x[:, None], axis=1) ** 2), np.eye(3)),
+    "product": (lambda x: np.linalg.norm(x) * np.linalg.norm(x), 2 * np.eye(3)),
+    "root": (lambda x: np.sqrt(np.sum(x * x)) ** 2, 2 * np.eye(3)),
+    "std": (lambda x: np.std(x) ** 2, (np.eye(3) - 1 / 3) * 2 / 3),
+    "abs": (lambda x: np.sum(np.abs(x) ** 2), 2 * np.eye(3)),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_squares_of_lengths_and_deviations_have_second_derivatives_where_they_are_zero(name):
+    function, wanted = SQUARES[name]
+    for backend in ("numpy", "numba"):
+        derivatives = GraphFunction(lambda x: (grad(function)(x), hessian(function)(x)), backend=backend)
+        slope, bend = derivatives(np.zeros(3))
+        np.testing.assert_array_equal(slope, np.zeros(3))
+        np.testing.assert_allclose(bend, wanted, rtol=1e-14)
+
+
+def test_squares_of_roots_of_negative_numbers_stay_nan():
+    x = np.array([-1.0, -0.0, 2.0, np.inf])
+    found = graph_jit(lambda x: np.sqrt(x) ** 2)(x)
+    np.testing.assert_array_equal(found, [np.nan, 0, 2, np.inf])
+    assert not np.signbit(found[1])
+
+
+@pytest.mark.parametrize(
+    "likeness",
+    [
+        lambda x: np.corrcoef(x[:4], x[4:])[0, 1],
+        lambda x: scipy.spatial.distance.cosine(x[:4], x[4:]),
+        lambda x: scipy.spatial.distance.correlation(x[:4], x[4:]),
+    ],
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_likeness_of_parallel_vectors_is_clipped_for_rounding_alone(likeness, sign):
+    x = np.array([1.0, 2.0, 4.0, 3.0])
+    point = np.concatenate([x, sign * 2 * x])
+    slope = GraphFunction(grad(likeness), backend="numpy")
+    bend = GraphFunction(hessian(likeness), backend="numpy")(point)
+    step = 1e-5 * np.eye(8)
+    beside = np.stack([(slope(point + each) - slope(point - each)) / 2e-5 for each in step])
+    np.testing.assert_allclose(bend, beside, atol=1e-8)
+
+
+def test_interpolation_at_a_point_has_the_mean_slope_of_both_sides():
+    points, heights = np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 3.0])
+    at = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0])
+    by_x, by_points, by_heights = GraphFunction(
+        grad(lambda x, points, heights: np.sum(np.interp(x, points, heights)), argnums=(0, 1, 2))
+    )(at, points, heights)
+    np.testing.assert_allclose(by_x, [0, 1, 2, 1.25, 0.5, 0.25, 0], rtol=1e-14)
+    np.testing.assert_allclose(by_heights, [2.5, 2.0, 2.5], rtol=1e-14)
+    np.testing.assert_allclose(by_points.sum(), -by_x.sum(), rtol=1e-14)
 
 
 def test_a_gradient_of_deviations_is_zero_in_native_code():

@@ -18,6 +18,7 @@ from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import equal, greater, isnan, less, logical_and, maximum, minimum
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.joining import diff
 from numbagraph.ops.reduction import accumulator_dtype, sum
 from numbagraph.ops.running import cumprod, cumsum
@@ -232,11 +233,21 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any)
     line = steepness * (at - low) + below
     line = where(isnan(line), steepness * (at - high) + above, line)  # from a point at infinity
     line = where(logical_and(isnan(line), equal(below, above)), below, line)
-    result = where(logical_and(inside, greater(at, low)), line, below)
+    value = where(logical_and(inside, greater(at, low)), line, below)
+    bend = 0.5 * (steepness + slope_before(points, values, place)) * (at - low) + below
+    result = differentiated_as(value, where(equal(at, low), bend, line))
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
     first, final = (convert(as_value(each), values.dtype) for each in ends)
     result = where(less(at, points[0]), first, where(greater(at, points[-1]), final, result))
     return where(isnan(at), constant(np.nan, dtype=values.dtype), result)
+
+
+def slope_before(points: Value, values: Value, place: Value) -> Value:
+    """The slope of the line that ends at a point: at the point itself, a derivative is the mean of both sides."""
+    previous = maximum(place - 1, 0)
+    low, high = (gather_value(points, [each], -1, checked=False) for each in (previous, place))
+    below, above = (gather_value(values, [each], -1, checked=False) for each in (previous, place))
+    return (above - below) / where(greater(high, low), high - low, 1.0)
 
 
 def unwrap_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -16,6 +16,7 @@ from numbagraph.ops.arithmetic import conjugate, imag, real, sqrt
 from numbagraph.ops.comparison import maximum, minimum
 from numbagraph.ops.convolution import convolved
 from numbagraph.ops.diagonals import diag
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.product import matmul
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import at_least, permute
@@ -114,10 +115,9 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
         return c / c
     deviation = sqrt(real(diag(c)))
     c = c / deviation[:, None] / deviation[None, :]
-    clipped = minimum(maximum(real(c), -1.0), 1.0)
-    if c.dtype.kind != "c":
-        return clipped
-    return registry["complex_of"](clipped, minimum(maximum(imag(c), -1.0), 1.0))
+    parts = [real(c)] if c.dtype.kind != "c" else [real(c), imag(c)]
+    clipped = [differentiated_as(minimum(maximum(each, -1.0), 1.0), each) for each in parts]  # rounding went beyond
+    return clipped[0] if len(clipped) == 1 else registry["complex_of"](*clipped)
 
 
 def correlate_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -11,14 +11,16 @@ import math
 import numpy as np
 
 from numbagraph.ir.values import Constant, Node, Value, constant
-from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops import identity
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.rewrite import patterns
 from numbagraph.rewrite.engine import Rule, RuleSet, node_rule, rule
 from numbagraph.rewrite.facts import floating, in_range, is_constant, is_op, power_of_two, same_shape
 from numbagraph.rewrite.patterns import (
     absolute,
+    as_scalar,
     cosh,
+    differentiated_as,
     erf,
     erfc,
     erfcx,
@@ -104,6 +106,13 @@ def product_of(a: Value, b: Value) -> Value:
 
 SCALES = (rule(lambda x, a, b: (x * a) * b, lambda x, a, b: x * product_of(a, b), where=scales),)
 
+ROOTS = (
+    rule(lambda x: square(sqrt(x)), lambda x: where(x < 0, np.nan, x + 0.0), where=floating),
+    rule(lambda x, y: square(differentiated_as(sqrt(x), y)), lambda x, y: x, where=floating),
+    rule(lambda x, y: square(as_scalar(differentiated_as(sqrt(x), y))), lambda x, y: as_scalar(x), where=floating),
+)
+"""Lengths and deviations whose squares, unlike themselves, have derivatives where they are 0."""
+
 POWERS = (
     rule(lambda x: sqrt(square(x)), lambda x: absolute(x), where=floating),
     rule(lambda x: log(sqrt(x)), lambda x: 0.5 * log(x), where=floating),
@@ -119,7 +128,7 @@ POWERS = (
 def log_of_erfc(x: Value) -> Value:
     """``log(erfc(x))``, which underflows for large numbers; each form is asked for the numbers that it is right for."""
     value = where(x > 1, log(erfcx(maximum(x, 1))) - square(x), log1p(-erf(minimum(x, 1))))
-    return differentiated_as(value, log_ndtr(x * -np.sqrt(2.0)) + np.log(2.0))
+    return identity.differentiated_as(value, log_ndtr(x * -np.sqrt(2.0)) + np.log(2.0))
 
 
 NORMAL = (
@@ -221,5 +230,7 @@ def log_of_selected(node: Node) -> Value | None:
 CHOICES = tuple(map(of_choice, (log_expit, log1mexp)))
 
 STABILISE = RuleSet(
-    "stabilise", [*LOGISTIC, *EXPONENTIALS, *SCALES, *POWERS, *NORMAL, *SUMS, log_of_selected, *CHOICES], exact=False
+    "stabilise",
+    [*LOGISTIC, *EXPONENTIALS, *SCALES, *ROOTS, *POWERS, *NORMAL, *SUMS, log_of_selected, *CHOICES],
+    exact=False,
 )

@@ -9,6 +9,7 @@ import numpy as np
 from numbagraph.frontend.scipy_functions.common import Function, array, double, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
+from numbagraph.ops.identity import differentiated_as
 
 
 def total(terms: Any, w: Any = None) -> Any:
@@ -63,7 +64,8 @@ def minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
 
 
 def cosine(u: Any, v: Any, w: Any = None) -> Any:
-    return 1.0 - np.clip(total(u * v, w) / np.sqrt(total(u * u, w) * total(v * v, w)), -1.0, 1.0)
+    found = total(u * v, w) / np.sqrt(total(u * u, w) * total(v * v, w))
+    return 1.0 - apply(differentiated_as, np.clip(found, -1.0, 1.0), found)  # rounding goes beyond
 
 
 def correlation(u: Any, v: Any, w: Any = None) -> Any:
