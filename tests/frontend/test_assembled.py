@@ -128,6 +128,17 @@ def test_numbers_are_arrays_of_one_element(function):
     check(function, np.float64(2.5), np.uint8(3))
 
 
+def test_edges_of_bins_are_lists_and_may_be_nan_where_numpys_are():
+    x, edges = np.array([0.2, 0.7, 0.9]), np.array([0.0, 0.5, np.nan])
+    found = graph_jit(lambda x, edges: np.histogram(x, edges)[1])(x, edges)
+    np.testing.assert_array_equal(found, np.histogram(x, edges)[1])
+    pairs = np.stack([x, x], 1)
+    found, expected = graph_jit(lambda x: np.histogramdd(x, (2, 3)))(pairs), np.histogramdd(pairs, (2, 3))
+    assert type(found[1]) is type(expected[1])
+    for one, other in zip(found[1], expected[1], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
 def test_histograms_of_unsigned_integers():
     for array in (np.array([3, 9, 4], np.uint64), np.array([], np.uint64)):
         check(lambda x: np.histogram(x, bins=3), array)

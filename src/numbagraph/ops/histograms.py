@@ -15,7 +15,17 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Constant, Value, constant
-from numbagraph.ops.comparison import equal, greater, greater_equal, isfinite, less, less_equal, logical_and, logical_or
+from numbagraph.ops.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+)
 from numbagraph.ops.creation import along, linspace
 from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.reduction import all, max, min, sum
@@ -71,9 +81,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Value:
     value, edges = as_strong(x), as_strong(bins)
     if edges.ndim != 1:
         raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth")
-    rises = less_equal(edges[:-1], edges[1:])
-    falls = greater_equal(edges[:-1], edges[1:])
-    is_up, is_down = all(rises), all(falls)
+    is_up = all(logical_not(greater(edges[:-1], edges[1:])))  # as NumPy asks: NaN is no reason to refuse
+    is_down = all(logical_not(less(edges[:-1], edges[1:])))
     text = "bins must be monotonically increasing or decreasing"
     shapes.require(logical_or(is_up, is_down), text, ValueError)
     ascending = searchsorted(edges, value, "left" if right else "right")
@@ -97,7 +106,7 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
             raise ValueError("`bins` must increase monotonically, when an array")
         if not isinstance(given, Constant):
             text = "`bins` must increase monotonically, when an array"
-            shapes.require(all(less_equal(given[:-1], given[1:])), text, ValueError)
+            shapes.require(all(logical_not(greater(given[:-1], given[1:]))), text, ValueError)
         return given
     if given.ndim:
         raise ValueError("`bins` must be 1d, when an array")
@@ -245,7 +254,7 @@ def dd_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...
 @decomposition(np.histogramdd, samples=dd_samples, ulp=8)
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
-) -> tuple[Value, tuple[Value, ...]]:
+) -> tuple[Value, list[Value]]:
     if isinstance(sample, (tuple, list)):
         columns = list(promote(common_rule(), [numbers_of(each) for each in sample]))
     else:
@@ -274,7 +283,7 @@ def histogramdd(
         for axis, each in enumerate(edges):
             counts = counts / along(each[1:] - each[:-1], axis, len(edges))
         counts = counts / total
-    return counts, tuple(edges)
+    return counts, edges
 
 
 def two_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
