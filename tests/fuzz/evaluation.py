@@ -13,10 +13,10 @@ from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.basic import ARange
-from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.math import ProdWithoutZeros
 
-from numbagraph.pymc_bridge.compatibility import conditional, linalg
+from numbagraph.pymc_bridge.compatibility import conditional, indexing, linalg, math, rows
 from numbagraph.pymc_bridge.linalg import TABLE, core_of
 from tests.fuzz.near import perturbed, perturbed_matrix
 
@@ -31,8 +31,10 @@ EXACT = frozenset(
     """.split()
 )
 """Ops that round nothing: they move elements."""
-ROTATING = (linalg.SolveSylvester, linalg.SolveBilinearDiscreteLyapunov)
-"""Functions whose algorithm turns matrices (by Schur's form, say), so that small elements get errors of large ones."""
+ROTATING = (linalg.SolveSylvester, linalg.SolveBilinearDiscreteLyapunov, linalg.Expm)
+"""Functions whose algorithm mixes the elements of a matrix, so that small ones get errors of large ones."""
+SELECTING = (indexing.AdvancedSubtensor, indexing.AdvancedSubtensor1)
+SOFTMAX = (rows.Softmax, rows.LogSoftmax, rows.SoftmaxGrad)
 HUGE = 1e15
 """Where the elements of a matrix are larger, or no numbers, LAPACK says nothing about its functions."""
 
@@ -42,6 +44,10 @@ class Failed:
 
     def __init__(self, errors: Sequence[Exception]) -> None:
         self.errors = list(errors)
+
+
+class Undecided(np.linalg.LinAlgError):
+    """PyTensor's Python code has no answer of its own: an error is as good as any value."""
 
 
 class Failures(Exception):
@@ -65,6 +71,8 @@ class Evaluation:
         self.constants = {each: each.data for each in found if isinstance(each, Constant)}
         self.shared = [each for each in found - set(inputs) if isinstance(each, SharedVariable)]
         self.runs: dict[Apply, Callable[..., list[Any]]] = {}
+        self.anywhere = False
+        """Whether index arrays out of bounds select some elements, instead of raising an error."""
 
     def __call__(self, given: Mapping[Variable, Any], rounding: np.random.Generator | None = None) -> list[Any]:
         """The values, in memory of their own; with ``rounding``, each result has another error."""
@@ -94,6 +102,10 @@ class Evaluation:
                 if node not in self.runs:
                     self.runs[node] = run_of(node)
                 results = self.runs[node](inputs, rounding)
+        except IndexError as error:
+            if not self.anywhere or not isinstance(node.op, SELECTING) or 0 in np.shape(inputs[0]):
+                return [Failed([error])] * len(node.outputs)
+            results = self.runs[node]([inputs[0], *(wrapped(each, inputs[0]) for each in inputs[1:])], rounding)
         except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
             return [Failed([error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
@@ -113,6 +125,13 @@ class Evaluation:
                 return self.runs[node]([near(each, rounding) for each in inputs], rounding)
         except Exception:  # noqa: BLE001
             return results
+
+
+def wrapped(positions: Any, x: np.ndarray) -> Any:
+    """Positions that are in bounds of every axis of an array."""
+    if not isinstance(positions, np.ndarray) or positions.dtype.kind not in "iu":
+        return positions
+    return positions.astype(np.int64) % min(x.shape)
 
 
 def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.random.Generator) -> list[Any]:
@@ -167,22 +186,43 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):  # PyTensor's Python code takes some for
         dtype = node.outputs[0].type.dtype  # Python's numbers, which raise errors where they do not fit
         return lambda inputs, _: [np.asarray(inputs[0]).astype(dtype)]
+    if isinstance(node.op, CAReduce) and node.inputs[0].type.ndim == 0:
+        dtype = node.outputs[0].type.dtype  # PyTensor has an axis of a number; its Python code alone does not
+        return lambda inputs, _: [np.asarray(node.op.ufunc.reduce(inputs[0], axis=None), dtype)]
+    if isinstance(node.op, SOFTMAX) and node.inputs[0].type.ndim:
+        whole = thunk_of(node)  # its Python code looks for the largest of no elements
+        return lambda inputs, _: whole(inputs) if np.size(inputs[-1]) else [np.array(inputs[-1])]
     thunk = thunk_of(node)
     core = core_of(node.op)
 
     def run(inputs: list[Any], _: Any) -> list[Any]:
         if node.op.destroy_map:
             inputs = [each.copy() if isinstance(each, np.ndarray) else each for each in inputs]
-        if isinstance(core, (linalg.SVD, linalg.MatrixPinv)) and not np.all(np.isfinite(inputs[0])):
-            raise np.linalg.LinAlgError("SVD did not converge")  # after hours, if at all
-        results = thunk(widened(node, inputs))
+        require_answer(node, inputs)
+        try:
+            results = thunk(widened(node, inputs))
+        except NotImplementedError as error:  # a batch without elements
+            raise Undecided(str(error)) from error
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
-            results = [np.full(inputs[1].shape, np.nan, results[0].dtype)]
+            results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
         if isinstance(core, linalg.LU) and not core.permute_l:  # a permutation, which is complex if the matrix is
             results = [np.real(results[0]), *results[1:]]
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]
 
     return run
+
+
+def require_answer(node: Apply, inputs: list[Any]) -> None:
+    """Raise where PyTensor's Python code, or LAPACK, has no answer that is worth waiting for."""
+    core, operand = core_of(node.op), np.asarray(inputs[0])
+    if isinstance(core, (linalg.SVD, linalg.MatrixPinv, math.LogDet)) and not np.all(np.isfinite(operand)):
+        native = operand.dtype.kind != "c" and not isinstance(core, math.LogDet)
+        raise (np.linalg.LinAlgError if native else Undecided)("SVD did not converge")  # after hours, if at all
+
+
+def shape_of_solution(core: Any, a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    batch, columns = b.shape[: b.ndim - core.b_ndim], b.shape[b.ndim - core.b_ndim :]
+    return np.broadcast_shapes(a.shape[:-2], batch) + columns
 
 
 def thunk_of(node: Apply) -> Callable[[list[Any]], list[Any]]:

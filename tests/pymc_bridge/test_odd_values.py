@@ -9,6 +9,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
+from pytensor.tensor import blas  # noqa: E402
 from pytensor.tensor.basic import ARange  # noqa: E402
 from pytensor.tensor.blockwise import Blockwise  # noqa: E402
 
@@ -148,6 +149,17 @@ def test_what_pytensor_repeats_is_said_once_a_function():
         np.testing.assert_array_equal(ours(X, X[4:5]), [5.0, 5.0, 3.0, 4.0, 5.0, 6.0])
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+def test_numbers_wrap_round_where_pytensor_decides_on_lengths():
+    """Its Python code refuses numbers that a dtype does not hold, and its compiled code does not."""
+    changed = pt.set_subtensor(x[:2], y)
+    compiled = pytensor.function([x, y, i], [changed, pt.cast(i, "uint8")], mode="NUMBAGRAPH")
+    for update in (X[:2], X[:1]):
+        found, small = compiled(X, update, vector(-2, 256, 3))
+        np.testing.assert_array_equal(found[:2], [update[0], update[-1]])
+        np.testing.assert_array_equal(small, np.array([254, 0, 3], np.uint8))
+
+
 def test_the_error_for_lengths_names_the_line():
     ours = pytensor.function([x, y], pt.exp(x) + y, mode="NUMBAGRAPH")
     with pytest.raises(ValueError, match=r"\(6,\) \(2,\)\n  at .*test_odd_values.py:"):
@@ -184,6 +196,40 @@ def test_ranges_of_a_batch():
     assert graph.outputs[0].ndim == 3
     with pytest.raises(UnsupportedOp, match="may differ along a batch"):
         from_pytensor([i], [ranges(0, i, 1)])
+
+
+# ---- masks ----
+
+BY_MASKS = {
+    "a vector": ([x, mask, s], lambda change: change(x[mask], s), (X[:3], np.array([True, False, True]), 7.0)),
+    "no element": ([x, mask, s], lambda change: change(x[mask], s), (X[:3], np.zeros(3, bool), 7.0)),
+    "rows": ([m, mask, y], lambda change: change(m[mask], y), (M, np.array([True, False, True]), X[:4])),
+    "columns": ([m, mask, s], lambda change: change(m[:, mask], s), (M, np.array([True, False, True, True]), 7.0)),
+    "a diagonal": ([m, mask, s], lambda change: change(m[mask, mask], s), (M, np.array([False, True, True]), 7.0)),
+    "elements": ([m, s], lambda change: change(m[m > 4], s), (M, -1.0)),
+    "another length": ([x, mask, s], lambda change: change(x[mask], s), (X[:3], np.ones(2, bool), 7.0)),
+}
+
+
+@pytest.mark.filterwarnings("error::numbagraph.pymc_bridge.FallbackWarning")
+@pytest.mark.parametrize("change", [pt.set_subtensor, pt.inc_subtensor], ids=["set", "increment"])
+@pytest.mark.parametrize("name", BY_MASKS)
+def test_updates_by_masks_that_are_not_constant(name, change):
+    """Kalman filters replace what is missing: no length depends on a mask where all elements get the same."""
+    inputs, update, data = BY_MASKS[name]
+    compare(inputs, update(change), [tuple(map(np.asarray, data))])
+
+
+@pytest.mark.parametrize("key", [(mask, mask[::-1]), (mask, slice(None), mask)], ids=["two masks", "a slice between"])
+def test_updates_by_several_masks_are_refused(key):
+    z = pt.dtensor3("z")
+    with pytest.raises(UnsupportedOp, match="several masks"):
+        from_pytensor([z, mask], [pt.set_subtensor(z[key], 0.0)])
+
+
+def test_updates_with_a_number_for_each_selected_element_are_refused():
+    with pytest.raises(UnsupportedOp, match="a number for each"):
+        from_pytensor([x, mask, y], [pt.set_subtensor(x[mask], y)])
 
 
 # ---- matrices ----
@@ -239,6 +285,14 @@ OF_REAL = {
 def test_matrices_that_are_not_usual(name):
     matrices = (np.eye(3) + 0.1, NOT_A_NUMBER, np.zeros((3, 3)), -np.eye(3), np.zeros((0, 0)), np.ones((1, 1)))
     compare([m], OF_REAL[name](m), [(each,) for each in matrices], Mode(linker="py", optimizer="fast_run"))
+
+
+def test_products_that_nothing_is_added_to():
+    """Where the factor is 0, what would be added is not read, as in BLAS."""
+    vectors, matrices = blas.gemv_no_inplace(y, s, m, x, s - s), blas.gemm_no_inplace(m, s, m, m.T @ m, s - s)
+    unknown = np.array([np.inf, np.nan, 1.0])
+    compare([y, s, m, x], vectors, [(unknown, np.float64(2.0), M, X[:4]), (X[:3], np.float64(0.5), M, X[:4])])
+    compare([m, s], matrices, [(M, np.float64(2.0))])
 
 
 @pytest.mark.filterwarnings(FALLBACK)
@@ -316,3 +370,9 @@ def test_the_logarithm_of_a_determinant_of_no_numbers_is_refused():
     for number in (np.nan, np.inf):
         with pytest.raises(ValueError, match="infs or NaNs"):
             compiled(np.diag([2.0, number]))
+
+
+@pytest.mark.skipif(not hasattr(pm.math, "LogDet"), reason="this version has no such op")
+def test_the_logarithm_of_determinants_is_that_of_all_matrices():
+    matrices = pt.dtensor3("matrices")
+    compare([matrices], pm.math.LogDet()(matrices), [(np.stack([np.diag([2.0, 3.0]), M[:2, :2] + np.eye(2)]),)])

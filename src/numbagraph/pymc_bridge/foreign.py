@@ -13,6 +13,8 @@ from pytensor.graph.basic import Apply, Variable, clone_get_equiv
 from pytensor.graph.traversal import toposort
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.random.op import RandomVariable
 
 from numbagraph.ir.shapes import ShapeError
@@ -86,9 +88,12 @@ class ByPytensor:
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
         results = [copies[each] for each in outputs]
         for node in toposort(results):
-            if isinstance(node.op, RandomVariable) and node.op.inplace:
-                op: Any = node.op
+            op: Any = node.op
+            if isinstance(op, RandomVariable) and op.inplace:
                 node.op = type(op)(**{**op._props_dict(), "inplace": False})
+            elif isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and node.inputs[0].type.dtype != "bool":
+                node.op = Elemwise(op.scalar_op, nfunc_spec=("positive", 1, 1))  # numbers wrap round, as in compiled
+                # code: Python's would be an error
         return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore", trust_input=True)
 
 

@@ -21,6 +21,8 @@ from numbagraph.pymc_bridge.compatibility import indexing as ops
 from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp, describe, imports
 from numbagraph.pymc_bridge.structure import elements_of, extent_of, is_made_of_numbers, vector_of
 
+Key = tuple[Any, ...]
+
 
 def part(entry: Any) -> Any:
     """An entry of a key as our indexing takes it: numbers that are known are Python's."""
@@ -38,14 +40,15 @@ def end(entry: Any) -> Any:
     return shapes.resolve(extent_of(entry)) if isinstance(entry, Value) else entry
 
 
-def key_of(importer: Importer, node: Apply, x: Value, indices: Sequence[Any]) -> tuple[Any, ...]:
-    """The key of ``x[key]``. A mask becomes the positions that it selects: it has to be constant."""
+def key_of(importer: Importer, node: Apply, x: Value, indices: Sequence[Any], late: Sequence[Value] = ()) -> Key:
+    """The key of ``x[key]``. A mask becomes the positions that it selects, so it has to be constant, but for those that
+    are ``late``."""
     key: list[Any] = []
     axis = 0
     for entry in index_of(node.op, indices):
         if isinstance(entry, Value) and entry.dtype == BOOL:
             require_length_of_mask(entry, x.shape[axis : axis + entry.ndim])
-            key += selected(importer, entry)
+            key += [entry] if entry in late else selected(importer, entry)
             axis += entry.ndim
             continue
         axis += entry is not None
@@ -89,12 +92,54 @@ def is_static(entry: Any) -> bool:
 
 @imports(ops.IncSubtensor, ops.AdvancedIncSubtensor, ops.AdvancedIncSubtensor1)
 def put(importer: Importer, node: Apply, x: Value, update: Value, *indices: Any) -> Value:
+    late = late_masks(importer, node, indices)
+    if late:
+        return put_where(node, x, update, key_of(importer, node, x, indices, late), late)
     key = key_of(importer, node, x, indices)
     if node.op.set_instead_of_inc:
         return set_index(x, key, update)
     if getattr(node.op, "ignore_duplicates", False):
         return set_index(x, key, index(x, key) + update)
     return add_index(x, key, update)
+
+
+def late_masks(importer: Importer, node: Apply, indices: Sequence[Any]) -> list[Value]:
+    """The masks of a key that are not constant."""
+    masks = [each for each in index_of(node.op, indices) if isinstance(each, Value) and each.dtype == BOOL]
+    return [each for each in masks if importer.data_of(each) is None]
+
+
+def put_where(node: Apply, x: Value, update: Value, key: Key, masks: Sequence[Value]) -> Value:
+    """An update where a mask that is not constant is true: no length depends on it."""
+    replaces = node.op.set_instead_of_inc
+    if len(masks) == 1:
+        require_one_for_all(x, update, key, masks[0])
+        update = convert(update, x.dtype)
+        return set_index(x, key, update) if replaces else x + set_index(registry["zeros_like"](x), key, update)
+    mask = masks[0]
+    if mask.ndim > 1 or update.ndim or any(each is not mask for each in key):
+        raise UnsupportedOp(
+            "an index by several masks that are not constant",
+            advice="One mask of all these dimensions (m1[:, None] & m2, say) needs no constant",
+        )
+    positions = (registry["iota"](mask.shape[0]),) * len(key)  # those on a diagonal: all masks select the same
+    there = index(x, positions)
+    chosen = expand_at(mask, range(1, there.ndim))
+    update = convert(update, x.dtype)
+    return set_index(x, positions, registry["where"](chosen, update if replaces else there + update, there))
+
+
+def require_one_for_all(x: Value, update: Value, key: Key, mask: Value) -> None:
+    """The update is the same for all that a mask selects: how many these are is not known."""
+    place = next(number for number, each in enumerate(key) if each is mask)
+    taken = mask.ndim + sum(each is not None for each in key) - 1
+    behind = x.ndim - taken + sum(each is None or isinstance(each, slice) for each in key[place + 1 :])
+    if update.ndim > behind and not shapes.same(update.shape[-behind - 1], 1):
+        raise UnsupportedOp(
+            "an update of what a mask selects that is not constant, with a number for each: how many there are depends "
+            "on its elements",
+            advice="pt.where, with values for all elements, needs no constant",
+        )
 
 
 @imports(Nonzero)

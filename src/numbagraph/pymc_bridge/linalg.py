@@ -142,7 +142,7 @@ TABLE: dict[type, tuple[str, Call]] = {
     ops.MatrixPinv: ("pinv", lambda op, f, a: f(a)),
     ops.Det: ("det", lambda op, f, a: f(a)),
     ops.SLogDet: ("slogdet", lambda op, f, a: list(f(a))),
-    math.LogDet: ("slogdet", lambda op, f, a: f(a)[1]),
+    math.LogDet: ("slogdet", lambda op, f, a: registry["sum"](f(a)[1])),
     ops.Eig: ("eig", lambda op, f, a: list(f(a))),
     ops.Eigvalsh: ("eigvalsh", generalised_eigenvalues),
     ops.Eigh: ("eigh", lambda op, f, a: list(f(a, triangle_of(op)))),

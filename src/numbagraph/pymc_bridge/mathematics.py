@@ -90,12 +90,14 @@ def batched_dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
 
 @imports(blas.Gemv, blas.Gemm)
 def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value, b: Value) -> Value:
-    return b * z + a * registry["dot"](x, y)
+    """As BLAS has it, a factor of 0 for what is added means that it is not read: it may be no number."""
+    added = registry["where"](registry["equal"](b, 0), np.zeros((), z.dtype), b * z)
+    return added + a * registry["dot"](x, y)
 
 
 @imports(blas.Ger)
 def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
-    return z + a * registry["outer"](x, y)
+    return z + registry["outer"](x, a * y)
 
 
 @imports(SplineWrapper)
