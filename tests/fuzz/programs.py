@@ -25,7 +25,7 @@ LARGEST = 4000
 
 UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing")
 """What they make of rounding errors, and of the sign of a NaN, is not specified."""
-OF_SORTED = {"interp": 1, "searchsorted": 0}
+OF_SORTED = {"digitize": 1, "histogram": 1, "interp": 1, "searchsorted": 0}
 """Which operand must be sorted: what they make of others is not specified."""
 SPHEROIDAL = tuple(
     f"{kind}_{name}{given}" for kind in ("pro", "obl") for name in ("ang1", "rad1", "rad2") for given in ("", "_cv")
@@ -127,8 +127,11 @@ def is_sorted(array: np.ndarray) -> bool:
     return bool(np.all(array[:-1] <= array[1:]))
 
 
-def other(result: np.ndarray) -> Any:
+def other(result: Any) -> Any:
     """Numbers that differ from all of a result: of no element of it anything is said then."""
+    if isinstance(result, (tuple, list)):
+        return type(result)(map(other, result))
+    result = np.asarray(result)
     if result.dtype.kind not in "fc":
         return result + 1
     return np.where(np.isfinite(result), np.nan, 0).astype(result.dtype)
@@ -252,10 +255,11 @@ class Draw:
             return
         del self.values[name]
         for number, part in enumerate(value):
-            own = not _shares_memory(part, [*others, *value[:number], *value[number + 1 :]])
-            text = f"{name}[{number}]"
-            self.values[f"{name}_{number}"] = part
-            self.program.lines.append(f"{name}_{number} = " + (f"rounded({text})" if own else text))
+            alike = _shares_memory(part, [*value[:number], *value[number + 1 :]])  # NumPy gives one array twice
+            text = f"{name}[{number}]" + (".copy()" if alike else "")
+            is_view = not alike and _shares_memory(part, others)
+            self.values[f"{name}_{number}"] = np.array(part) if alike else part
+            self.program.lines.append(f"{name}_{number} = " + (text if is_view else f"rounded({text})"))
 
     def operands(self) -> list[str]:
         return [name for name, value in self.values.items() if not isinstance(value, (dict, list, tuple))]
