@@ -30,9 +30,10 @@ OF_SORTED = {"digitize": 1, "histogram": 1, "interp": 1, "searchsorted": 0}
 SPHEROIDAL = tuple(
     f"{kind}_{name}{given}" for kind in ("pro", "obl") for name in ("ang1", "rad1", "rad2") for given in ("", "_cv")
 )
-UNCHECKED = ("lstsq", "lu_solve", "pro_cv", "obl_cv", *SPHEROIDAL)
+UNCHECKED = ("lstsq", "lu_solve", "pro_cv", "obl_cv", "smirnovi", *SPHEROIDAL)
 """NumPy's may not return where a matrix has NaN; SciPy's writes wherever pivots say that are no rows, and past the end
-of its memory for spheroidal functions of large orders."""
+of its memory for spheroidal functions of large orders. The time of SciPy's inverse of ``smirnov`` grows with the square
+of a sample's length: of 10**5 it takes 14 s."""
 
 UNORDERED = ("eig", "eigvals")
 """Whose results LAPACK has in the order in which it finds them: rounding decides, and NumPy computes in float64."""
