@@ -61,4 +61,5 @@ def _wrong_floats(actual: np.ndarray, expected: np.ndarray, spread: Sequence[Any
         bound = 100 * deviation + 256 * np.finfo(expected.dtype).eps * size
         far = finite & ~(np.abs(actual - expected) <= bound) & ~(deviation > UNDETERMINED * size)
         far &= ~((size > NEAR_OVERFLOW * np.finfo(expected.dtype).max) & ~np.isfinite(actual))
-    return stable & (far | (~finite & np.isfinite(actual)))
+        overflown = np.isinf(expected) & (np.abs(actual) > NEAR_OVERFLOW * np.finfo(expected.dtype).max)
+    return stable & (far | (~finite & np.isfinite(actual) & ~overflown))

@@ -160,6 +160,18 @@ def test_numbers_wrap_round_where_pytensor_decides_on_lengths():
         np.testing.assert_array_equal(small, np.array([254, 0, 3], np.uint8))
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+def test_results_are_arrays_of_their_types_where_pytensor_decides_on_lengths():
+    small = pt.vector("small", dtype="uint8")
+    outputs = [pt.set_subtensor(x[:2], y), pt.searchsorted(x, s), pt.cumsum(small)]
+    compiled = pytensor.function([x, y, s, small], outputs, mode="NUMBAGRAPH")
+    for update in (X[:2], X[:1]):
+        results = compiled(X, update, np.float64(2.5), np.array([200, 100], np.uint8))
+        assert [(type(each), str(each.dtype)) for each in results] == [(np.ndarray, each.dtype) for each in outputs]
+        np.testing.assert_array_equal(results[1], 2)
+        np.testing.assert_array_equal(results[2], np.cumsum([200, 100]).astype(outputs[2].dtype))
+
+
 def test_the_error_for_lengths_names_the_line():
     ours = pytensor.function([x, y], pt.exp(x) + y, mode="NUMBAGRAPH")
     with pytest.raises(ValueError, match=r"\(6,\) \(2,\)\n  at .*test_odd_values.py:"):

@@ -16,6 +16,7 @@ from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.random.op import RandomVariable
+from pytensor.tensor.type import TensorType
 
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
@@ -78,7 +79,7 @@ class ByPytensor:
             raise
         text = f"PyTensor itself runs what native code is not made for: {refusal}"
         warnings.warn(text, FallbackWarning, stacklevel=2)
-        return results
+        return list(map(as_promised, self.partition.outputs, results))
 
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
@@ -95,6 +96,16 @@ class ByPytensor:
                 node.op = Elemwise(op.scalar_op, nfunc_spec=("positive", 1, 1))  # numbers wrap round, as in compiled
                 # code: Python's would be an error
         return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore", trust_input=True)
+
+
+def as_promised(variable: Variable, result: Any) -> Any:
+    """A result as an array of its type's dtype: Python code of some ops gives a number, or another integer. The kind of
+    number stays that of the result."""
+    kind: Any = variable.type
+    if not isinstance(kind, TensorType):
+        return result
+    array, dtype = np.asarray(result), kind.numpy_dtype
+    return array.astype(dtype, copy=False) if (array.dtype.kind == "c") == (dtype.kind == "c") else array
 
 
 def can_be_given(variable: Variable, array: Any) -> bool:
