@@ -42,6 +42,14 @@ def test_a_directory_that_others_may_write(capsys, cache):
     assert "cannot be used" in capsys.readouterr().out
 
 
+def test_a_file_in_place_of_the_directory(capsys, cache):
+    cache.directory.write_text("a file")
+    for command in ("cache", "doctor"):
+        __main__.main([command])
+        assert "cannot be used" in capsys.readouterr().out
+    assert cache.directory.read_text() == "a file"
+
+
 def test_the_cache_is_shown_and_cleared(capsys, cache):
     assert compiled()(np.ones(3)) == 9.75
     entries = cache.entries()

@@ -19,7 +19,10 @@ from numbagraph.transforms.interpret import effects, evaluate
 
 def check_level() -> int:
     """How much ``NUMBAGRAPH_CHECK`` asks for: 1 verifies types after each pass, 2 values on each call as well."""
-    return int(os.environ.get("NUMBAGRAPH_CHECK") or 0)
+    given = os.environ.get("NUMBAGRAPH_CHECK") or "0"
+    if given not in ("0", "1", "2"):
+        raise ValueError(f"the environment variable NUMBAGRAPH_CHECK is 0, 1 or 2, not {given!r}")
+    return int(given)
 
 
 TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3}
