@@ -177,10 +177,12 @@ def scatter_batch(
     (updates, *_) = give_batch(inputs[: 1 + count], batched[: 1 + count])
     target = shapes.join_extents(shape, sizes)
     first, size = axis + len(target), updates.shape[0]
-    updates = move(updates, [0], [first])
+    rank = max(value.ndim - flag for value, flag in zip(inputs[1 : 1 + count], batched[1 : 1 + count], strict=True))
+    others = updates.ndim - 1 - (len(target) - count + rank)  # batches of the updates alone, around this one
+    updates = move(updates, [0], [others + first])
     target = (*target[:first], size, *target[first:])
     positions = [batch_numbers(size, positions), *positions]
-    return move(scatter(updates, positions, target, axis - 1, (False, *checked)), [first], [0])
+    return move(scatter(updates, positions, target, axis - 1, (False, *checked)), [others + first], [0])
 
 
 def scatter(

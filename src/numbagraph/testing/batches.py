@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,9 @@ def check_batching(call: Call, *, sparing: bool = False) -> None:
     choices = {(True,) * count, *(tuple(number == chosen for number in range(count)) for chosen in range(count))}
     for flags in sorted(choices):
         check_flags(call, batches, flags, "numpy" if sparing and not all(flags) else "numba")
+    if count > 1:
+        for inner in range(count):
+            check_batches_in_each_other(call, batches, inner)
 
 
 def alike(call: Call, seed: int) -> list[np.ndarray]:
@@ -57,6 +61,32 @@ def check_flags(call: Call, batches: Sequence[np.ndarray], flags: Sequence[bool]
     columns = list(zip(*singles, strict=True)) if several else [singles]
     for number, (actual, column) in enumerate(zip(found, columns, strict=True)):
         assert_same(actual, np.stack(column), ulp=checker.ulp, scale=checker.scale(arrays), what=f"{what} [{number}]")
+
+
+def check_batches_in_each_other(call: Call, batches: Sequence[np.ndarray], inner: int) -> None:
+    """Batch one argument, and around that all others: the inner batch is a dimension of some operands alone then, as it
+    is in a batch of Jacobians."""
+    inside = tuple(number == inner for number in range(len(batches)))
+    around = tuple(not flag for flag in inside)
+    arrays = [each[: SIZE - 1] if flag else each for each, flag in zip(batches, inside, strict=True)]
+
+    def of_batches(*tracers: Any) -> Any:
+        one = lambda *each: tuple(batched(call, each, inside))  # noqa: E731
+        return vmap(one, tuple(0 if flag else None for flag in around))(*tracers)
+
+    found = GraphFunction(of_batches, backend="numpy")(*arrays)
+    pairs = itertools.product(range(SIZE), range(SIZE - 1))
+    singles = [
+        call.expected([each[n] if flag else each[k] for each, flag in zip(arrays, inside, strict=True)])
+        for k, n in pairs
+    ]
+    several = isinstance(singles[0], (tuple, list))
+    if several:
+        found, singles = call.op.determined(tuple(found)), [call.op.determined(tuple(each)) for each in singles]
+    checker, what = Checker(call, "numpy"), f"{call}, argument {inner} batched in a batch of the others"
+    for actual, column in zip(found, zip(*singles, strict=True) if several else [singles], strict=True):
+        expected = np.stack(column).reshape(SIZE, SIZE - 1, *np.shape(column[0]))
+        assert_same(actual, expected, ulp=checker.ulp, scale=checker.scale(arrays), what=what)
 
 
 def batched(call: Call, tracers: Sequence[Any], flags: Sequence[bool]) -> list[Tracer]:
