@@ -328,9 +328,10 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
 
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, apart: bool = False) -> Made:
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
+        options = {"apart": apart, "last": self.backend != "jax"}  # JAX takes derivatives of what it is given
 
         def use(call: Any, converts: bool) -> Traced:
-            return trace(call, layouts, names, self.__name__, described, writable, converts, apart=apart)
+            return trace(call, layouts, names, self.__name__, described, writable, converts, **options)
 
         return self._make(arguments, use)
 

@@ -197,11 +197,13 @@ def trace(
     converts: bool = False,
     *,
     apart: bool = False,
+    last: bool = False,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
     take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
-    captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry."""
+    captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry.
+    ``last``: whether no derivative is taken of the graph."""
     with tracing(described, converts) as current:
         inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, strict=True)]
         current.shared = None if writable is None else {}
@@ -218,7 +220,7 @@ def trace(
         hidden = tuple(current.captured.snapshots)
         captured = tuple(current.captured.snapshots.values())
         guards = current.guards
-        values, conditions = guards_without_masks(values, tuple(guards.guards))
+        values, conditions = guards_without_masks(values, tuple(guards.guards), last=last)
         graph = Graph((*inputs, *shared_inputs, *hidden), values, conditions, tuple(guards.equalities), name)
         require_own(graph)
     graph, captured = fold_captured(graph, captured)

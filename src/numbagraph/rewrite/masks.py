@@ -3,6 +3,10 @@
 ``sum(f(x[mask]))`` is ``sum(where(mask, f(x), 0))``, and ``x[mask] = f(y[mask])`` is ``x = where(mask, f(y), x)``: no
 array whose length depends on elements is needed. What is computed of the other elements is never used. Where such an
 array is needed, it is put together of the positions that the mask selects.
+
+Regions and what `vmap` maps lose these nodes before derivatives are taken of them. So that nothing but the selected
+elements has a derivative then, others have none from the start (`under_mask`): 0 times an infinite one would be NaN.
+Rewriting removes the choice.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Extent, Node, Value, at_source, constant, toposort
+from numbagraph.ir.values import Constant, Extent, Node, Value, at_source, constant, toposort
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.masks import count_true, is_count, is_late, pack, unpack
 from numbagraph.ops.shape import broadcast_value, expand_at, reshape_value
@@ -83,7 +87,9 @@ Rewriter = Callable[["Unpacking", Node], "Form | Value | None"]
 class Unpacking:
     """One pass over some values: what is of selected elements becomes a `Form`, all else stays or is computed anew."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, last: bool) -> None:
+        self.last = last
+        """Whether no derivative is taken of what comes out."""
         self.values: dict[Value, Value] = {}
         self.forms: dict[Value, Form] = {}
 
@@ -116,7 +122,22 @@ class Unpacking:
 
     def full(self, value: Value, form: Form) -> Value | None:
         """An operand beside others of selected elements, as all elements."""
-        return self.forms[value].full if value in self.forms else form.widened(self.values[value])
+        if value in self.forms:
+            return self.forms[value].full
+        beside = form.widened(self.values[value])
+        return None if beside is None else under_mask(beside, form.selecting())
+
+    def factor(self, form: Form) -> Value:
+        """All elements as a factor of a product of matrices. The derivative by the other factor adds all of them up,
+        times 0 where nothing is selected: so these must be zeros."""
+        return form.full if self.last else form.filled(0)
+
+
+def under_mask(value: Value, selecting: Value) -> Value:
+    """The same value, without a derivative where a mask does not select."""
+    if value.dtype.kind not in "fc" or isinstance(value, Constant):
+        return value
+    return registry["where"].bind(selecting, value, registry["stop_gradient"].bind(value))
 
 
 def rewriter_of(node: Node) -> Rewriter | None:
@@ -189,8 +210,14 @@ def packing(code: Unpacking, node: Node) -> Form | None:
         form, inner = code.forms[mask], code.forms.get(value)
         if inner is None or form.ndim > 1 or inner.mask is not form.mask or inner.axis != axis:
             return None
-        return Form(inner.full, both_masks(form), axis, code.real(count))
-    return None if value in code.forms else Form(code.values[value], code.values[mask], axis, code.real(count))
+        return differentiable(Form(inner.full, both_masks(form), axis, code.real(count)))
+    if value in code.forms:
+        return None
+    return differentiable(Form(code.values[value], code.values[mask], axis, code.real(count)))
+
+
+def differentiable(form: Form) -> Form:
+    return form.with_full(under_mask(form.full, form.selecting()))
 
 
 def unpacking(code: Unpacking, node: Node) -> Form | Value | None:
@@ -226,6 +253,7 @@ def repeated(code: Unpacking, node: Node) -> Form | None:
             return None
     if source is None:
         return None
+    source = under_mask(source, own.selecting())
     shape = own.shape(target)
     return own.with_full(
         broadcast_value(source, shape) if node.op is registry["broadcast_to"] else again(node, source, shape)
@@ -292,9 +320,9 @@ def product(code: Unpacking, node: Node) -> Form | Value | None:
             return None
         return node.op.bind(left.filled(0), right.filled(0), **node.attrs)
     if left is not None and left_part == 0:
-        return left.with_full(node.op.bind(left.full, code.values[node.inputs[1]], **node.attrs), -2)
+        return left.with_full(node.op.bind(code.factor(left), code.values[node.inputs[1]], **node.attrs), -2)
     if right is not None and right_part == 1:
-        return right.with_full(node.op.bind(code.values[node.inputs[0]], right.full, **node.attrs), -1)
+        return right.with_full(node.op.bind(code.values[node.inputs[0]], code.factor(right), **node.attrs), -1)
     return None
 
 
@@ -344,13 +372,14 @@ def unpacked(value: Value, mask: Value, axis: int) -> Value:
     return gather_value(whole, [positions], axis, checked=False)
 
 
-def under_masks(values: Sequence[Value], known: Iterable[Value] = ()) -> list[Value]:
-    """Values with as few arrays of selected elements as there can be; what is ``known`` stays as it is."""
+def under_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: bool = False) -> list[Value]:
+    """Values with as few arrays of selected elements as there can be; what is ``known`` stays as it is. No derivative
+    is taken of what is the ``last``."""
     known = set(known)
     order = toposort(values, known)
     if not any(map(is_count, order)):
         return list(values)
-    code = Unpacking()
+    code = Unpacking(last=last)
     code.values.update(zip(known, known, strict=True))
     for each in order:
         code.visit(each)
@@ -362,12 +391,12 @@ def is_packed(value: Value) -> bool:
     return isinstance(value, Node) and value.op in (pack, unpack)
 
 
-def without_masks(values: Sequence[Value], known: Iterable[Value] = ()) -> list[Value]:
+def without_masks(values: Sequence[Value], known: Iterable[Value] = (), *, last: bool = False) -> list[Value]:
     """Values without nodes that stand for selected elements."""
     known = set(known)
     if not any(map(is_count, toposort(values, known))):
         return list(values)
-    return with_numbers(under_masks(values, known), known)
+    return with_numbers(under_masks(values, known, last=last), known)
 
 
 def with_numbers(values: Sequence[Value], known: Iterable[Value]) -> list[Value]:
@@ -398,11 +427,11 @@ def written_out(node: Node) -> Value:
 
 
 def guards_without_masks(
-    values: Sequence[Value], guards: Sequence[Guard], known: Iterable[Value] = ()
+    values: Sequence[Value], guards: Sequence[Guard], known: Iterable[Value] = (), *, last: bool = False
 ) -> tuple[tuple[Value, ...], tuple[Guard, ...]]:
     """The same of values, and of what they require."""
     with shapes.collect_guards():  # what they require is among the guards, and nothing outside of a region has to
-        found = without_masks([*values, *(guard.condition for guard in guards)], known)
+        found = without_masks([*values, *(guard.condition for guard in guards)], known, last=last)
     conditions = found[len(values) :]
     own = [replace(guard, condition=each) for guard, each in zip(guards, conditions, strict=True)]
     return tuple(found[: len(values)]), tuple(own)
