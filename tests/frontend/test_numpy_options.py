@@ -202,3 +202,29 @@ def test_elements_deleted_at_several_places(places):
 )
 def test_blocks(text):
     check(text, SINGLE, WHOLE)
+
+
+MANY = np.random.default_rng(3).normal(size=500)
+
+
+@pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "rice", "sqrt", "sturges"])
+def test_bins_by_a_rule(rule):
+    given = (MANY, MANY.astype(np.float32), np.exp(MANY[:77]), (9 * MANY).astype(int), np.repeat([0.0, 1.0, 5.0], 20))
+    for array in (*given, (MANY * 20 + 100).astype(np.uint8), np.ones(7), MANY[:1], MANY[:0], MANY.reshape(20, 25)):
+        check(f"np.histogram(a, '{rule}')", array)
+    check(f"np.histogram(a, '{rule}', density=True)", MANY)
+    check(f"np.histogram_bin_edges(a, '{rule}')", MANY)
+
+
+def test_rules_that_there_are_not():
+    check("np.histogram(a, 'nope')", MANY)
+    check("np.histogram(a, 'auto', weights=a)", MANY)
+    with pytest.raises(NotImplementedError, match="stone"):
+        graph_jit(lambda a: np.histogram(a, "stone"))(MANY)
+    with pytest.raises(NotImplementedError, match="select the elements first"):
+        graph_jit(lambda a: np.histogram(a, "fd", (0, 1)))(MANY)
+
+
+def test_several_polynomials_at_once():
+    check("np.polyval(a, b)", SINGLE.astype(float)[:1], np.array([[1.5], [2.0], [3.0]]))
+    check("np.polyval(a, b)", WHOLE.astype(float), POINTS)

@@ -15,6 +15,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Constant, Value, constant
+from numbagraph.ops.bin_widths import count_of
 from numbagraph.ops.comparison import (
     equal,
     greater,
@@ -94,10 +95,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Value:
 def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value:
     """The edges of bins of one dimension, in float64 unless they are given."""
     if isinstance(bins, str):
-        raise NotImplementedError(
-            f"{name} with bins={bins!r}: how many bins there are would depend on the elements. "
-            "Compute the edges first, np.histogram_bin_edges outside of the traced function"
-        )
+        if name == "histogramdd":
+            raise TypeError(f"`bins` must be an integer or 1d, not {bins!r}")
+        if range is not None:
+            raise NotImplementedError(
+                f"{name} with bins={bins!r} and range=: select the elements first, x[(x >= a) & (x <= b)]"
+            )
+        bins = count_of(bins, values[0], *ends_of(values, None))
     given = as_value(bins)
     if given.ndim == 1:
         some = shapes.compare("greater", given.shape[0], 0)
@@ -207,9 +211,11 @@ def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Value, Value]:
     value = numbers_of(a)
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
     edges = edges_of([value], bins, range, "histogram")
     given = None if weights is None else same_length(weights, a, value)
-    place, inside = bin_of(value, edges, not as_value(bins).ndim)
+    place, inside = bin_of(value, edges, isinstance(bins, str) or not as_value(bins).ndim)
     counts = counted([place], inside, [edges], given)
     if not density:
         return counts, edges

@@ -78,7 +78,7 @@ def value_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
 @decomposition(np.polyval, samples=value_samples, ulp=64)
 def polyval(p: Any, x: Any) -> Value:
     value, at = as_strong(p), as_strong(x)
-    return power_series(at, flip(value))
+    return power_series(at, flip(value, 0))
 
 
 def power_series(x: Value, series: Value) -> Value:
