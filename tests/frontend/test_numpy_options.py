@@ -228,3 +228,10 @@ def test_rules_that_there_are_not():
 def test_several_polynomials_at_once():
     check("np.polyval(a, b)", SINGLE.astype(float)[:1], np.array([[1.5], [2.0], [3.0]]))
     check("np.polyval(a, b)", WHOLE.astype(float), POINTS)
+
+
+def test_bytes_of_arrays_are_refused_by_name():
+    with pytest.raises(TypeError, match="sliding_window_view gives windows"):
+        graph_jit(lambda a: np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8)))(POINTS)
+    with pytest.raises(TypeError, match="converts numbers"):
+        graph_jit(lambda a: a.view(np.int64))(POINTS)

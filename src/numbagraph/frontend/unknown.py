@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ CONTROL = (
 
 
 _QUERIES = {
-    *("isscalar", "fftfreq", "rfftfreq"),
+    "isscalar",
     *("singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method"),
 }
 """Functions of NumPy and `functools` that ask what class an object has, for whoever calls them."""
@@ -35,6 +35,8 @@ OUTSIDE = (
 )
 OF_NUMBERS = "A number that it must know is an argument that is named in static_argnames"
 _ADVICE = {
+    "numpy.lib._stride_tricks_impl.as_strided": "It reads memory at distances, which arrays have none of in a traced "
+    "function: np.lib.stride_tricks.sliding_window_view gives windows, np.broadcast_to repeats",
     "numpy.polynomial.": "np.polynomial.polynomial.polyval(x, p.coef) is p(x), and other bases have such functions",
     "numpy.": "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
     "NumPy's own",
@@ -163,6 +165,10 @@ class Unknown:
         else:
             control = CONTROL
         return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{control}", UnknownValueError)
+
+    def view(self, *_args: Any, **_options: Any) -> NoReturn:
+        text = "view() reads the bytes of elements as others, and x[...] is a view: astype() converts numbers"
+        raise self._refuse(text)
 
     def __bool__(self) -> bool:
         raise self._unknown(
