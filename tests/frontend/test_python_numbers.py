@@ -84,6 +84,34 @@ def test_unary_operators(name):
     assert not found, "\n".join(found[:12])
 
 
+FUNCTIONS = {
+    "round": lambda a: round(a),
+    "int": lambda a: int(a),
+    "floor": lambda a: math.floor(a),
+    "ceil": lambda a: math.ceil(a),
+    "trunc": lambda a: math.trunc(a),
+    "lgamma": lambda a: math.lgamma(a),
+    "gamma": lambda a: math.gamma(a),
+    "gcd": lambda a: math.gcd(a, 0),
+}
+ENDS = {
+    bool: NUMBERS[bool],
+    int: NUMBERS[int],
+    float: (*NUMBERS[float], -(2.0**63), 2.0**63, np.nextafter(-(2.0**63), 0), 5e-324, -1e-310, 1e308, 2.5, -0.5),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_numbers(name, kind):
+    if (name, kind) == ("gcd", float):
+        return
+    function, compiled = FUNCTIONS[name], graph_jit(FUNCTIONS[name])
+    for number in map(kind, ENDS[kind]):
+        expected, found = outcome(function, number), outcome(compiled, number)
+        assert agree(expected, found), (number, expected, found)
+
+
 @pytest.mark.parametrize("exponent", [-2, -1, 0, 1, 2, 3, 5, 63, 0.5, -0.5, 2.0, -1.0])
 def test_constant_exponents(exponent):
     power = graph_jit(lambda x: x**exponent)

@@ -179,6 +179,9 @@ class Unknown:
     def __int__(self) -> int:
         raise self._unknown("int()", "x.astype(int) is the integer, as an array")
 
+    def __trunc__(self) -> int:  # math.trunc asks for nothing else
+        raise self._unknown("math.trunc()", "np.trunc(x) is the number, as an array")
+
     def __float__(self) -> float:
         raise self._unknown(
             "float()",

@@ -29,6 +29,7 @@ from numbagraph.frontend.capture.numbers import (
     as_float,
     as_int,
     is_traced,
+    number,
     python_number,
     weakened,
     with_python,
@@ -124,7 +125,11 @@ def over_elements(name: str) -> Function:
 @with_python(round)
 def rounded(value: Any, digits: int | None = None) -> Any:
     if digits is None:
-        return as_int(np.round(value))
+        return as_int(value if number(value, "round").dtype.kind in "biu" else np.round(value))
+    if is_traced(digits):
+        raise TraceError(
+            f"round() to a number of digits that is traced: name it in static_argnames\n  at {user_source()}"
+        )
     found = round(value, digits)
     return python_number(found) if to_value(value).type.weak else found
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.capture.numbers import Function, as_int, number, required, weakened, with_python
+from numbagraph.frontend.python_numbers import OVERFLOW
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, COMPLEX128, FLOAT64, INT64
@@ -37,7 +38,7 @@ def of_math(name: str, op: str, message: str = "math domain error", inside: Func
     return call
 
 
-_OVERFLOWING = {"exp", "expm1", "sinh", "cosh", "power", "exp2", "gamma"}
+_OVERFLOWING = {"exp", "expm1", "sinh", "cosh", "power", "exp2", "gamma", "gammaln"}
 _PERIODIC = {"sin", "cos", "tan"}
 
 
@@ -92,6 +93,21 @@ def _has_no_pole(x: Value) -> Value:
     return registry["logical_not"](registry["logical_and"](registry["less_equal"](x, 0.0), whole))
 
 
+@with_python(math.lgamma)
+def logarithm_of_gamma(value: Any) -> Any:
+    """SciPy's function is infinite for subnormal numbers already, and -inf for -inf."""
+    x = weakened(number(value, "lgamma"), FLOAT64)
+    small = registry["less"](registry["absolute"](x), 1e-300)
+    is_near = registry["logical_and"](small, registry["not_equal"](x, 0.0))
+    far = registry["where"](registry["isinf"](x), np.inf, x)
+    found = _logarithm_of_gamma(Tracer(weakened(registry["where"](is_near, 1.0, far), FLOAT64))).value
+    near = registry["negative"](registry["log"](registry["absolute"](x)))
+    return Tracer(weakened(registry["where"](small, near, found), FLOAT64))
+
+
+_logarithm_of_gamma = of_math("lgamma", "gammaln", inside=_has_no_pole)
+
+
 def _inside_one(x: Value) -> Value:
     return registry["logical_not"](registry["greater_equal"](registry["absolute"](x), 1.0))
 
@@ -120,7 +136,9 @@ def integer(value: Any, name: str) -> Tracer:
 @with_python(math.gcd)
 def divisor(*values: Any) -> Any:
     found = [integer(each, "gcd").value for each in (*values, 0)]
-    return Tracer(weakened(functools.reduce(registry["gcd"], found), INT64))
+    common = functools.reduce(registry["gcd"], found)
+    required(registry["greater_equal"](common, 0), OVERFLOW, OverflowError)  # of -(2**63) alone
+    return Tracer(weakened(common, INT64))
 
 
 @with_python(math.lcm)
@@ -166,7 +184,7 @@ MATH: dict[Any, Function] = {
     math.atan2: of_math("atan2", "arctan2"),
     math.hypot: length_of,
     math.gamma: of_math("gamma", "gamma", inside=_has_no_pole),
-    math.lgamma: of_math("lgamma", "gammaln", inside=_has_no_pole),
+    math.lgamma: logarithm_of_gamma,
     math.atanh: of_math("atanh", "arctanh", inside=_inside_one),
     math.fmod: of_math("fmod", "fmod", inside=_has_remainder),
     math.gcd: divisor,

@@ -66,7 +66,7 @@ def as_int(value: Any = 0) -> Any:
         raise TypeError(f"int() takes a real number, not {found.type}\n  at {user_source()}")
     if found.dtype.kind == "f":
         required(registry["logical_not"](registry["isnan"](found)), "cannot convert float NaN to integer", ValueError)
-        small = registry["less"](registry["absolute"](found), 2.0**63)
+        small = registry["logical_and"](registry["greater_equal"](found, -(2.0**63)), registry["less"](found, 2.0**63))
         required(small, "cannot convert float infinity, or 2**63 and more, to an integer of 64 bits", OverflowError)
         found = registry["trunc"](found)
     elif found.dtype == UINT64:
