@@ -65,6 +65,8 @@ nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	$(pytest) --timeout=0 tests/package/test_random_graphs.py $(ARGS)
 	.venv/bin/python -m pip install --quiet 'blackjax>=1.2'
 	.venv/bin/python -m pytest tests/jax_bridge/test_samplers.py
+	$(pymc)/bin/python -m pip install --quiet pymc-extras
+	$(pymc)/bin/python -m pytest tests/pymc_bridge/test_extras.py
 	PYTHON=$(PYTHON) .ci/wheel
 	.venv/bin/python -m tests.fuzz statements --minutes 60
 	.venv/bin/python -m tests.fuzz gradients --minutes 60
