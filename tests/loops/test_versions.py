@@ -6,7 +6,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numbagraph.ir.values import Value
 from numbagraph.loops import control
 from numbagraph.loops.implications import Implication
 from numbagraph.loops.polynomials import Polynomial
+from numbagraph.loops.versions import Versions
 
 LIMITS = (2**62, 2**63 - 1, -(2**63), -(2**62), 2**40, 2**41, 2**25 + 1, 3037000500)
 
@@ -43,6 +44,12 @@ def triangle(x, rows, first, last, slope, offset):
         for j in range(first + i, last - slope * i):
             total += x[j + offset] * x[i]
     return total
+
+
+def segments(x, starts, y):
+    for i in range(starts.shape[0] - 1):
+        for k in range(starts[i], starts[i + 1]):
+            y[i] += x[k]
 
 
 def band(a, lower, upper):
@@ -245,6 +252,7 @@ MAKERS: dict[Callable[..., Any], st.SearchStrategy[Any]] = {
     along: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     backwards: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     triangle: st.tuples(LENGTHS.map(vector), LENGTHS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    segments: st.tuples(LENGTHS.map(vector), POSITIONS, LENGTHS.map(vector)),
     band: st.tuples(st.builds(matrix, LENGTHS, LENGTHS), NUMBERS, NUMBERS),
     recurrence: st.tuples(LENGTHS.map(vector), NUMBERS, NUMBERS, NUMBERS),
     neighbours: st.tuples(st.builds(matrix, LENGTHS, LENGTHS), NUMBERS),
@@ -313,6 +321,14 @@ def test_large_numbers_do_not_wrap(function: Callable[..., Any], place: int) -> 
             require_same(function, (vector(4), *numbers[: 5 if function is triangle else 4]))
 
 
+@pytest.mark.parametrize("limit", [*LIMITS, -(2**63) + 1, -(2**40), -5, -4, 0, 3, 4, 5])
+def test_ends_of_ranges_do_not_wrap(limit: int) -> None:
+    for other in (-4, -1, 0, 2, 4, 5, *LIMITS):
+        for starts in ([0, 2, limit, other, 1], [limit, other]):
+            if max(abs(last - first) for first, last in pairwise(starts)) < 2**63:
+                require_same(segments, (vector(4), np.array(starts), vector(4)))
+
+
 @pytest.mark.parametrize("failing", [0, 1, 4])
 def test_the_first_step_that_fails_is_named(failing: int) -> None:
     positions = np.zeros(5, int)
@@ -337,9 +353,9 @@ def test_what_is_asked_before_a_loop_holds_if_and_only_if_no_step_fails(
 ) -> None:
     asked: list[Sequence[Implication]] = []
 
-    def condition_of(needed: Sequence[Implication], order: Sequence[Value]) -> Value:
-        asked.append(needed)
-        return original(needed, order)
+    def condition_of(found: Versions, order: Sequence[Value]) -> Value:
+        asked.append(found.needed)
+        return original(found, order)
 
     original = control.condition_of
     monkeypatch.setattr(control, "condition_of", condition_of)

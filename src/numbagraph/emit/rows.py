@@ -37,7 +37,7 @@ class Passed:
     def base(self, buffer: Buffer) -> ir.Value:
         return self.passed[buffer.owner]
 
-    def check(self, emitter: Emitter, failed: ir.Value) -> None:
+    def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
         raise TypeError("a length or a size has no index to check")
 
     def label(self, buffer: Buffer) -> None:

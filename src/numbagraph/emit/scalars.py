@@ -23,8 +23,9 @@ class Outside(Protocol):
         """The address of a buffer's allocation."""
         ...
 
-    def check(self, emitter: Emitter, failed: ir.Value) -> None:
-        """Emit what follows from a failed check."""
+    def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
+        """The position along an extent that an index stands for, which is counted from the end where it is below 0.
+        Emits what follows if there is none."""
         ...
 
     def label(self, buffer: Buffer) -> Label | None:
@@ -111,17 +112,9 @@ class ScalarEmitter:
             pointer = self.address(emitter, scalar.buffer, scalar.indices, scalar.flat) if copy is None else copy
             return emitter.load(pointer, scalar.dtype, self.outside.label(scalar.buffer))
         if isinstance(scalar, CheckedIndex):
-            return self._checked(emitter, scalar)
+            index, extent = self.values[scalar.index], self.values[scalar.extent]
+            return self.outside.position(emitter, index, extent, scalar.index.dtype.kind == "i")
         raise TypeError(f"{scalar!r} has no value outside its loop")
-
-    def _checked(self, emitter: Emitter, scalar: CheckedIndex) -> ir.Value:
-        builder, index, extent = emitter.builder, self.values[scalar.index], self.values[scalar.extent]
-        if scalar.index.dtype.kind == "i":
-            wrapped = builder.add(index, extent)
-            index = builder.select(builder.icmp_signed("<", index, ir.Constant(I64, 0)), wrapped, index)
-        failed = builder.icmp_unsigned(">=", index, extent)
-        self.outside.check(emitter, failed)
-        return builder.select(failed, ir.Constant(I64, 0), index)
 
     def address(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool = False) -> ir.Value:
         """A pointer to one element, typed for its memory format."""

@@ -66,6 +66,29 @@ class StraightLine:
     def check(self, emitter: Emitter, failed: ir.Value) -> None:
         self.leave_if(failed, ir.Constant(I32, CHECK_FAILED))
 
+    def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
+        """With branches: what counts from the end is rare, and no address waits for the question."""
+        builder = emitter.builder
+        if not signed:
+            self.check(emitter, builder.icmp_unsigned(">=", index, extent))
+            return index
+        blocks = ("elsewhere", "from_end", "stop", "position")
+        elsewhere, from_end, stop, go_on = (self.function.append_basic_block(each) for each in blocks)
+        before = builder.block
+        builder.cbranch(builder.icmp_unsigned("<", index, extent), go_on, elsewhere).set_weights([99, 1])
+        builder.position_at_end(elsewhere)
+        builder.cbranch(builder.icmp_signed("<", index, ir.Constant(I64, 0)), from_end, stop)
+        builder.position_at_end(from_end)
+        wrapped = builder.add(index, extent)
+        builder.cbranch(builder.icmp_unsigned("<", wrapped, extent), go_on, stop)
+        builder.position_at_end(stop)
+        self.leave(ir.Constant(I32, CHECK_FAILED))
+        builder.position_at_end(go_on)
+        position = builder.phi(I64)
+        position.add_incoming(index, before)
+        position.add_incoming(wrapped, from_end)
+        return position
+
     def leave_if(self, failed: ir.Value, code: ir.Value, first: Callable[[], None] | None = None) -> None:
         """Return ``code`` from the function when ``failed``, after what ``first`` emits."""
         builder = self.code.builder

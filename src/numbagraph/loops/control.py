@@ -12,11 +12,12 @@ from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
+from numbagraph.loops.conditions import condition_of
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
-from numbagraph.loops.versions import condition_of, leaves_of, versions, without_checks_of_while
+from numbagraph.loops.versions import leaves_of, versions, without_checks_of_while
 from numbagraph.rewrite.pipeline import optimise
 
 NOTHING: Mapping[int, int] = {}
@@ -133,11 +134,12 @@ class ControlBuilder:
             return body, None
         if not found.needed:
             return found.body, None
-        condition = condition_of(found.needed, leaves_of(self.node))
+        condition = condition_of(found, leaves_of(self.node))
         added = [each for each in toposort([condition], toposort(self.node.inputs)) if isinstance(each, Node)]
         if any(each.ndim or each.op.kind == "control" for each in added):
             return body, None
-        self.before += [Compute(each, self._numbers.compute(each, ())) for each in added]
+        memory = self._numbers.memory  # a builder for each: all that is below would be walked through for each scalar
+        self.before += [Compute(each, ElementBuilder(memory).compute(each, ())) for each in added]
         return found.body, self._numbers.rank0(condition)
 
     def while_loop(self) -> Loop:

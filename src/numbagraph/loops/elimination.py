@@ -12,7 +12,15 @@ from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Input, Node, Value, toposort
 from numbagraph.loops.counters import FARTHEST, increments
-from numbagraph.loops.implications import FITS, Implication, TooHard, bounded, implications, total
+from numbagraph.loops.implications import (
+    FITS,
+    Implication,
+    TooHard,
+    bounded,
+    implications,
+    total,
+    without_captured_conditions,
+)
 from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 SHORT = 2**24
@@ -40,6 +48,10 @@ class Place:
 
     def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         """What must hold outside, so that this holds in each run."""
+        return without_captured_conditions(self.taken_out(needed))
+
+    def taken_out(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+        """The same, where conditions that regions are given may stand for what they require."""
         raise NotImplementedError
 
     def condition(self, condition: Value) -> Iterator[Implication]:
@@ -96,11 +108,11 @@ class Taken(Place):
         """The magnitude of what is compared for that."""
         if len(branches) == 2:
             with suppress(TooHard):
-                found = [*implications(node.inputs[0], negated=number == 0)]
+                found = [*implications(node.inputs[0], negated=number == 0, given=True)]
                 self.premises = tuple(each.goal + 1 for each in found)
                 self.compared = total(each.magnitude for each in found)
 
-    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+    def taken_out(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
             if each.fits:
                 yield Implication((), as_polynomial(FITS), bounded(self.magnitude(each.magnitude)))
@@ -136,7 +148,7 @@ class Steps(Place):
         self._carried = dict(zip(body.inputs[:carries], zip(operands, body.outputs, strict=False), strict=False))
 
     def varying(self, value: Value) -> Polynomial:
-        if value in self._pending:
+        if value in self._pending or not is_integer(value):
             raise TooHard
         if value not in self.choices:
             self._pending.add(value)
@@ -205,7 +217,7 @@ class Steps(Place):
                 others.append(more + self.magnitude(polynomial(each).magnitude))
         return total([*dict.fromkeys(others), self.trips.magnitude * total(dict.fromkeys(added))])
 
-    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+    def taken_out(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
             yield from self.eliminated(each)
 
@@ -215,8 +227,8 @@ class Steps(Place):
         if outer is None:
             yield from self.before(implications(condition))
             return
-        for each in implications(outer):
-            yield Implication((*each.premises, self.trips), each.goal, each.magnitude)
+        found = (Implication((*each.premises, self.trips), each.goal, each.magnitude) for each in implications(outer))
+        yield from without_captured_conditions(found)
 
     def magnitude(self, number: Polynomial) -> Polynomial:
         return bounded(super().magnitude(number).replaced({self.number: self.trips.magnitude}))
@@ -311,7 +323,7 @@ class WhileSteps(Place):
             yield from self.said_by(condition.inputs[0])
         elif isinstance(condition, Node):
             with suppress(TooHard):
-                for each in implications(condition):
+                for each in implications(condition, given=True):
                     exact = all(isinstance(plain(part), (Input, Dim, Constant)) for part in condition.inputs)
                     if exact or Implication((), each.goal, self.magnitude(each.magnitude)).is_small:
                         yield self.outside(each.goal + 1)
@@ -327,7 +339,7 @@ class WhileSteps(Place):
                 if found.largest <= 0:
                     yield -change + 1
 
-    def before(self, needed: Iterable[Implication]) -> Iterator[Implication]:
+    def taken_out(self, needed: Iterable[Implication]) -> Iterator[Implication]:
         for each in needed:
             premises = list(self.premises)
             for premise in each.premises:

@@ -12,9 +12,9 @@ from dataclasses import field
 from itertools import combinations
 
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.types import INT64
+from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Dim, Node, Value
-from numbagraph.loops.polynomials import Polynomial, polynomial
+from numbagraph.loops.polynomials import Polynomial, as_polynomial, polynomial
 
 LARGEST = 2**40
 LARGEST_FACTOR = 2**25
@@ -70,6 +70,12 @@ class Implication(Struct):
         sums = (sum(each, Polynomial()) for count in range(3) for each in combinations(given, count))
         return any((self.goal - each).is_never_negative for each in sums)
 
+    def follows_from(self, other: Implication) -> bool:
+        """Whether it is true where another one is, if no number is too large."""
+        if other.goal.beside_lengths != self.goal.beside_lengths or not set(other.premises) <= set(self.premises):
+            return False
+        return replace(self, goal=self.goal - other.goal).is_true
+
 
 def without_implied(conditions: Iterable[Implication]) -> tuple[Implication, ...]:
     """The conditions without those that follow from another one, since lengths are not negative. That one then says
@@ -100,24 +106,44 @@ class TooHard(Exception):
     """A condition that is not linear in the steps, or that numbers could make too large."""
 
 
-def implications(condition: Value, *, negated: bool = False) -> Iterator[Implication]:
-    """What is required for a condition to hold, or not to hold."""
+def implications(condition: Value, *, negated: bool = False, given: bool = False) -> Iterator[Implication]:
+    """What is required for a condition to hold, or not to hold; if it is ``given``, what is known by that."""
     if not isinstance(condition, Node):
-        raise TooHard
+        if negated or given or condition.dtype != BOOL or condition.ndim:
+            raise TooHard
+        yield Implication((), polynomial(condition) - 1, as_polynomial(1))
+        return
     name, parts = condition.op.name, condition.inputs
     if name in TOGETHER[negated] and parts[0].dtype != INT64:
         for each in parts:
-            yield from implications(each, negated=negated != (name in ("logical_not", "invert")))
+            yield from implications(each, negated=negated != (name in ("logical_not", "invert")), given=given)
         return
     if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
         raise TooHard
     left, *others = map(polynomial, parts)
     (right,) = others or [Polynomial()]
-    for goal in goals(condition, left, right):
+    for goal in goals(condition, left, right, given):
         yield Implication((), bounded(-goal - 1 if negated else goal), bounded(left.magnitude + right.magnitude))
 
 
-def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polynomial, ...]:
+def without_captured_conditions(needed: Iterable[Implication]) -> Iterator[Implication]:
+    """What is needed, with what a condition requires in the place of its truth, once it is no operand of a region."""
+    for each in needed:
+        value = truth(each.goal)
+        if isinstance(value, Node):
+            for part in implications(value):
+                yield Implication((*each.premises, *part.premises), part.goal, bounded(each.magnitude + part.magnitude))
+        else:
+            yield each
+
+
+def truth(goal: Polynomial) -> Value | None:
+    """The condition that must be true, if that is what is needed."""
+    found = [each for each in goal.values() if each.dtype == BOOL]
+    return found[0] if found else None
+
+
+def goals(comparison: Node, left: Polynomial, right: Polynomial, given: bool) -> tuple[Polynomial, ...]:
     """What must not be negative for a comparison to hold."""
     match comparison.op.name:
         case "less":
@@ -128,7 +154,7 @@ def goals(comparison: Node, left: Polynomial, right: Polynomial) -> tuple[Polyno
             return (left - right - 1,)
         case "greater_equal":
             return (left - right,)
-        case "not_equal" if right.known == 0 and isinstance(comparison.inputs[0], Dim):
+        case "not_equal" if right.known == 0 and (isinstance(comparison.inputs[0], Dim) or not given):
             return (left - 1,)
         case "sum_fits":
             return fits(left + right)

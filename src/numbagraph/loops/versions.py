@@ -8,7 +8,7 @@ is asked once, before the outermost loop (loop versioning, as compilers of array
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,11 +17,9 @@ from numbagraph.ir.graph import Graph, guard_values, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, constant, extent_values, toposort
+from numbagraph.ir.values import Constant, Dim, Node, Value, at_source, extent_values, toposort
 from numbagraph.loops.elimination import SHORT, Place, Steps, Taken, WhileSteps, trips_of
 from numbagraph.loops.implications import (
-    LARGEST,
-    LARGEST_FACTOR,
     Implication,
     TooHard,
     bounded,
@@ -38,19 +36,22 @@ class Versions(Struct):
 
     body: Graph
     needed: tuple[Implication, ...]
+    trips: Polynomial
+    """The number of steps."""
 
 
 def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
     """The version of a loop (`scan`) without those checks that can be made before it, if there are any."""
     try:
-        found = Unchecked(Steps(node), around)
+        steps = Steps(node)
     except TooHard:
         return None
+    found = Unchecked(steps, around)
     found.region(node.attrs["body"])
     fast = found.region(node.attrs["body"])  # once more: in branches goes what is known otherwise
     if fast is None or len(found.needed) > MOST:
         return None
-    return Versions(fast, without_implied(each for each in found.needed if not each.holds))
+    return Versions(fast, without_implied(each for each in found.needed if not each.holds), steps.trips)
 
 
 class Unchecked:
@@ -81,7 +82,7 @@ class Unchecked:
             found = dict.fromkeys(self.steps.before(conditions))
         except TooHard:
             return False
-        rest = [each for each in found if not each.is_true and each not in self.needed]
+        rest = [each for each in found if not each.is_true and not any(map(each.follows_from, self.needed))]
         if rest and (self.around is None or not self.around.is_known(rest)):
             return False
         self.needed |= found  # of numbers that are too large
@@ -155,10 +156,17 @@ class Unchecked:
         try:
             trips = trips_of(length)
             inside = Implication((), as_polynomial(SHORT) - trips, bounded(trips.magnitude))
-            is_short = self.is_needed(self.steps.before([inside]))
+            is_short = self.is_needed(self.steps.before([inside])) or self.asks_in_any_case(inside)
         except TooHard:
             return length
         return registry["minimum"](shapes.as_value(length), SHORT) if is_short else length
+
+    def asks_in_any_case(self, condition: Implication) -> bool:
+        """Whether something of lengths is asked before the loop, wherever in the body it matters."""
+        before = [replace(each, premises=()) for each in self.steps.before([condition])]
+        if not all(isinstance(value, Dim) for each in before for value in each.goal.values()):
+            return False
+        return self.is_needed(before) or (self.around is not None and all(map(self.around.asks_in_any_case, before)))
 
     def part_of_loop(self, node: Node) -> Graph | None:
         """The same where the loop inside has checks to ask for by itself."""
@@ -255,36 +263,6 @@ def without_checks_of_while(node: Node, around: Unchecked | None = None) -> Grap
 
 def branches_of(node: Node) -> Iterable[tuple[int, Graph]]:
     return enumerate(node.attrs["branches"])
-
-
-def condition_of(needed: Sequence[Implication], order: Sequence[Value]) -> Value:
-    """Whether all of it holds, and no number is too large for the computation of that. The factors of products come in
-    an order of values, so that the code is the same in each process."""
-    position = {value: number for number, value in enumerate(order)}
-    parts = [holds(each, position) for each in needed]
-    polynomials = [number for each in needed for number in (*each.premises, each.goal, each.magnitude)]
-    factors = {value for each in polynomials for term in each.terms if len(term) > 1 for value in term}
-    values = dict.fromkeys(value for each in polynomials for value in each.values())
-    for value in sorted(values, key=lambda each: position.get(each, len(position))):
-        largest = LARGEST_FACTOR if value in factors else LARGEST
-        parts.append(registry["less_equal"](value, constant(largest, dtype=INT64)))
-        if not isinstance(value, Dim):
-            parts.append(registry["greater_equal"](value, constant(-largest, dtype=INT64)))
-    whole, *others = dict.fromkeys(parts)
-    for each in others:
-        whole = registry["logical_and"](whole, each)
-    return whole
-
-
-def holds(needed: Implication, position: Mapping[Value, int]) -> Value:
-    zero = constant(0, dtype=INT64)
-    found: Value = registry["greater_equal"](needed.goal.value(position), zero)
-    for each in dict.fromkeys(needed.premises):
-        if each.known is None:
-            found = registry["logical_or"](found, registry["less_equal"](each.value(position), zero))
-        elif each.known <= 0:
-            return registry["less_equal"](zero, zero)
-    return found
 
 
 def leaves_of(node: Node) -> list[Value]:

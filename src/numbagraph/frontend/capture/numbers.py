@@ -68,7 +68,6 @@ def as_int(value: Any = 0) -> Any:
         required(registry["logical_not"](registry["isnan"](found)), "cannot convert float NaN to integer", ValueError)
         small = registry["logical_and"](registry["greater_equal"](found, -(2.0**63)), registry["less"](found, 2.0**63))
         required(small, "cannot convert float infinity, or 2**63 and more, to an integer of 64 bits", OverflowError)
-        found = registry["trunc"](found)
     elif found.dtype == UINT64:
         small = registry["less"](found, np.uint64(2**63))
         required(small, "cannot convert 2**63 and more to an integer of 64 bits", OverflowError)
