@@ -142,7 +142,7 @@ class Unknown:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         name = called_library(sys._getframe(1))
         self._need_length(name)
-        advice = OF_NUMBERS if self.value.type.weak else for_numpy_arrays(name)
+        advice = OF_NUMBERS if self.value.type.weak and "." in name else for_numpy_arrays(name)
         raise self._refuse(f"a traced array cannot become a NumPy array: {name} converts its arguments. {advice}")
 
     def _need_length(self, name: str) -> None:

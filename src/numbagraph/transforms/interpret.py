@@ -385,8 +385,9 @@ def exact_length(extent: Extent, environment: Environment) -> int:
     """A length, as a number of Python's; the sum or product that it follows from, if that has wrapped."""
     extent = shapes.resolve(extent)
     for value in toposort([extent], known=environment) if isinstance(extent, Node) else ():
-        is_number = isinstance(value, Node) and value.op.name in EXACT and not value.ndim
-        if is_number and shapes.follows_from_lengths(value):
+        if not isinstance(value, Node) or value.op.name not in EXACT or value.ndim:
+            continue
+        if shapes.follows_from_lengths(value):
             exact = EXACT[value.op.name](*(length_of(each, environment) for each in value.inputs))
             if exact >= MOST_BYTES:
                 return exact

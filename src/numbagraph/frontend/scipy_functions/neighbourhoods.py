@@ -48,9 +48,9 @@ def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> F
         if options.pop("output", None) is not None:
             refuse(f"scipy.ndimage.{name} with output=", "assign the result, or convert it")
         image = array(input)
-        names = ("size", "footprint", "mode", "cval", "origin", "axes")
-        values = {"size": None, "footprint": None, "mode": "reflect", "cval": 0.0, "origin": 0, "axes": None, **options}
-        near = neighbours_of(name, image, *(values[each] for each in names), extended)
+        defaults = {"size": None, "footprint": None, "mode": "reflect", "cval": 0.0, "origin": 0, "axes": None}
+        size, footprint, mode, cval, origin, axes = ({**defaults, **options}[each] for each in defaults)
+        near = neighbours_of(name, image, size, footprint, mode, cval, origin, axes, extended)
         count = known(near, name)[-1]
         place = rank_of(which, count)
         if not 0 <= place < count:
