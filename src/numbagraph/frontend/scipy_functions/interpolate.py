@@ -121,8 +121,8 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 def univariate(spline: Any, x: Any, nu: int = 0, ext: Any = None) -> Any:
     """`scipy.interpolate.UnivariateSpline` and its kin."""
-    names = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
-    how: Any = spline.ext if ext is None else ext
+    names: dict[Any, Any] = {"extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
+    how = spline.ext if ext is None else ext
     return splev(x, spline._eval_args, nu, names.get(how, how))
 
 
