@@ -19,7 +19,7 @@ class Scope:
     """Which trace a tracer belongs to: it is of use there, and in the regions inside. (Not the trace itself, which
     keeps arrays alive.)"""
 
-    __slots__ = ("described", "ended", "facts", "journal", "parent", "used")
+    __slots__ = ("aliases", "described", "ended", "facts", "journal", "parent", "used")
 
     def __init__(self, described: str, parent: Scope | None = None) -> None:
         self.described = described
@@ -27,7 +27,10 @@ class Scope:
         self.ended = False
         self.parent = parent
         """Around a region, such as the body of a loop."""
-        self.used: dict[Value, None] = {}
+        self.aliases: dict[Value, None] = {} if parent is None else dict(parent.aliases)
+        """What derivatives are taken with respect to, here and around. A region is passed those from around, as it
+        computes none of them again."""
+        self.used: dict[Value, None] = dict(self.aliases)
         """The values of the scopes around this one that are used in it, and all aliases that there are around it: an op
         may look through the value that it is given (that of a transposed matrix, the operand of a negation)."""
         self.facts: dict[Value, bool] = {}
@@ -78,8 +81,7 @@ class Trace:
     def __init__(self, guards: shapes.GuardCollector, converts: bool = False) -> None:
         self.guards = guards
         self.captured = Captured()
-        self.aliases: dict[Value, None] = {}
-        """What derivatives are taken with respect to. A region is passed them, as it computes none of them again."""
+        self.aliases = 0
         self.converts = converts
         """Whether functions are traced in their converted form, with loops and branches as calls of operators."""
         self.loop: Any = None
@@ -95,8 +97,10 @@ class Trace:
 
     def alias(self, value: Value) -> Value:
         """A stand-in for a value that no other use of it shares."""
-        found = registry["alias"].bind(value, number=len(self.aliases) + 1)
-        self.aliases[found] = None
+        self.aliases += 1
+        found = registry["alias"].bind(value, number=self.aliases)
+        if active.scope is not None:
+            active.scope.aliases[found] = None
         return found
 
 
@@ -170,8 +174,6 @@ def region(described: str) -> Iterator[Scope]:
     """Everything inside belongs to a region of the graph that is being traced."""
     previous = active.scope
     active.scope = scope = Scope(described, previous)
-    if active.trace is not None:
-        scope.used.update(active.trace.aliases)
     try:
         yield scope
     finally:
