@@ -4,6 +4,7 @@ will be, also in helpers, methods, and the functions of Python and NumPy that as
 import functools
 import numbers
 import typing
+import weakref
 from collections import abc
 
 import numpy as np
@@ -127,3 +128,17 @@ def test_numbers_have_no_elements(value):
         return 2.0
 
     assert graph_jit(answer)(value) == answer(value) == 1
+
+
+def test_the_class_of_a_proxy_of_what_is_gone():
+    class Gone:
+        pass
+
+    thing = Gone()
+    proxy = weakref.proxy(thing)
+    del thing
+
+    def function(x):
+        return x * 2 if type(proxy) is Gone else x * 3
+
+    np.testing.assert_array_equal(graph_jit(function)(np.ones(2)), function(np.ones(2)))

@@ -156,7 +156,7 @@ def is_instance(thing: Any, kinds: Any) -> bool:
 
 def type_of(thing: Any, *bases: Any, **options: Any) -> type:
     """``type``, for which a traced number is what it will be."""
-    if bases or not isinstance(thing, Tracer):
+    if bases or not issubclass(type(thing), Tracer):  # isinstance would ask a proxy for what it stands for
         return type(thing, *bases, **options)
     return thing.python_class()
 
