@@ -90,6 +90,14 @@ class Trace:
         """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
         self.picked: dict[int, Any] = {}
         """The lists that were taken from lists at traced places, by identity: they are copies."""
+        self.made: dict[int, Any] = {}
+        """The lists and the like that converted code has made outside of loops and branches, by identity."""
+        self.changed: dict[int, Any] = {}
+        """Those lists, and others, that loops and branches have made longer or shorter."""
+        self.inputs: tuple[Value, ...] = ()
+        """The arguments, as values of the graph."""
+        self.room = 1
+        """How many times the usual room lists have that loops make longer."""
         self.drawn: list[Any] = []
         """The states, as traced arrays, of the generators of random numbers among the arguments."""
         self.order: Value | None = effects.first()
@@ -188,6 +196,8 @@ def tracing(described: str = "a function", converts: bool = False) -> Iterator[T
     scope = Scope(described)
     with shapes.collect_guards() as guards:
         trace = Trace(guards, converts)
+        if active.trace is not None:
+            trace.room = active.trace.room
         active.trace, active.scope = trace, scope
         try:
             yield trace

@@ -46,6 +46,8 @@ class Conversion:
         self.needed = False
         self.known = Known.NOTHING
         """What each version is made for alone."""
+        self.room = 1
+        """How much there is for lists that loops make longer, as often as the usual."""
 
     def attempt(self, make: Callable[[bool], T], arguments: Any, asks_types: bool) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of

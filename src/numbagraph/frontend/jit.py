@@ -328,9 +328,10 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
 
     def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, apart: bool = False) -> Made:
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
-        options = {"apart": apart, "last": self.backend != "jax"}  # JAX takes derivatives of what it is given
+        options: dict[str, Any] = {"apart": apart, "last": self.backend != "jax"}  # JAX takes derivatives of it
 
         def use(call: Any, converts: bool) -> Traced:
+            options["room"] = self.convert.room
             return trace(call, layouts, names, self.__name__, described, writable, converts, **options)
 
         return self._make(arguments, use)
@@ -409,6 +410,13 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         rebuild = None if traced.outputs.flat and self.backend == "numba" else traced.outputs.rebuilder
         traced.native = compiled(traced, self.backend, self.__name__)
         return Version(traced.shared.around(traced.native), rebuild)
+
+    def _forget(self, key: Key) -> None:
+        """Drop the versions for one structure of arguments."""
+        with self._lock:
+            self._writers = Writers()
+            self._traced.pop(key, None)
+            self._refresh_versions(key)
 
     def _refresh_versions(self, key: Key) -> None:
         """Put all versions for one structure of arguments behind as few builtin functions as possible, newest first."""

@@ -65,6 +65,10 @@ class OnlyTraced:
         return ()
 
 
+class ListFull(RuntimeError):
+    """A list has become longer than there is room for: the function is traced once more, with more."""
+
+
 def user_source() -> Source | None:
     """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""
     frame = sys._getframe(1)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from numbagraph.frontend.known_lengths import Known, integers_of, lengths_of
+from numbagraph.frontend.locating import ListFull
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.runtime.collection import collector_at_rest
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from numbagraph.frontend.binding import Arguments
     from numbagraph.frontend.conversion import Conversion
     from numbagraph.frontend.traced import Traced
+
+
+MORE_ROOM, MOST_ROOM = 16, 16**6
+"""By how much lists get more room where they have too little, and the most that they get."""
 
 
 class Retried:
@@ -26,6 +31,7 @@ class Retried:
     _call_version: Any
     _specialise: Any
     _traced_anew: Any
+    _forget: Any
 
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
@@ -34,6 +40,12 @@ class Retried:
         traced, leaves = self._find(arguments)
         try:
             return self._call_version(arguments, traced, leaves)
+        except ListFull:
+            if traced.outputs.has_effects or self.convert.room >= MOST_ROOM:
+                raise
+            self.convert.room *= MORE_ROOM
+            self._forget(arguments.key)
+            return self._call_slowly(arguments)
         except ShapeError as error:
             if traced.outputs.has_effects:
                 raise

@@ -198,15 +198,18 @@ def trace(
     *,
     apart: bool = False,
     last: bool = False,
+    room: int = 1,
 ) -> Traced:
     """The graph of ``call`` on tracers, one for each of ``layouts``; ``name`` is the graph's own, ``described`` how an
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
     take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
     captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry.
-    ``last``: whether no derivative is taken of the graph."""
+    ``last``: whether no derivative is taken of the graph.
+    ``room``: how much there is for lists that loops make longer."""
     with tracing(described, converts) as current:
         inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, strict=True)]
         current.shared = None if writable is None else {}
+        current.inputs, current.room = tuple(inputs), room
         pairs = zip(inputs, layouts, strict=True)
         tracers = [argument(*each, number in (writable or ())) for number, each in enumerate(pairs)]
         returned = call(tracers)

@@ -118,7 +118,8 @@ def implications(condition: Value, *, negated: bool = False, given: bool = False
         for each in parts:
             yield from implications(each, negated=negated != (name in ("logical_not", "invert")), given=given)
         return
-    if any(each.dtype != INT64 or each.ndim for each in parts) or (negated and name not in ORDERS):
+    is_comparison = len(parts) <= 2 and all(each.dtype == INT64 and not each.ndim for each in parts)
+    if not is_comparison or (negated and name not in ORDERS):
         raise TooHard
     left, *others = map(polynomial, parts)
     (right,) = others or [Polynomial()]

@@ -307,7 +307,7 @@ def entries_deleted(x, v):
     return d, parts
 
 
-@refused("a list or a dict is read by another name|has another structure|give it one structure", (1.0,), (-1.0,))
+@case((1.0,), (-1.0,))
 def deleted_in_a_branch(x):
     parts = [x, x * 2]
     if x > 0:

@@ -112,7 +112,7 @@ def nested_condition(x, t):
     return out
 
 
-@refused("give it one structure", (X, 2.0))
+@case((X, 2.0), (-X, 2.0))
 def append_after_branch_at_top(x, t):
     out = [x[0]]
     if x[1] > t:
@@ -120,7 +120,7 @@ def append_after_branch_at_top(x, t):
     return len(out)
 
 
-@refused("a list is read in the loop", (X, 2.0))
+@case((X, 2.0), (-X, 2.0), (np.zeros(0), 1.0))
 def list_read_in_loop(x, t):
     out = []
     for v in x:
@@ -141,7 +141,7 @@ def break_after_append(x, t):
     return out
 
 
-@refused("numbers and arrays can be", (X, 2.0))
+@case((X, 2.0), (-X, 2.0))
 def append_tuples(x, t):
     out = []
     for i, v in enumerate(x):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable
 from typing import Any
 
@@ -68,3 +69,20 @@ class Grown:
     def __init__(self, elements: list[Any], to: object = None) -> None:
         self.elements = elements
         self.to = to
+
+
+class Outgrown(OnlyTraced):
+    """In place of the elements of a list that a loop has appended to: a longer one has them now."""
+
+    advice = "return the list to which the loop has appended"
+
+    def __init__(self, kept: Any = None) -> None:
+        self.kept = kept
+        """What stands for the list under each of its names; None where only its variable knows the longer one."""
+
+
+def resolved(thing: Any) -> Any:
+    """What stands for a list whose length is traced; anything else is itself."""
+    if type(thing) in (list, collections.deque) and len(thing) == 1 and type(thing[0]) is Outgrown and thing[0].kept:
+        return thing[0].kept
+    return thing

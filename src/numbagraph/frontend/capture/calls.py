@@ -286,7 +286,7 @@ def as_numpy_array(python: Function) -> Function:
 
     def call(thing: Any, dtype: Any = None, *, ndmin: int = 0, **_: Any) -> Any:
         if isinstance(thing, Stacked):
-            thing = thing.array
+            thing = thing.table()
         if not isinstance(thing, Tracer):
             thing = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
         elif python is np.asarray and (dtype is None or np.dtype(dtype) == thing.dtype) and thing._is_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,9 +74,12 @@ def has_shared(thing: Any, seen: set[int]) -> bool:
     return any(has_shared(each, seen) for each in parts_of(thing))
 
 
+SEQUENCES = (list, tuple, collections.deque)
+
+
 def holds_others(thing: Any) -> bool:
     """Whether something is a list, a dict, a tuple, or an object with attributes."""
-    return type(thing) in (list, dict, tuple) or is_object(thing)
+    return type(thing) in (*SEQUENCES, dict) or is_object(thing)
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
@@ -84,7 +88,7 @@ def is_unchanged(old: Any, new: Any) -> bool:
         return True
     if type(old) is not type(new) or len(parts_of(old)) != len(parts_of(new)):
         return False
-    if type(old) in (list, tuple):
+    if type(old) in SEQUENCES:
         pairs = list(zip(old, new, strict=True))
     else:
         (first, second) = (each if type(each) is dict else vars(each) for each in (old, new))
@@ -101,8 +105,10 @@ def updated(old: Any, new: Any) -> Any:
         parts = tuple(map(updated, old, new))
         return old if all(map(operator.is_, parts, old)) else parts
     require_changeable(old)
-    if kind is list:
-        old[:] = [updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
+    if kind in SEQUENCES:
+        found = [updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
+        old.clear()
+        old.extend(found)
         return old
     held, after = (old, new) if kind is dict else (vars(old), vars(new))
     kept = {key: updated(held[key], each) if key in held else each for key, each in after.items()}
@@ -116,10 +122,12 @@ def copied(thing: Any) -> Any:
     kind = type(thing)
     if kind is dict:
         return made({key: copied(each) for key, each in thing.items()})
-    if kind in (list, tuple):
+    if kind in SEQUENCES:
         parts = [copied(each) for each in thing]
         if kind is list:
             return made(parts)
+        if kind is collections.deque:
+            return made(collections.deque(parts, thing.maxlen))
         return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
     if isinstance(thing, Appended):
         return made(Appended(thing.elements(), thing.to))
@@ -160,7 +168,7 @@ def stand_in(original: Any, copy: Any) -> None:
 
 
 def parts_of(container: Any) -> list[Any]:
-    if type(container) in (list, tuple):
+    if type(container) in SEQUENCES:
         return list(container)
     return list((container if type(container) is dict else vars(container)).values())
 
@@ -178,7 +186,7 @@ def hide_original(copy: Any) -> None:
     while scope is not None and scope.journal is not None:
         original = scope.journal.originals.get(id(copy))
         if original is not None:
-            held = original if type(original) in (list, dict) else vars(original)
+            held = original if type(original) in (*SEQUENCES, dict) else vars(original)
             if id(held) not in scope.journal.hidden:
                 scope.journal.hidden[id(held)] = (held, held.copy())
                 keys = held if type(held) is dict else range(len(held))
@@ -200,7 +208,7 @@ def require_own(holder: Any) -> None:
 
 def require_changeable(holder: Any) -> None:
     require_own(holder)
-    if in_region() and (type(holder) in (list, dict) or is_object(holder)):
+    if in_region() and (type(holder) in (*SEQUENCES, dict) or is_object(holder)):
         hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
@@ -225,12 +233,13 @@ def refuse_once(name: str) -> None:
 
 def refuse_change(method: Any) -> None:
     holder = getattr(method, "__self__", None)
-    if not isinstance(holder, (list, dict, set)) or method.__name__ not in _CHANGING:
+    if not isinstance(holder, (list, dict, set, collections.deque)) or method.__name__ not in _CHANGING:
         return
     require_own(holder)
     if not in_region():
         return
-    if type(holder) in (list, dict):
+    note_change(holder)
+    if type(holder) in (*SEQUENCES, dict):
         hide_original(holder)
     if not is_made_here(holder):
         refuse_once(f"{method.__name__}() of a {type(holder).__name__}")
@@ -241,7 +250,29 @@ def made(container: Any) -> Any:
     scope = active.scope
     if in_region() and scope is not None:
         scope.journal.made[id(container)] = container
+    elif (trace := current_trace()) is not None:
+        trace.made[id(container)] = container
     return container
+
+
+def note_change(holder: Any) -> None:
+    """Note that a loop or a branch makes a list longer or shorter, of which it may have a copy."""
+    trace, scope = current_trace(), active.scope
+    while scope is not None and scope.journal is not None:
+        holder = scope.journal.originals.get(id(holder), holder)
+        scope = scope.parent
+    if trace is not None and type(holder) in (list, collections.deque):
+        trace.changed[id(holder)] = holder
+
+
+def is_own(container: Any) -> bool:
+    """Whether a list was made here, and not in a loop or a branch around."""
+    trace = current_trace()
+    if in_region():
+        scope = active.scope
+        assert scope is not None
+        return is_made_here(container) and id(container) not in scope.journal.originals
+    return trace is not None and trace.made.get(id(container)) is container
 
 
 def is_made_here(container: Any) -> bool:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from numbagraph.frontend.active import tried
+from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.branches import branch
+from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.conditions import ConditionWrites, tested_in_steps
-from numbagraph.frontend.capture.containers import Containers, copied
+from numbagraph.frontend.capture.containers import Containers, copied, is_own
 from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
+from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
+from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -47,7 +53,10 @@ def truth(value: Tracer) -> Value:
 
 
 def asked(test: Any) -> Any:
-    """A condition: what is None does not hold."""
+    """A condition: what is None does not hold, nor does a list without elements."""
+    test = resolved(test)
+    if isinstance(test, Stacked):
+        return Tracer(weak_truth(registry["greater"](test.count(), 0)))
     if not isinstance(test, Possibly):
         return test
     value = asked(settled(test.value))
@@ -102,30 +111,45 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     test = asked(test)
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
-    containers = Containers(state)
-    sides = [containers.changed_by(lambda given, side=side: side(*given), state) for side in (yes, no)]
-    return containers.after(branch(truth(test), names, *sides))
+
+    def run(state: State) -> Sequence[Any]:
+        containers = Containers(state)
+        sides = [containers.changed_by(lambda given, side=side: side(*given), state) for side in (yes, no)]
+        return containers.after(branch(truth(test), names, *sides))
+
+    return with_lists(run, state)
 
 
 def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
-    for _ in range(MOST_UNROLLED):
+    for is_first in (True, *(False,) * MOST_UNROLLED):
         first = asked(test(*state))
         if not isinstance(first, Tracer) and not first:
             return state
-        containers = Containers(state)
-        step = Step(
-            lambda _, variables: containers.run(lambda given: body(*given), variables),  # noqa: B023
-            lambda _, variables: condition(test, variables),
-            counts=False,
-        )
+
+        def run(state: State, first: Any = first) -> Sequence[Any]:
+            containers = Containers(state)
+            step = Step(
+                lambda _, variables: containers.run(lambda given: body(*given), variables),
+                lambda _, variables: condition(test, variables),
+                counts=False,
+            )
+            try:
+                with tried():
+                    return containers.after(captured(names, state, step, site()))
+            except ConditionWrites:
+                loop = tested_in_steps(names, first, state, step)
+                return containers.after(captured(*loop, site())[1:])
+
         try:
             with tried():
-                return containers.after(captured(names, state, step, site()))
-        except ConditionWrites:
-            loop = tested_in_steps(names, first, state, step)
-            return containers.after(captured(*loop, site())[1:])
+                return with_lists(run, state)
         except StaticLoop:
-            pass
+            if is_first and any(type(each) in (list, deque) or is_object(each) for each in state):
+                try:
+                    with tried():
+                        return with_changed_lists(run, state, one_step(body, state))
+                except Exception:  # noqa: BLE001  Python runs the loop
+                    pass
         except Exception:
             if isinstance(first, Tracer):
                 raise
@@ -134,6 +158,17 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         f"a loop took more than {MOST_UNROLLED} steps while it was traced, since its condition is not traced"
         f"\n  at {user_source()}"
     )
+
+
+def one_step(body: Function, state: State) -> Function:
+    """One step of a loop whose condition seems to be known, which it is not where a branch appends to a list."""
+
+    def run() -> None:
+        found = Containers(state).run(lambda given: body(*given), state)
+        if any(isinstance(each, Appended) for each in found):
+            raise CaptureError(f"a branch appends to a list in a loop that asks for its length\n  at {user_source()}")
+
+    return run
 
 
 def condition(test: Function, variables: State) -> Any:
@@ -158,7 +193,28 @@ def for_(iterable: Any, names: Sequence[str], body: Function, may_end: bool, sta
         except Exception:  # whatever needs the numbers themselves, such as an attribute's name
             if len(iterable) > MOST_UNROLLED:
                 raise
+    if type(iterable) in (list, deque) and is_own(iterable) and any(each is iterable for each in state):
+        try:
+            with tried():
+                return over_growing(iterable, names, body, may_end, state)
+        except Exception:  # noqa: BLE001  Python runs the loop
+            pass
     return unrolled(iterable, names, body, state)
+
+
+def over_growing(held: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> State:
+    """A loop over a list that its steps change."""
+
+    def run(given: State) -> State:
+        return captured_for(resolved(held), names, body, may_end, given)
+
+    return with_buffers(run, state, [held])
+
+
+def grows_meanwhile() -> CaptureError:
+    return CaptureError(
+        f"a list becomes longer while a loop runs over it: write `while k < len(list)`\n  at {user_source()}"
+    )
 
 
 def over_yielding(generator: Yielding, body: Function, state: State) -> Sequence[Any]:
@@ -213,6 +269,8 @@ def unrolled(iterable: Any, names: Sequence[str], body: Function, state: State) 
             break
         else:
             ended, state = body(element, *state)
+        if type(iterable) in (list, deque) and iterable and type(iterable[0]) is Outgrown:
+            raise grows_meanwhile()
     return state
 
 
@@ -222,18 +280,24 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
 
 
 def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
-    length, containers = iterable.count(), Containers(state)
-    if not may_end:
-        step = Step(
-            lambda number, variables: containers.run(lambda given: body(iterable.at(number), *given)[1], variables)
-        )
-        return containers.after(captured(names, state, step, site(), length))
+    length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
 
-    def goes_on(number: Tracer, variables: State) -> Any:
-        has_next = Tracer(registry["less"](to_value(number), to_value(Tracer(length))))
-        return and_(has_next, lambda: not_(variables[0]))
+    def run(state: State) -> Sequence[Any]:
+        containers = Containers(state)
+        if not may_end and not is_buffered:
+            step = Step(
+                lambda number, variables: containers.run(lambda given: body(iterable.at(number), *given)[1], variables)
+            )
+            return containers.after(captured(names, state, step, site(), length))
 
-    def one(number: Tracer, variables: State) -> State:
-        return containers.run(lambda given: flat(body(iterable.at(number), *given)), variables[1:])
+        def goes_on(number: Tracer, variables: State) -> Any:
+            count = iterable.count() if is_buffered else length  # a list may become longer
+            has_next = Tracer(registry["less"](to_value(number), to_value(Tracer(count))))
+            return and_(has_next, lambda: not_(variables[0]))
 
-    return containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
+        def one(number: Tracer, variables: State) -> State:
+            return containers.run(lambda given: flat(body(iterable.at(number), *given)), variables[1:])
+
+        return containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
+
+    return with_lists(run, state, length)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from numbagraph.forking import new_lock
-from numbagraph.frontend.capture.containers import in_region
+from numbagraph.frontend.capture.containers import in_region, made
 from numbagraph.frontend.capture.rewrite import rewritten
 from numbagraph.frontend.capture.source import OPERATORS, compiled, definition_of, refusal
 from numbagraph.frontend.capture.yielding import generator
@@ -76,12 +78,28 @@ def traceable(function: Any, operators: Any) -> Any:
     return function
 
 
+def with_own_lists(thing: Any, given: Sequence[Any]) -> Any:
+    """An object of a dataclass, whose lists that its fields have made were made here."""
+    for each in dataclasses.fields(thing):
+        held = vars(thing).get(each.name)
+        if each.default_factory in (list, deque) and held is not None and not any(held is other for other in given):
+            made(held)
+    return thing
+
+
 def constructor(kind: Any, operators: Any) -> Any:
     """What makes an object of a user's class, whose ``__init__`` may make arrays of traced lengths, and loop. In a
     loop or a branch objects are made as they are."""
     start = getattr(kind, "__init__", None)
     is_plain = kind.__new__ is object.__new__ and not issubclass(kind, BaseException)
-    if not is_plain or in_region() or not isinstance(start, FunctionType) or not is_users(start):
+    if not is_plain or not isinstance(start, FunctionType) or not is_users(start):
+        return kind
+    call: Any = kind
+    if hasattr(kind, "__dataclass_fields__") and any(
+        each.default_factory in (list, deque) for each in dataclasses.fields(call)
+    ):
+        return lambda *args, **kwargs: with_own_lists(call(*args, **kwargs), (*args, *kwargs.values()))
+    if in_region():
         return kind
     try:
         converted = convert(start, operators)

@@ -12,22 +12,24 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import counts
+from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.containers import (
     Hidden,
     in_region,
     is_made_here,
     made,
+    note_change,
     refuse_change,
     require_changeable,
 )
-from numbagraph.frontend.capture.control import if_expression
+from numbagraph.frontend.capture.control import for_, if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.numbers import as_bool
 from numbagraph.frontend.capture.objects import is_object
-from numbagraph.frontend.capture.possibly import required
+from numbagraph.frontend.capture.possibly import Possibly, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.strides import with_positions
 from numbagraph.frontend.capture.texts import ChosenText
@@ -65,6 +67,10 @@ def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> 
 def delete_item(holder: Any, key: Any) -> None:
     """``del holder[key]``."""
     holder, key = required(holder), required(key)
+    if isinstance(holder, Buffered):
+        del holder[key]
+        return
+    note_change(holder)
     require_changeable(holder)
     if has_traced(key):
         raise CaptureError(f"del of an element at a place that is traced\n  at {user_source()}")
@@ -186,10 +192,14 @@ def set_attribute(holder: Any, name: str, value: Any) -> None:
 
 def augmented(name: str, variable: Any, value: Any) -> Any:
     """``variable += value`` and its like."""
-    variable, value = required(variable), required(value)
+    given, variable, value = variable, required(variable), required(value)
     if name == "imul":
         return times(variable, value) if is_repetition(variable, value) else operator.imul(variable, value)
+    if isinstance(variable, Buffered):
+        extend(variable, value)
+        return given
     if not isinstance(variable, Tracer) and isinstance(variable, list):
+        note_change(variable)
         require_changeable(variable)
     return getattr(operator, name)(variable, value)
 
@@ -231,14 +241,24 @@ def augment_attribute(name: str, place: tuple[Any, str, Any], value: Any) -> Non
     set_attribute(holder, attribute, getattr(operator, name)(before, value))
 
 
+def extend(holder: Buffered, elements: Any) -> None:
+    """``holder.extend(elements)``."""
+
+    def step(element: Any) -> tuple[bool, list[Any]]:
+        holder.append(element)
+        return False, []
+
+    for_(elements, (), step, False, ())
+
+
 def append(holder: Any, element: Any) -> Any:
     """``holder.append(element)``, and the variable after it."""
-    holder = required(holder)
+    variable, holder = holder, required(holder)
     require_known(holder)
-    if in_region() and not isinstance(holder, Tracer):
+    if in_region() and not isinstance(holder, (Tracer, Buffered)):
         refuse_change(holder.append)
     holder.append(element)
-    return holder
+    return holder if isinstance(variable, Possibly) and variable.value is holder else variable
 
 
 def contains(holder: Any, element: Any) -> Any:

@@ -66,6 +66,17 @@ def key_of(key: ast.expr) -> ast.expr:
     return key
 
 
+class _Asked(ast.expr):
+    """An operand of which only the truth is asked."""
+
+    _fields = ("value",)
+    value: ast.expr
+
+    def __init__(self, value: ast.expr) -> None:
+        super().__init__()
+        self.value = value
+
+
 class Expressions(ast.NodeTransformer):
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -221,6 +232,22 @@ class Expressions(ast.NodeTransformer):
             return node
         return self.at(node, call_of("defined", load(node.id), constant(node.id)))
 
+    def test(self, node: ast.expr) -> ast.expr:
+        """An expression of which only the truth is asked."""
+        match node:
+            case ast.BoolOp():
+                node.values = [ast.copy_location(_Asked(each), each) for each in node.values]
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = ast.copy_location(_Asked(node.operand), node.operand)
+        found: ast.expr = self.visit(node)
+        return found
+
+    def visit__Asked(self, node: _Asked) -> ast.expr:
+        found = self.test(node.value)
+        if isinstance(node.value, (ast.BoolOp, ast.Compare)):
+            return found
+        return self.at(node.value, call_of("asked", found))
+
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         first, others = self.visit(node.values[0]), [self.later(each) for each in node.values[1:]]
         return self.at(node, call_of("and_" if isinstance(node.op, ast.And) else "or_", first, *map(thunk, others)))
@@ -236,7 +263,7 @@ class Expressions(ast.NodeTransformer):
         return self.at(node, call_of("binary", constant(name), node.left, node.right)) if name in _SPARSE else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        test, yes, no = self.visit(node.test), self.later(node.body), self.later(node.orelse)
+        test, yes, no = self.test(node.test), self.later(node.body), self.later(node.orelse)
         return self.at(node, call_of("if_expression", test, thunk(yes), thunk(no)))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -336,7 +363,7 @@ class Expressions(ast.NodeTransformer):
             )
         self.deferred += 1
         iterable = self.generator(first.iter) if is_generator(first.iter) else self.visit(first.iter)
-        conditions = [self.visit(each) for each in first.ifs]
+        conditions = [self.test(each) for each in first.ifs]
         name = f"{PREFIX}element"
         inner = self.generated(element, others) if others else self.visit(element)
         self.deferred -= 1

@@ -9,11 +9,11 @@ import numpy as np
 
 from numbagraph.blockwise.lengths import ceil_divide
 from numbagraph.blockwise.promotion import as_value, weak_constant
+from numbagraph.frontend.capture.appended import Outgrown
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import is_number
 from numbagraph.frontend.capture.storages import share
 from numbagraph.frontend.capture.yielding import Lazy, Once
-from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.python_numbers import OVERFLOW, bounds, fits
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
@@ -208,13 +208,9 @@ class Generated(Once):
         """Whether the elements are generators, whose elements come one after the other."""
 
 
-class Outgrown(OnlyTraced):
-    """In place of the elements of a list that a loop has appended to: its variable holds the longer one."""
-
-
 def require_known(thing: Any) -> None:
     """Raise for such a list, which some other variable still is."""
-    if type(thing) is list and thing and type(thing[0]) is Outgrown:
+    if type(thing) is list and thing and type(thing[0]) is Outgrown and thing[0].kept is None:
         raise CaptureError(
             f"a list that a loop on traced values has appended to is used by another name: use that to which it "
             f"appends\n  at {user_source()}"

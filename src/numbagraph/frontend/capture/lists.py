@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.capture.containers import is_made_here
+from numbagraph.frontend.capture.containers import is_made_here, made
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -15,6 +15,10 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import WEAK_TYPES
 from numbagraph.runtime.arguments import register_node
+
+
+class ListNeeded(CaptureError):
+    """A list whose length is traced becomes longer or shorter in a loop or a branch."""
 
 
 class Kept:
@@ -101,25 +105,47 @@ class Stacked(Rows):
             other = Elements(held)
         are_pythons = isinstance(other, Stacked) and other.kept.are_pythons
         are_pythons |= isinstance(other, Elements) and other.are_pythons
-        alike = are_pythons == self.kept.are_pythons and other.array.dtype == self.array.dtype
-        if not alike or self.array.ndim != 1 or other.array.ndim != 1:
+        if other.array.dtype != self.array.dtype or self.array.ndim != 1 or other.array.ndim != 1:
             raise CaptureError(
                 f"a list whose length is traced is extended by arrays, or by elements of another type: make an array "
                 f"of it, np.array(...)\n  at {user_source()}"
             )
         whole: Any = np.concatenate([self.array, other.array])
+        self.kept = Kept(self.depth, 1, self.kept.are_pythons and are_pythons)
         self.array = whole
 
     def reverse(self) -> None:
         self._require_outside("reversed")
         self.array = self.array[::-1].copy()
 
+    def pop(self, key: Any = -1) -> Any:
+        self._require_outside("made shorter")
+        found = self[key]
+        rest: Any = self.array[:-1] if isinstance(key, int) and key == -1 else np.delete(self.array, key, axis=0)
+        self.array = rest.copy()
+        return found
+
+    def __add__(self, other: Any) -> Any:
+        found = Stacked(self.array.copy(), self.depth, kept=self.kept)
+        made(found).extend(other)
+        return found
+
+    def __radd__(self, other: Any) -> Any:
+        found = Elements(other) if other else None
+        if found is None:
+            return Stacked(self.array.copy(), self.depth, kept=self.kept)
+        return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
+
     def _require_outside(self, what: str) -> None:
         if not is_made_here(self):
-            raise CaptureError(
+            raise ListNeeded(
                 f"a list whose length is traced is {what} in a loop or a branch on traced values: use an array"
                 f"\n  at {user_source()}"
             )
+
+    def table(self) -> Any:
+        """What `np.array` makes of it."""
+        return self.array
 
     def at(self, number: Tracer) -> Any:
         return self._element(self.array[number])

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import LengthsNeeded, active, current_trace, tried
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
-from numbagraph.frontend.capture.appended import Appended
+from numbagraph.frontend.capture.appended import Appended, Outgrown
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
-from numbagraph.frontend.capture.iterables import Outgrown
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError

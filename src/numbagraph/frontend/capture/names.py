@@ -66,6 +66,10 @@ def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
                 holders.add(holder.id)
         elif isinstance(each, ast.Expr) and (called := method_of(each)):
             holders.add(called)
+        else:
+            match each:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop" | "popleft")):
+                    holders.add(name)
     return stores(nodes) | holders & set(local)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import collections.abc
 import operator
 import sys
@@ -10,6 +11,8 @@ from typing import Any
 
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
+from numbagraph.frontend.capture.appended import resolved
+from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.comparison import equal, not_equal, ordered
@@ -25,6 +28,7 @@ from numbagraph.frontend.capture.elements import (
     augmented,
     contains,
     delete_item,
+    extend,
     holder_at,
     is_repetition,
     item,
@@ -59,6 +63,7 @@ __all__ = [
     "Cell",
     "and_",
     "append",
+    "asked",
     "assert_",
     "attribute_of",
     "augment_attribute",
@@ -185,6 +190,7 @@ def is_sequence(value: Any, length: int) -> bool:
 def binary(name: str, left: Any, right: Any) -> Any:
     """An operator, which a sparse array from outside would not leave to a traced array on its right, nor a
     list that is repeated."""
+    left, right = resolved(left), resolved(right)
     if name == "mul" and is_repetition(left, right):
         return times(left, right)
     is_outside = is_sparse(left) and isinstance(right, (Tracer, OnlyTraced))
@@ -204,6 +210,13 @@ def call(function: Any) -> Any:
     found = consumer(function, call) or replacement(function)
     if found is not None:
         return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
+    if function is collections.deque:
+        return lambda *args, **kwargs: made(collections.deque(*args, **kwargs))
+    holder = getattr(function, "__self__", None)
+    buffered = resolved(holder)
+    if isinstance(buffered, Buffered):
+        name = function.__name__
+        return (lambda each: extend(buffered, each)) if name == "extend" else getattr(buffered, name)
     if in_region() and any(function is each for each in (setattr, delattr)):
         refuse_once(f"{function.__name__}()")
     refuse_change(function)

@@ -10,7 +10,7 @@ import optree
 
 from numbagraph.blockwise.promotion import convert, weak_constant
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.capture.appended import MISSING, Appended, Grown
+from numbagraph.frontend.capture.appended import MISSING, Appended, Grown, resolved
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
@@ -140,11 +140,15 @@ def required(thing: Any) -> Any:
     """What is used as a number or an array: it is not None."""
     while isinstance(thing, Possibly):
         thing = present(thing, TypeError, "None where a number or an array is needed")
-    return thing
+    return resolved(thing)
 
 
 def required_in(tree: Any) -> Any:
-    """The same of each leaf."""
+    """The same of each leaf, and of lists whose lengths are traced."""
+    if type(tree) in (tuple, dict):
+        items = tree.items() if type(tree) is dict else enumerate(tree)
+        other = {key: resolved(each) for key, each in items}
+        tree = other if type(tree) is dict else tuple(other.values())
     return optree.tree_map(required, tree, none_is_leaf=True, namespace=NAMESPACE)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import optree
 
+from numbagraph.frontend.capture.appended import Outgrown, resolved
+from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.possibly import Possibly, settled
 from numbagraph.frontend.capture.texts import ChosenText
-from numbagraph.runtime.arguments import flatten, register_node
+from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
 
 
 class Decided:
@@ -23,9 +25,22 @@ class Decided:
 def with_numbers(tree: Any) -> Any:
     """What a function returns, with such numbers beside what they decide about."""
     leaves, spec = flatten(tree)
+    if any(isinstance(each, (Outgrown, Buffered)) for each in leaves):
+        tree = optree.tree_map(with_list, tree, is_leaf=is_list, none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
+        leaves, spec = flatten(tree)
     if not any(isinstance(each, (Possibly, ChosenText)) for each in leaves):
         return tree
     return optree.tree_unflatten(spec, list(map(with_number, leaves)))
+
+
+def is_list(tree: Any) -> bool:
+    """Whether something is a list whose length is traced."""
+    return isinstance(resolved(tree), Buffered)
+
+
+def with_list(leaf: Any) -> Any:
+    leaf = resolved(leaf)
+    return leaf.result() if isinstance(leaf, Buffered) else leaf
 
 
 def with_number(leaf: Any) -> Any:

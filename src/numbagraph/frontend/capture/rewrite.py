@@ -124,7 +124,7 @@ class Rewriting:
                 return [ast.Expr(call_of("raise_", self.expressions.visit(raised)))]
             case ast.Assert():
                 message = thunk(self.expressions.text(statement.msg)) if statement.msg else constant(None)
-                return [ast.Expr(call_of("assert_", self.expressions.visit(statement.test), message))]
+                return [ast.Expr(call_of("assert_", self.expressions.test(statement.test), message))]
             case _ if blocks(statement) and not isinstance(statement, SCOPES):
                 around = live | loads(statement)
                 for block in blocks(statement):
@@ -142,7 +142,7 @@ class Rewriting:
         self.require_private(names, branch, live | inside)
         yes, no = self.new_name("then"), self.new_name("else")
         orelse = self.statements(branch.orelse, live)
-        call = call_of("if_", self.expressions.visit(branch.test), tuple_of(names), load(yes), load(no), picked(names))
+        call = call_of("if_", self.expressions.test(branch.test), tuple_of(names), load(yes), load(no), picked(names))
         return [
             self.inner(yes, names, self.statements(branch.body, live), picked(names), branch.body[0]),
             self.inner(no, names, orelse, picked(names), branch.orelse[0] if branch.orelse else branch),
@@ -185,7 +185,7 @@ class Rewriting:
         if loop.flags:  # type: ignore[attr-defined]
             condition = ast.BoolOp(ast.And(), [none_of(loop.flags), condition])  # type: ignore[attr-defined]
         _located(ast.copy_location(condition, loop.test), loop.test)
-        tested = self.expressions.visit(condition)
+        tested = self.expressions.test(condition)
         call = call_of("while_", tuple_of(names), load(test), load(body), picked(names))
         return [
             self.inner(test, names, [], tested, loop.test),

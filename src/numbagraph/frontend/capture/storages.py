@@ -73,7 +73,7 @@ class Journal:
             each.restore()
         for original, held in self.hidden.values():
             original.clear()
-            original.extend(held) if type(original) is list else original.update(held)
+            original.update(held) if type(original) is dict else original.extend(held)
         self.hidden.clear()
         return found
 

@@ -1,0 +1,111 @@
+"""When lists are kept in buffers: where a loop or a branch on traced values reads, makes longer or makes shorter a list
+in a way that cannot be followed otherwise, it is traced once more."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numbagraph.frontend.active import Trace, current_trace, tried
+from numbagraph.frontend.capture.appended import Outgrown
+from numbagraph.frontend.capture.buffered import Buffered, Elements, Unfit
+from numbagraph.frontend.capture.conditions import ConditionWrites
+from numbagraph.frontend.capture.containers import in_region, is_own
+from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
+from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
+from numbagraph.frontend.capture.storages import in_region as traced_region
+from numbagraph.frontend.known_lengths import LengthsNeeded
+from numbagraph.frontend.tracing import TraceError
+from numbagraph.ir.values import Value
+
+State = Sequence[Any]
+Run = Callable[[State], State]
+PASSES = 12
+
+
+def with_lists(run: Run, state: State, steps: Value | None = None) -> State:
+    """The variables after a loop of so many steps, or a branch."""
+    trace = current_trace()
+    assert trace is not None
+    around, trace.changed = trace.changed, {}
+    try:
+        with tried():
+            return run(state)
+    except (StaticLoop, ConditionWrites, Uncounted):
+        raise
+    except Exception as error:
+        own = changed_here(trace)
+        if not own and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
+            raise
+        first = error
+    finally:
+        around.update(trace.changed)
+        trace.changed = around
+    return with_buffers(run, state, own, steps, first)
+
+
+def is_stacked(variable: Any) -> bool:
+    """Whether a variable is a list whose length is traced, which has elements of one kind."""
+    return type(variable) in (Stacked, Selected) and variable.depth == 1
+
+
+def with_changed_lists(run: Run, state: State, body: Callable[[], Any]) -> State:
+    """The same of a loop whose condition seems to be known, if a step changes lists, and cannot be run as it is."""
+    trace = current_trace()
+    assert trace is not None
+    around, trace.changed = trace.changed, {}
+    try:
+        with tried():
+            traced_region(lambda _: body() and None, "a step of a loop")
+    except Exception as error:  # noqa: BLE001  it is raised where nothing else is
+        own, first = changed_here(trace), error
+    else:
+        raise StaticLoop
+    finally:
+        trace.changed = around
+    if not own:
+        raise StaticLoop
+    return with_buffers(run, state, own, None, first)
+
+
+def changed_here(trace: Trace) -> list[Any]:
+    """The lists from here whose lengths have changed."""
+    own = filter(is_own, trace.changed.values())
+    return [each for each in own if not any(type(part) is Outgrown for part in each)]
+
+
+def with_buffers(
+    run: Run, state: State, own: Sequence[Any], steps: Value | None = None, first: Exception | None = None
+) -> State:
+    """The same, with some lists in buffers, whose types follow from what is appended."""
+    saved = [list(each) for each in own]
+    known, known_stacked = [Elements() for _ in own], [Elements() for _ in state]
+    every = [*known, *known_stacked]
+    failed: Exception | None = first
+    before: list[Any] = []
+    for _ in range(PASSES):
+        try:
+            with tried():
+                for each, held, kinds in zip(own, saved, known, strict=True):
+                    name = "deque" if type(each) is deque else "list"
+                    buffered = Buffered(held, kinds, None if in_region() else steps, name)
+                    each.clear()
+                    each.append(Outgrown(buffered))
+                pairs = zip(state, known_stacked, strict=True)
+                changed = isinstance(first, ListNeeded)
+                given = [
+                    Buffered.of_stacked(each, kinds) if changed and is_stacked(each) else each for each, kinds in pairs
+                ]
+                before = [tuple(each.kinds) for each in every]
+                return run(given)
+        except Exception as error:  # noqa: BLE001  it is raised where nothing else is
+            failed = error
+        for each, held in zip(own, saved, strict=True):
+            each.clear()
+            each.extend(held)
+        if before == [tuple(each.kinds) for each in every]:
+            break
+    assert failed is not None
+    speaks_of_buffers = isinstance(failed, TraceError) and not isinstance(failed, Unfit)
+    raise first if first is not None and (isinstance(first, LengthsNeeded) or speaks_of_buffers) else failed
