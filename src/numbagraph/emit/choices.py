@@ -6,11 +6,12 @@ from collections.abc import Container, Iterable
 
 from numbagraph.emit.hints import depending_on, reads_along, reduces_with_strides
 from numbagraph.emit.scalars import is_stretch
-from numbagraph.intrinsics.ir import Apply, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
-from numbagraph.loops.ir import Kernel, Reduction, Scatter, Store
+from numbagraph.loops.control_steps import Branch, Loop
+from numbagraph.loops.ir import Check, Compute, Kernel, Reduction, Scatter, Step, Store
 from numbagraph.loops.parallel import cost_of_operation
 
 MOST_COPIED = 8
@@ -55,6 +56,24 @@ def is_worth_masks(kernel: Kernel) -> bool:
     # integers are divided one by one in masked vectors, too
     floating = (each for each in depending_on(kernel.loops[-1], kernel) if each.dtype.kind == "f")
     return sum(map(cost_of_operation, floating)) >= COST_OF_MASKS
+
+
+def is_worth_unrolling(loop: Loop) -> bool:
+    """Whether a loop carries numbers alone, some of which branches choose, and runs nothing long in a step.
+
+    LLVM does not unroll it by itself, since the number of steps in a strip takes long to compute.
+    """
+    if loop.stacked or any(isinstance(each.initial, Buffer) for each in loop.carried):
+        return False
+    steps = list(loop.body.program.body.members())
+    return any(isinstance(each, Branch) for each in steps) and all(map(is_of_numbers, steps))
+
+
+def is_of_numbers(step: Step) -> bool:
+    """Whether a step runs no loop and calls nothing."""
+    if isinstance(step, Branch):
+        return all(is_of_numbers(each) for region in step.regions for each in region.program.body.members())
+    return isinstance(step, (Compute, Check)) or (isinstance(step, Kernel) and not step.loops)
 
 
 def strided_loads(kernel: Kernel) -> list[Load]:

@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.emit.choices import is_worth_unrolling
 from numbagraph.emit.chunks import smaller
 from numbagraph.emit.failures import leaves_record, text
 from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type, opaque
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region
@@ -333,6 +334,8 @@ class LoopEmitter:
         with self.blocks("strip", ZERO, most) as (start, go_on):
             go_on(builder.icmp_signed("<", start, self.trips))
             end = smaller(builder, self.trips, builder.add(start, most, flags=["nsw"]))
+            if is_worth_unrolling(self.loop):
+                end = opaque(builder, end)
             with self.blocks("step", start, ONE) as (step, go_on):
                 go_on(builder.icmp_signed("<", step, end))
                 yield step

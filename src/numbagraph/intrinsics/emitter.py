@@ -233,12 +233,16 @@ class Emitter:
         return result if target.itemsize * 8 == wide.width else self.builder.trunc(result, llvm_type(target))
 
     def _float_to_signed(self, value: ir.Value, type_: ir.IntType, source: np.dtype) -> ir.Value:
-        """Truncated; what does not fit, and NaN, is the least integer."""
+        """Truncated; what does not fit, and NaN, is the least integer.
+
+        The question is that of `int` in captured functions where that asks one, so LLVM sees the same twice.
+        """
         least, limit = -(2.0 ** (type_.width - 1)), 2.0 ** (type_.width - 1)
-        fits = self.builder.and_(
-            self.builder.fcmp_ordered(">", value, llvm_constant(least - 1 if source == FLOAT64 else least, source)),
-            self.builder.fcmp_ordered("<", value, llvm_constant(limit, source)),
-        )
+        if type_.width < np.finfo(source).nmant:
+            lower = self.builder.fcmp_ordered(">", value, llvm_constant(least - 1, source))
+        else:
+            lower = self.builder.fcmp_ordered(">=", value, llvm_constant(least, source))
+        fits = self.builder.and_(lower, self.builder.fcmp_ordered("<", value, llvm_constant(limit, source)))
         return self.builder.fptosi(self.builder.select(fits, value, llvm_constant(least, source)), type_)
 
     def is_true(self, operand: Operand) -> ir.Value:
@@ -263,3 +267,9 @@ def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
     loop = module.add_metadata([f"loop {len(module.metadata)}"])
     loop.operands = (loop, *nodes)  # what a loop is known by refers to itself
     return loop
+
+
+def opaque(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """The same integer, of which LLVM does not see how it comes about."""
+    same = ir.InlineAsm(ir.FunctionType(value.type, [value.type]), "", "=r,0", side_effect=False)
+    return builder.call(same, [value])
