@@ -16,7 +16,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.forking import importing
-from numbagraph.frontend.active import apart, current_trace
+from numbagraph.frontend.active import active, apart, current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.ordered import left_out
@@ -90,17 +90,26 @@ def require_scalar(outputs: Sequence[Value], what: str) -> None:
         raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
 
 
-def prepared(outputs: Sequence[Value]) -> list[Value]:
-    """The values in the form in which they should be differentiated."""
+def prepared(outputs: Sequence[Value], points: Sequence[Value] = (), beside: Sequence[Value] = ()) -> list[Value]:
+    """The values in the form in which they should be differentiated: see `numbagraph.rewrite.pipeline.prepare`.
+
+    In regions nothing becomes a branch: what is the same in all steps of a loop leaves it, but no branch does.
+    """
     with importing:
         from numbagraph.rewrite.pipeline import prepare  # noqa: PLC0415  rules take their time to import
 
-    return prepare(outputs)
+    is_region = active.scope is not None and active.scope.parent is not None
+    return prepare(outputs, () if is_region else points, beside)
 
 
 def cotangents_of(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
     """Cotangents of ``points``, zero where nothing depends on them."""
-    found = autodiff.cotangents(prepared(outputs), given, points)
+    return pulled_back(prepared(outputs), given, points)
+
+
+def pulled_back(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
+    """The same, of values that are prepared."""
+    found = autodiff.cotangents(outputs, given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
 
 
@@ -158,7 +167,8 @@ def value_and_grad(
         outputs, _ = values_of(value)
         require_scalar(outputs, "grad")
         one = constant(1, dtype=outputs[0].dtype)
-        gradient = tree_of(spec, cotangents_of(outputs, [one], points))
+        beside = [each.value for each in flatten(auxiliary)[0] if isinstance(each, Tracer)]
+        gradient = tree_of(spec, pulled_back(prepared(outputs, points, beside), [one], points))
         return ((value, auxiliary) if has_aux else value), positions.arrange(gradient)
 
     again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux, argnames=argnames)

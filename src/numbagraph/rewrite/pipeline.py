@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.rewrite.algebra import ALGEBRA
 from numbagraph.rewrite.assignments import assignments_in_turn
+from numbagraph.rewrite.branching import branching_choices, branching_values
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import check_level, verify_types
 from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
+from numbagraph.rewrite.joined_branches import joined_branches
 from numbagraph.rewrite.joined_loops import joined_loops
 from numbagraph.rewrite.linear import linear_sums
 from numbagraph.rewrite.products import EXPAND
@@ -27,6 +29,8 @@ class GraphPass(Struct):
     apply: Callable[[Graph], Graph]
     op: str | None = None
     """The op that it is about, if it has nothing to do where there is none."""
+    serial: bool = False
+    """Whether it keeps loops from running on several threads."""
 
 
 PREPARE: tuple[RuleSet, ...] = (BEFORE_GRADIENT, STABILISE)
@@ -47,6 +51,8 @@ PASSES: tuple[RuleSet | GraphPass, ...] = (
     GraphPass("linear sums", linear_sums),
     CANONICALISE,
     GraphPass("assignments in turn", assignments_in_turn, "set_slice"),
+    GraphPass("choices that branch", branching_choices, "where", serial=True),
+    GraphPass("joined branches", joined_branches, "switch"),
 )
 
 
@@ -55,16 +61,18 @@ def has_matrices(values: Iterable[Value]) -> bool:
     return any(isinstance(each, Node) and each.op.kind in ("core op", "product") for each in values)
 
 
-def is_for(each: GraphPass, graph: Graph) -> bool:
+def is_for(each: GraphPass, graph: Graph, parallel: bool) -> bool:
+    if parallel and each.serial:
+        return False
     return each.op is None or any(isinstance(value, Node) and value.op.name == each.op for value in graph.order)
 
 
-def optimise(graph: Graph) -> Stages:
-    """All passes over ``graph``; one that has nothing left to do is left out."""
+def optimise(graph: Graph, parallel: bool = False) -> Stages:
+    """All passes over ``graph``; one that has nothing left to do is left out. With ``parallel``, for threads."""
     stages = [Stage("traced", graph)]
     settled: dict[RuleSet | GraphPass, Graph] = {}
     for each in (*MATRIX_PASSES, *PASSES) if has_matrices(graph.order) else PASSES:
-        if settled.get(each) is graph or (isinstance(each, GraphPass) and not is_for(each, graph)):
+        if settled.get(each) is graph or (isinstance(each, GraphPass) and not is_for(each, graph, parallel)):
             continue
         rewrites: Sequence[Rewrite] = ()
         if isinstance(each, RuleSet):
@@ -78,9 +86,15 @@ def optimise(graph: Graph) -> Stages:
     return Stages(tuple(stages))
 
 
-def prepare(values: Iterable[Value]) -> list[Value]:
-    """Values in the form in which they should be differentiated."""
+def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Iterable[Value] = ()) -> list[Value]:
+    """Values in the form in which they should be differentiated.
+
+    Choices between expensive numbers that depend on ``points`` become branches, but for what values ``beside`` need.
+    """
     values = list(values)
+    count = len(values)
+    if points:
+        values += beside
     for rules in (*PREPARE_MATRICES, *PREPARE) if has_matrices(toposort(values)) else PREPARE:
         values = rewrite_values(values, rules)
-    return values
+    return branching_values(values, points)[:count] if points else values

@@ -134,7 +134,7 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def stages(self) -> Stages:
-        return passes().optimise(self.graph)
+        return passes().optimise(self.graph, self.parallel)
 
     @cached_property
     def program(self) -> Program:

@@ -1,0 +1,66 @@
+"""Branches by one condition become one: what a branch computes is there for its derivative, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, close_together, opened
+from numbagraph.ir.values import Node, Value, at_source, toposort
+from numbagraph.ops.control.common import stand_ins
+from numbagraph.transforms.interpret import call_of
+
+
+def joined_branches(graph: Graph) -> Graph:
+    """The graph with such branches as one."""
+    before = roots = [*graph.outputs, *guard_values(graph.guards)]
+    while (found := pair_in(toposort(roots))) is not None:
+        roots = substitute(roots, joined(*found))
+    if roots == before:
+        return graph
+    count = len(graph.outputs)
+    return graph.with_outputs(roots[:count], with_guard_values(graph.guards, roots[count:]))
+
+
+def pair_in(order: Sequence[Value]) -> tuple[list[Node], list[Node]] | None:
+    """The results of two branches by one condition, of which none needs the other and none requires anything."""
+    calls: dict[object, list[Node]] = {}
+    for each in order:
+        if isinstance(each, Node) and each.op.name == "switch" and len(each.attrs["branches"]) > 1:
+            calls.setdefault(call_of(each), []).append(each)
+    free = [call for call in calls.values() if not any(region.guards for region in call[0].attrs["branches"])]
+    for place, first in enumerate(free):
+        for second in free[place + 1 :]:
+            if is_alike(first[0], second[0]) and not depends(first, second) and not depends(second, first):
+                return first, second
+    return None
+
+
+def is_alike(first: Node, second: Node) -> bool:
+    return first.inputs[0] is second.inputs[0] and len(first.attrs["branches"]) == len(second.attrs["branches"])
+
+
+def depends(call: Sequence[Node], other: Sequence[Node]) -> bool:
+    return not set(other).isdisjoint(toposort(call[0].inputs))
+
+
+def joined(*calls: Sequence[Node]) -> dict[Value, Value]:
+    """What takes the place of the results of two branches: those of one, of each what is wanted."""
+    operands = list(dict.fromkeys(each for call in calls for each in call[0].inputs[1:]))
+    points = dict(zip(operands, stand_ins([each.type for each in operands], "point"), strict=True))
+    drafts = []
+    for number, region in enumerate(calls[0][0].attrs["branches"]):
+        outputs: list[Value] = []
+        for call in calls:
+            found = opened(call[0].attrs["branches"][number], [points[each] for each in call[0].inputs[1:]])
+            outputs += [found[each.attrs["result"]] for each in call]
+        drafts.append(Draft(region.name, outputs))
+    regions, captures = close_together([*points.values()], drafts)
+    index, bind = calls[0][0].inputs[0], registry["switch"].bind
+    nodes = [each for call in calls for each in call]
+    with at_source(nodes[0].source):
+        return {
+            node: bind(index, *operands, *captures, branches=regions, result=number)
+            for number, node in enumerate(nodes)
+        }
