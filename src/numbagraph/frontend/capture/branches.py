@@ -51,17 +51,21 @@ class Ending(NamedTuple):
     @classmethod
     def of(cls, tree: Any) -> Ending:
         """That of a tree of leaves."""
-        leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+        parts, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+        leaves = [Leaf(UNDEFINED, None) if each is UNDEFINED else each for each in parts]
         return cls(leaves, Parts([leaf.object for leaf in leaves], spec))
 
     def is_otherwise(self, other: Ending) -> bool:
-        """Whether two variables have other structures, or texts."""
-        return self.parts.spec != other.parts.spec or any(map(are_other_texts, self.leaves, other.leaves))
+        """Whether two variables have other structures, or texts, or one of them undefined parts."""
+        return self.parts.spec != other.parts.spec or any(map(are_others, self.leaves, other.leaves))
 
     def tree(self) -> Any:
-        if self.parts.is_undefined:
-            return UNDEFINED
-        return optree.tree_unflatten(self.parts.spec, self.leaves)
+        leaves = [UNDEFINED if each.object is UNDEFINED else each for each in self.leaves]
+        return optree.tree_unflatten(self.parts.spec, leaves)
+
+
+def are_others(one: Leaf, other: Leaf) -> bool:
+    return are_other_texts(one, other) or (one.object is UNDEFINED) is not (other.object is UNDEFINED)
 
 
 def ending(variable: Any, name: str) -> Ending:
@@ -214,7 +218,7 @@ class Joined:
 
     def meet(self, name: str, no: Ending, yes: Ending) -> Callable[[], Any]:
         """A variable behind both branches, once the op is there."""
-        if no.is_otherwise(yes) or no.parts.is_undefined != yes.parts.is_undefined:
+        if no.is_otherwise(yes):
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
             raise CaptureError(

@@ -230,6 +230,8 @@ class Expressions(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not getattr(node, "unsure", False):
             return node
+        if getattr(node, "sure", False):
+            return self.at(node, call_of("assigned", load(node.id)))
         return self.at(node, call_of("defined", load(node.id), constant(node.id)))
 
     def test(self, node: ast.expr) -> ast.expr:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from numbagraph.frontend.capture.leaving import Exits
 from numbagraph.frontend.capture.names import SCOPES
 from numbagraph.frontend.capture.source import PREFIX
 
@@ -101,6 +102,8 @@ class _Lowering:
     def __init__(self, *, returns: bool) -> None:
         self.returns = returns
         self.loops = 0
+        self.exits: Exits | None = None
+        """Of the outermost loop around a statement that may return behind it."""
 
     def lower(self, statements: Sequence[ast.stmt], flags: Flags | None) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -108,8 +111,7 @@ class _Lowering:
             rest = statements[number + 1 :]
             match each:
                 case ast.Return() if self.returns:
-                    value = each.value or ast.Constant(None)
-                    return [*done, assigned(RESULT, value, each), assigned(RETURNED, ast.Constant(True), each)]
+                    return [*done, *self.leave(each)]
                 case ast.Break() if flags:
                     return [*done, assigned(flags.broken, ast.Constant(True), each)]
                 case ast.Continue() if flags:
@@ -125,8 +127,10 @@ class _Lowering:
                     found = jumps_of(each, flags)
                     if isinstance(each, ast.Try) and each.orelse and jumps(each.body):
                         each.orelse = [conditional(none_of(found), each.orelse, [], each.orelse[0])]
+                    around, self.exits = self.exits, None
                     for block in blocks(each):
                         block[:] = self.lower(block, flags)
+                    self.exits = around
                     done += [assigned(name, ast.Constant(False), each) for name in found if name != RETURNED]
                     done.append(each)
                     if rest and found:
@@ -134,6 +138,13 @@ class _Lowering:
                 case _:
                     done.append(each)
         return done
+
+    def leave(self, statement: ast.Return) -> list[ast.stmt]:
+        end = assigned(RETURNED, ast.Constant(True), statement)
+        if self.exits is None:
+            return [assigned(RESULT, statement.value or ast.Constant(None), statement), end]
+        done, end.reads = self.exits.leave(statement)  # type: ignore[attr-defined]
+        return [*done, end]
 
     def loop(self, loop: Loop, rest: Sequence[ast.stmt], flags: Flags | None) -> tuple[list[ast.stmt], bool]:
         """A loop, and with it what follows, if that depends on how the loop was left."""
@@ -145,7 +156,15 @@ class _Lowering:
         if "break" in found:
             ends.append(own.broken)
             done.append(assigned(own.broken, ast.Constant(False), loop))
+        never_ends = always_jumps([loop])
+        is_outermost = "return" in found and self.returns and self.exits is None
+        if is_outermost:
+            self.exits = Exits(loop, RESULT, assigned)
         body = self.lower(loop.body, own)
+        behind: list[ast.stmt] = []
+        if is_outermost:
+            assert self.exits is not None
+            done, behind, self.exits = [*self.exits.before(), *done], self.exits.behind(), None
         if "continue" in found:
             body = [assigned(own.continued, ast.Constant(False), loop), *body]
         orelse, loop.body, loop.orelse = loop.orelse, body, []
@@ -154,6 +173,11 @@ class _Lowering:
         if orelse:
             last = [conditional(none_of(ends), orelse, [], orelse[0])] if ends else orelse
             rest = [*last, *rest]
+        if behind and never_ends:
+            return [*done, *behind], True
+        if behind:
+            test = ast.Name(RETURNED, ast.Load())
+            return [*done, conditional(test, behind, self.lower(rest, flags), loop)], True
         if "return" in found and rest:
             return [*done, conditional(none_of([RETURNED]), self.lower(rest, flags), [], rest[0])], True
         return ([*done, *self.lower(rest, flags)], True) if orelse else (done, False)

@@ -143,7 +143,8 @@ class Liveness:
 
 
 class Assignedness:
-    """Marks what is read although some path leads there on which nothing was assigned to it: ``node.unsure``."""
+    """Marks what is read although some path leads there on which nothing was assigned to it: ``node.unsure``. What is
+    read behind a loop in place of a statement in it (``statement.reads``) was assigned to there: ``node.sure``."""
 
     def __init__(self, local: set[str]) -> None:
         self.local = local
@@ -186,6 +187,9 @@ class Assignedness:
                 return sure - stores(statement)
             case _:
                 self.mark(statement, sure)
+                for each in walk(getattr(statement, "reads", None)):
+                    if isinstance(each, ast.Name):
+                        each.sure = getattr(each, "sure", True) and each.id in sure  # type: ignore[attr-defined]
                 return sure | stores(statement)
 
     def mark(self, nodes: Nodes, sure: set[str]) -> None:

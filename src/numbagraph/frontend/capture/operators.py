@@ -65,6 +65,7 @@ __all__ = [
     "append",
     "asked",
     "assert_",
+    "assigned",
     "attribute_of",
     "augment_attribute",
     "augment_item",
@@ -125,10 +126,14 @@ def defined(variable: Any, name: str) -> Any:
     return present(variable, UnboundLocalError, message)
 
 
+def assigned(variable: Any) -> Any:
+    """A variable that has been assigned to on each path that leads here."""
+    return variable.value if isinstance(variable, Possibly) and variable.absent is UNDEFINED else variable
+
+
 def returned(value: Any) -> Any:
     """What a function returns: one of its paths has given it."""
-    if isinstance(value, Possibly) and value.absent is UNDEFINED:
-        value = value.value
+    value = assigned(value)
     return None if value is UNDEFINED else settled_in(value)
 
 
