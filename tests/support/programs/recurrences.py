@@ -6,6 +6,8 @@ import numpy as np
 
 from tests.support.programs.declared import case
 
+FLOATS = np.array([3.0, -1.0, 2.0, 7.0, 0.5])
+
 
 FLOATS, ONE = np.array([3.0, -1.0, 2.0, 7.0, 0.5]), np.array([4.0])
 
