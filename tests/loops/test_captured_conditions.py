@@ -82,3 +82,27 @@ def test_errors_are_those_of_python(function: Callable[..., Any], shapes: Any) -
             ng.graph_jit(function)(a, b)
     else:
         np.testing.assert_allclose(ng.graph_jit(function)(a, b), expected, rtol=1e-14)
+
+
+def past_the_end(x: Any, n: int) -> Any:
+    y = x + 1.0
+    for i, _ in enumerate(x):
+        if 0 <= n < len(y):
+            if np.any(np.zeros(len(x)) > x[0]):
+                break
+        for _ in range(n, i):
+            y[len(y)] += 1.0
+    return y
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2])
+@pytest.mark.parametrize("first", [-1.0, 1.0])
+def test_conditions_that_branches_give(n: int, first: float) -> None:
+    x = np.array([first, 1.0])
+    try:
+        expected = past_the_end(x, n)
+    except IndexError:
+        with pytest.raises(IndexError):
+            ng.graph_jit(past_the_end)(x, n)
+    else:
+        np.testing.assert_array_equal(ng.graph_jit(past_the_end)(x, n), expected)

@@ -100,6 +100,8 @@ TOGETHER = {
 }
 """The ops of conditions that hold, or do not, where all of their parts do."""
 ORDERS = ("less", "less_equal", "greater", "greater_equal")
+COMPARISONS = (*ORDERS, "not_equal", "sum_fits", "difference_fits", "product_fits")
+"""Of two numbers. Conditions that a branch or a loop gives have any number of operands."""
 
 
 class TooHard(Exception):
@@ -118,11 +120,9 @@ def implications(condition: Value, *, negated: bool = False, given: bool = False
         for each in parts:
             yield from implications(each, negated=negated != (name in ("logical_not", "invert")), given=given)
         return
-    is_comparison = len(parts) <= 2 and all(each.dtype == INT64 and not each.ndim for each in parts)
-    if not is_comparison or (negated and name not in ORDERS):
+    if name not in (ORDERS if negated else COMPARISONS) or any(each.dtype != INT64 or each.ndim for each in parts):
         raise TooHard
-    left, *others = map(polynomial, parts)
-    (right,) = others or [Polynomial()]
+    left, right = map(polynomial, parts)
     for goal in goals(condition, left, right, given):
         yield Implication((), bounded(-goal - 1 if negated else goal), bounded(left.magnitude + right.magnitude))
 
