@@ -78,6 +78,23 @@ def without_one(block: Block) -> Iterator[Block]:
                 yield [*before, Statement(each.line, each.block, smaller), *after]
 
 
+def with_all_returned(block: Block) -> Block:
+    """The program whose results are followed by all variables that it begins with."""
+    names = [each.line.partition(" = ")[0] for each in block if each.line in START]
+
+    def returning(lines: Block) -> Block:
+        return [
+            Statement(
+                ", ".join((each.line, *names)) if each.line.startswith("return") else each.line,
+                each.block and returning(each.block),
+                each.other and returning(each.other),
+            )
+            for each in lines
+        ]
+
+    return returning(block)
+
+
 FLOATS = (
     "{f} + {f}",
     "{f} - {f}",
