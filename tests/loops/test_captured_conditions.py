@@ -87,7 +87,7 @@ def test_errors_are_those_of_python(function: Callable[..., Any], shapes: Any) -
 def past_the_end(x: Any, n: int) -> Any:
     y = x + 1.0
     for i, _ in enumerate(x):
-        if 0 <= n < len(y):
+        if 0 <= n < len(y):  # noqa: SIM102  a branch within a branch gives the condition
             if np.any(np.zeros(len(x)) > x[0]):
                 break
         for _ in range(n, i):
@@ -96,9 +96,9 @@ def past_the_end(x: Any, n: int) -> Any:
 
 
 @pytest.mark.parametrize("n", [-1, 0, 1, 2])
-@pytest.mark.parametrize("first", [-1.0, 1.0])
-def test_conditions_that_branches_give(n: int, first: float) -> None:
-    x = np.array([first, 1.0])
+@pytest.mark.parametrize("elements", [[-1.0], [1.0], [-1.0, 1.0], [1.0, 2.0, 3.0]])
+def test_conditions_that_branches_give(n: int, elements: list[float]) -> None:
+    x = np.array(elements)
     try:
         expected = past_the_end(x, n)
     except IndexError:
