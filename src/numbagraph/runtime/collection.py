@@ -8,6 +8,9 @@ from contextlib import ContextDecorator
 
 from numbagraph.forking import new_lock
 
+LEAST_KEPT = 100_000
+"""After how many objects the oldest ones are looked at, at the earliest: a graph and its code are up to 50,000."""
+
 
 class CollectorAtRest(ContextDecorator):
     """A context, or a decorator, in which nothing is collected, on any thread.
@@ -21,6 +24,8 @@ class CollectorAtRest(ContextDecorator):
         self.depth = 0
         self.was_enabled = False
         self.are_frozen = False
+        self.kept, self.most_kept = 0, LEAST_KEPT
+        self.collections = 0
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
 
@@ -38,10 +43,27 @@ class CollectorAtRest(ContextDecorator):
                 # Counting takes 4 ms for a million frozen objects, so a program that has some is asked once.
                 self.are_frozen = self.are_frozen or gc.get_freeze_count() > 0
                 if not self.are_frozen:
-                    # What was made goes to the oldest objects. It would be looked at now, and all others with it.
-                    gc.freeze()
-                    gc.unfreeze()
+                    self._keep()
                 gc.enable()
+            is_due = not self.depth and self.kept > self.most_kept
+        if is_due:
+            self._collect()
+
+    def _keep(self) -> None:
+        """Let what was made be among the oldest objects. It would be looked at now, and all others with it."""
+        collections = gc.get_stats()[-1]["collections"]
+        if collections != self.collections:
+            self.kept, self.collections = 0, collections
+        self.kept += gc.get_count()[0]
+        gc.freeze()
+        gc.unfreeze()
+
+    def _collect(self) -> None:
+        """Look at the oldest objects. Python does it when a quarter of them is new, but does not count these ones."""
+        self.kept = 0
+        if gc.isenabled():
+            gc.collect()
+            self.most_kept = max(LEAST_KEPT, len(gc.get_objects(2)) // 4)
 
     def _after_fork(self) -> None:
         """The child has only the thread that forked: what others had begun will not end there."""
