@@ -1,5 +1,7 @@
 """Derivatives up to third order where a formula for the first one is 0 / 0, and beside these places."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -63,3 +65,19 @@ def test_derivatives_where_the_formula_has_no_value(integral):
         with mpmath.workdps(60):
             wanted = [float(mpmath.re(mpmath.diff(reference, mpmath.mpf(x), order))) for order in (1, 2, 3)]
         np.testing.assert_allclose(found(x), wanted, rtol=1e-9)
+
+
+def test_the_mean_of_zero_and_any_number_is_level_by_that_number():
+    slopes = grad(scipy.special.agm, argnums=(0, 1))
+    for backend in ("numpy", "numba"):
+        found = GraphFunction(slopes, backend=backend)
+        for a in (2.0, -2.0, 1e-300, 1e300):
+            zero = math.copysign(0.0, a)
+            assert found(a, zero) == (0.0, np.inf)
+            assert found(zero, a) == (np.inf, 0.0)
+        for point in ((2.0, 1e-9), (1e-30, 2.0), (1.0, 1.0), (1.0, 1.0001), (-3.0, -1e-5)):
+            with mpmath.workdps(60):
+                exact = [mpmath.mpf(each) for each in point]
+                step = abs(mpmath.fprod(exact)) / 10**20
+                wanted = [float(mpmath.diff(mpmath.agm, tuple(map(abs, exact)), by, h=step)) for by in BY[:2]]
+            np.testing.assert_allclose(found(*point), wanted, rtol=1e-13)

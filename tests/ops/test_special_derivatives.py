@@ -151,6 +151,7 @@ SQUARES = {
     "root": (lambda x: np.sqrt(np.sum(x * x)) ** 2, 2 * np.eye(3)),
     "std": (lambda x: np.std(x) ** 2, (np.eye(3) - 1 / 3) * 2 / 3),
     "abs": (lambda x: np.sum(np.abs(x) ** 2), 2 * np.eye(3)),
+    "hypot": (lambda x: np.hypot(x[0], x[1]) ** 2 + np.sum(np.hypot(x[2], x[1:]) ** 2), np.diag([2.0, 4.0, 6.0])),
 }
 
 

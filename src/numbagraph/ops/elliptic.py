@@ -6,7 +6,8 @@ import math
 
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
-from numbagraph.ops.comparison import less
+from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.floating import copysign
 from numbagraph.ops.kernels import kernel, kernels
 from numbagraph.ops.removable import NEAR, near_zero, power_series
 from numbagraph.ops.selection import where
@@ -151,11 +152,19 @@ elliprj = kernel("elliprj", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
 
 
 def mean_slope(y: Value, a: Value, b: Value) -> Value:
-    """By the first operand: the mean is ``pi / 4 * (a + b) / K(m)``. [19.8.5]"""
-    total, apart = a + b, a - b
-    m = (apart / total) * (apart / total)
-    integral = ellipk(m)
-    return y / total - y / integral * ellipk_slope(integral, m) * (4 * b * apart / (total * total * total))
+    """By the first operand: the mean is ``pi / 4 * (a + b) / K(m)``. [19.8.5]
+
+    Where an operand is 0, the integral is infinite and the mean 0, whatever the other operand is: its slope is 0 by
+    the other one, and infinite by the one that is 0.
+    """
+    at_edge = equal(y, 0)
+    total, apart = where(at_edge, 1.0, a + b), where(at_edge, 0.0, a - b)
+    rest, m = where(at_edge, 1.0, 4 * a * b / (total * total)), (apart / total) * (apart / total)
+    integral = ellipkm1(rest)
+    rising = near_zero(m, TERMS, lambda away: (ellipe(m) - rest * integral) / (2 * away * rest))
+    inside = y / total - y / integral * rising * (4 * where(at_edge, 0.0, b) * apart / (total * total * total))
+    steep = b / copysign(where(at_edge, a, 1.0), where(at_edge, b, 1.0))
+    return where(at_edge, where(equal(a, 0), steep, y / where(equal(a, 0), 1.0, a)), inside)
 
 
 agm = kernel("agm", [POSITIVE, POSITIVE], mean_slope, lambda y, a, b: mean_slope(y, b, a))

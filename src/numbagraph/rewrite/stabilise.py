@@ -28,6 +28,7 @@ from numbagraph.rewrite.patterns import (
     expand_dims,
     expit,
     expm1,
+    hypot,
     isfinite,
     log,
     log1mexp,
@@ -106,9 +107,16 @@ def product_of(a: Value, b: Value) -> Value:
 
 SCALES = (rule(lambda x, a, b: (x * a) * b, lambda x, a, b: x * product_of(a, b), where=scales),)
 
+
+def square_of_hypotenuse(x: Value, y: Value) -> Value:
+    """That of an infinite side is infinite, even beside NaN."""
+    return where(patterns.logical_or(patterns.isinf(x), patterns.isinf(y)), np.inf, square(x) + square(y))
+
+
 ROOTS = (
     rule(lambda x: square(sqrt(x)), lambda x: where(x < 0, np.nan, x + 0.0), where=floating),
     rule(lambda x, y: square(differentiated_as(sqrt(x), y)), lambda x, y: x, where=floating),
+    rule(lambda x, y: square(hypot(x, y)), square_of_hypotenuse, where=floating),
     rule(lambda x, y: square(as_scalar(differentiated_as(sqrt(x), y))), lambda x, y: as_scalar(x), where=floating),
 )
 """Lengths and deviations whose squares, unlike themselves, have derivatives where they are 0."""
