@@ -235,3 +235,82 @@ def test_bytes_of_arrays_are_refused_by_name():
         graph_jit(lambda a: np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8)))(POINTS)
     with pytest.raises(TypeError, match="converts numbers"):
         graph_jit(lambda a: a.view(np.int64))(POINTS)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.sum(a, 0, None, o)",
+        "a.sum(0, None, o)",
+        "np.clip(a[0], 2, 9, o)",
+        "np.median(a, 0, o)",
+        "np.quantile(a, 0.3, 0, o)",
+        "np.take(a, [1, 9, 2, 3], 0, o, 'clip')",
+        "np.choose(a[0] % 2, [a[1], a[2]], o, 'raise')",
+        "np.nanargmax(a, 0, o)",
+        "np.isposinf(a[0] / 0.0, o)",
+        "np.round(a[1], 1, o)",
+        "np.dot(a[0], a[1], o[0])",
+    ],
+)
+def test_out_by_position(call):
+    shape = "(4, 4)" if "take" in call else "4"
+    dtype = "bool" if "isposinf" in call else "int" if "arg" in call or "choose" in call or "clip" in call else "float"
+    check(f"o = np.zeros({shape}, {dtype}); {call}; o", WHOLE if dtype == "int" else WHOLE * 1.5)
+
+
+@pytest.mark.parametrize(
+    "call", ["a.item(5)", "a.item(-1)", "a.item(1, 2)", "a.item((2, 3))", "a[0].item(1)", "a.item(99)"]
+)
+def test_one_element_as_a_number(call):
+    check(f"np.float64({call}) + 1", WHOLE)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.lexsort(a)",
+        "np.dstack(a)",
+        "np.select(a > 4, a, -1)",
+        "np.select(a > 4, [b, b + 1, b + 2])",
+        "np.choose(b % 3, a)",
+        "np.choose(b, a, mode='wrap')",
+        "np.choose(b, a)",
+    ],
+)
+def test_arrays_in_place_of_sequences(call):
+    check(call, WHOLE, np.array([5, 0, 2, 1]))
+
+
+def test_lengths_along_several_axes():
+    check("np.asarray(np.size(a, (0, 1)) + np.size(a, 1))", WHOLE)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_logarithmic_spaces_of_several_bases(axis):
+    check(f"np.logspace(2.0, 3.0, 4, base=a, axis={axis})", np.array([[2.0], [3.0]]))
+    check(f"np.logspace(a, 3.0, 4, base=b, axis={axis})", np.arange(3.0), np.array([[2.0], [3.0]]))
+
+
+def test_dtypes_that_cannot_hold_results():
+    for call in (
+        "np.std(a, 0, dtype=int)",
+        "np.std(a, dtype=int)",
+        "np.cov(a, dtype=int)",
+        "np.corrcoef(a, dtype=int)",
+    ):
+        check(call, WHOLE * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("flags", "ask them outside"),
+        ("strides", "ask them outside"),
+        ("tobytes", "write it outside"),
+        ("base", "result"),
+    ],
+)
+def test_attributes_about_memory_say_what_to_do(name, advice):
+    with pytest.raises(AttributeError, match=f"(?s){advice}.*on float64.*at .*test_numpy_options"):
+        graph_jit(lambda a: getattr(a, name))(POINTS)

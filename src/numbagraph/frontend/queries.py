@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,10 +32,17 @@ def kind_of(operand: Any) -> Any:
     return operand.dtype if isinstance(operand, Unknown) else operand  # type: ignore[attr-defined]
 
 
+def size(a: Any, axis: Any = None) -> Any:
+    """How many elements there are, along one axis, or along each of several."""
+    if axis is None:
+        return a.size
+    return math.prod(a.shape[each] for each in axis) if isinstance(axis, tuple) else a.shape[axis]
+
+
 QUERIES: dict[Any, Callable[..., Any]] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
-    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    np.size: size,
     np.copy: lambda a, *_, **__: a.copy(),
     np.iscomplexobj: lambda a: a.dtype.kind == "c",
     np.isrealobj: lambda a: a.dtype.kind != "c",

@@ -10,8 +10,8 @@ from weakref import ref
 import numpy as np
 
 from numbagraph import ops
-from numbagraph.frontend import layouts
-from numbagraph.frontend.active import active, current_trace, refused
+from numbagraph.frontend import layouts, writers
+from numbagraph.frontend.active import LengthsNeeded, active, current_trace, refused
 from numbagraph.frontend.array_operators import has_operators, install_operators
 from numbagraph.frontend.keys import assigned_key, with_known_masks
 from numbagraph.frontend.locating import OnlyTraced, TraceError, located, user_source
@@ -88,6 +88,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             result = function(*values, **options)
         except TraceError:
             raise
+        except shapes.UnknownLength as error:
+            raise LengthsNeeded(f"{error}\n  at {source}") from error
         except (TypeError, ValueError, IndexError, ArithmeticError, NotImplementedError) as error:
             raise located(
                 error, function, tuple(each.value for each in args if isinstance(each, Tracer)), source
@@ -408,8 +410,11 @@ class Tracer(Unknown):
     def __getattr__(self, name: str) -> Any:
         """The methods of an array that have the name of an op: ``sum``, ``clip``, ``argmax``, ..."""
         if not hasattr(np.ndarray, name) or name not in registry:
-            raise AttributeError(f"a traced array has no attribute {name!r}")
-        return lambda *args, **kwargs: apply(registry[name], self, *args, **kwargs)
+            raise AttributeError(f"a traced array has no attribute {name!r}{self._of_memory(name)}")
+        function = getattr(np, name, None)
+        return lambda *args, **kwargs: apply(
+            registry[name], *writers.out_by_name(function, (self, *args), kwargs), **kwargs
+        )
 
     def flatten(self, order: str = "C") -> Tracer:
         return apply(registry["ravel"], self, order=order).copy()
@@ -480,7 +485,7 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if op is None:
         operands = tuple(each.value for each in args if isinstance(each, Tracer))
         raise located(unsupported(function), function, operands, user_source())
-    return apply(op, *args, **kwargs)
+    return apply(op, *writers.out_by_name(function, args, kwargs), **kwargs)
 
 
 def op_function(op: Op) -> Callable[..., Any]:

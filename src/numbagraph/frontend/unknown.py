@@ -47,6 +47,16 @@ _ADVICE = {
 """What to write instead of a function that makes NumPy's arrays of what it is given, by the beginning of its name."""
 
 
+OF_MEMORY = {
+    **dict.fromkeys(("flags", "strides"), "it has no memory yet, and its results are C-contiguous: ask them outside"),
+    **dict.fromkeys(("base", "data", "ctypes"), "it has no memory yet: ask the function's result"),
+    **dict.fromkeys(("tobytes", "tofile", "dump", "dumps"), "return the array, and write it outside"),
+    "byteswap": "its elements have the machine's byte order: call it on the result",
+    "getfield": "x.real and x.imag are the parts of complex numbers; pass fields of a structured array one by one",
+}
+"""What to write instead of the attributes of arrays that are about memory."""
+
+
 def for_numpy_arrays(name: str) -> str:
     own = name if "." in name else "numpy."  # a function in C has no frame
     return next(text for start, text in _ADVICE.items() if own.startswith(start))
@@ -165,6 +175,11 @@ class Unknown:
         else:
             control = CONTROL
         return self._refuse(f"{what} of a traced array: {instead and instead + '. '}{control}", UnknownValueError)
+
+    def _of_memory(self, name: str) -> str:
+        """What to say of an attribute that tells, or copies, how an array lies in memory."""
+        advice = OF_MEMORY.get(name)
+        return "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
 
     def view(self, *_args: Any, **_options: Any) -> NoReturn:
         text = "view() reads the bytes of elements as others, and x[...] is a view: astype() converts numbers"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,11 +37,33 @@ def not_traced(text: str) -> TraceError:
     return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
 
 
+@lru_cache(1024)
+def names_by_position(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What a function calls the arguments that it takes by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(each.name for each in parameters if each.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def out_by_name(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments by position of a call, up to ``out``: that and those after it get their names."""
+    names = names_by_position(function) if len(args) > 1 else ()
+    place = names.index("out") if "out" in names else len(args)
+    if place >= len(args) or args[place] is None:
+        return args
+    kwargs.update(zip(names[place:], args[place:], strict=False))
+    return args[:place]
+
+
 def target_of(out: Any, name: str) -> Any:
     """The array that ``out=`` says results are written into."""
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(target, Unknown):
         raise not_traced(f"out= of {name} must be one traced array")
+    if not target._is_array and not target._foreign:  # type: ignore[attr-defined]
+        raise TypeError(f"out= of {name} must be an array, not a number: x[i : i + 1]\n  at {user_source()}")
     return target
 
 

@@ -25,6 +25,10 @@ class ShapeError(ValueError):
     __module__ = "numbagraph.shapes"
 
 
+class UnknownLength(TypeError):
+    """What is given needs a length that is known before the graph is made."""
+
+
 def current_collector() -> GuardCollector:
     """What collects the guards that arise now; where nobody does, one that is forgotten."""
     return active_collector() or GuardCollector()

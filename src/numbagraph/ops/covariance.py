@@ -30,6 +30,8 @@ def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Value:
     if any(each.ndim > 2 for each in given):
         raise ValueError("cov has at most 2 dimensions: m and y are matrices of observations")
     wanted = np.result_type(*[each.dtype for each in given], FLOAT64) if dtype is None else np.dtype(dtype)
+    if wanted.kind not in "fc":
+        raise TypeError(f"covariances are no {wanted}: leave dtype= out, and convert the result")
     rows = [at_least(convert(each, wanted), 2) for each in given]
     if not rowvar:
         rows = [permute(row, (1, 0)) if each.ndim == 2 else row for row, each in zip(rows, given, strict=True)]

@@ -87,7 +87,9 @@ def as_sequence(arrays: Any) -> list[Value]:
 def pieces_of(value: Value) -> list[Value]:
     length = shapes.resolve(value.shape[0]) if value.ndim else None
     if not isinstance(length, int):
-        raise TypeError(f"a sequence of arrays is needed, not one of {value.type}, whose length is not known")
+        raise shapes.UnknownLength(
+            f"a sequence of arrays is needed, not one of {value.type}, whose length is not known"
+        )
     return [index(value, number) for number in range(length)]
 
 

@@ -85,6 +85,8 @@ def select_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 
 @decomposition(np.select, samples=select_samples)
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Value:
+    pieces_of = load("numbagraph.ops.joining:pieces_of")
+    condlist, choicelist = (pieces_of(each) if isinstance(each, Value) else each for each in (condlist, choicelist))
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:

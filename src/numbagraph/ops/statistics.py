@@ -109,6 +109,8 @@ def flat_at_zero(function: Callable[[Value], Value], value: Value) -> Value:
 @decomposition(np.std, samples=samples_of(np.std), ulp=8, scalar=True)
 def std(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
     variance = var(a, axis, *args, **kwargs)
+    if variance.ndim and variance.dtype.kind not in "fc":  # NumPy converts one number
+        raise TypeError(f"std: square roots are no {variance.dtype}: leave dtype= out, and convert the result")
     return convert(flat_at_zero(sqrt, variance), variance.dtype)
 
 

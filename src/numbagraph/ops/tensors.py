@@ -18,7 +18,7 @@ from numbagraph.ops.exponential import log10
 from numbagraph.ops.linalg.solutions import inv, solve
 from numbagraph.ops.reduction import all
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import expand_at, move, ravel, reshape_value
+from numbagraph.ops.shape import broadcast_value, expand_at, move, ravel, reshape_value
 
 
 def inverse_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -66,10 +66,13 @@ def log_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ..
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Value:
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
     scale = as_value(base)
     if scale.ndim:
+        start, stop = as_value(start), as_value(stop)
+        shape = shapes.broadcast_shapes([start.shape, stop.shape, scale.shape], "logspace")
+        start, scale = broadcast_value(start, shape), broadcast_value(scale, shape)
         scale = expand_at(scale, (shapes.normalise_axis(axis, scale.ndim + 1) + scale.ndim + 1,))
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
     found = power(scale, exponents)
     return found if dtype is None else convert(found, canonical_dtype(dtype))
 

@@ -17,6 +17,7 @@ from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal, isnan, logical_and, maximum, minimum, not_equal
 from numbagraph.ops.creation import filled, iota, number_as
 from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.joining import pieces_of
 from numbagraph.ops.nan_statistics import filled as without_gaps
 from numbagraph.ops.nan_statistics import with_gaps
 from numbagraph.ops.reduction import all, any, argmax, argmin, highest, lowest, sum
@@ -65,12 +66,11 @@ def choose_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Value:
     if out is not None:
         raise TypeError("choose: out= is not supported in a traced function by position: give it by name")
-    if isinstance(choices, Value):
-        raise TypeError("choose between the rows of an array: use np.take_along_axis")
+    rows = pieces_of(choices) if isinstance(choices, Value) else choices
     number = as_strong(a)
     if number.dtype.kind not in "iub":
         raise TypeError(f"Cannot cast array data from {number.dtype} to int64 according to the rule 'safe'")
-    number, values = convert(number, INT64), promote(common_rule(), choices)
+    number, values = convert(number, INT64), promote(common_rule(), rows)
     count = len(values)
     if mode == "raise":
         inside = logical_and(number >= 0, number < count)

@@ -40,6 +40,7 @@ from numbagraph.frontend.impure import spelled
 from numbagraph.frontend.python_numbers import OVERFLOW
 from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
+from numbagraph.frontend.writers import out_by_name
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import FLOAT64
@@ -244,7 +245,7 @@ def of_op(function: Function) -> Function | None:
         if not is_traced(args, kwargs):
             return function(*args, **kwargs)
         args, kwargs = with_arrays(args, kwargs)
-        return apply(op, *args, **kwargs)
+        return apply(op, *out_by_name(function, args, kwargs), **kwargs)
 
     return call
 
@@ -375,7 +376,7 @@ def replacement(function: Any) -> Function | None:
         return dispatched(function)
     holder = getattr(function, "__self__", None)
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
-        return lambda *position: python_number(holder[position] if position else holder)
+        return lambda *position: python_number(holder, *position)
     if type(holder).__module__.startswith("scipy.stats._"):
         density = load("numbagraph.frontend.distributions:method_of")(function)
         if density is not None:

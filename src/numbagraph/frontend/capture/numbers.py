@@ -112,9 +112,12 @@ def as_bool(value: Any = False) -> Any:
     return Tracer(weakened(found if found.dtype == BOOL else registry["not_equal"](found, 0), BOOL))
 
 
-def python_number(element: Tracer) -> Tracer:
-    """What ``item()`` gives."""
-    found = number(element, "item")
+def python_number(array: Tracer, *position: Any) -> Tracer:
+    """What ``array.item(...)`` gives: the only element, the one at a position, or at a place among all of them."""
+    key = position[0] if len(position) == 1 and isinstance(position[0], tuple) else position
+    if len(key) == 1 and array.ndim != 1:
+        array = array.flat
+    found = number(array[key] if key else array, "item")
     own = BOOL if found.dtype == BOOL else INT64 if found.dtype.kind in "iu" else np.result_type(found.dtype, FLOAT64)
     return Tracer(weakened(found, own))
 
