@@ -374,6 +374,37 @@ def test_pairs(count):
         check(lambda d: distance.squareform(d), distance.cdist(points, points))
 
 
+@pytest.mark.parametrize("name", ["dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])
+def test_distances_of_bools_take_numbers(name):
+    metric, u, v, w = getattr(distance, name), np.array([1, 0, 3, 2, 0]), np.array([2, 1, 0, 1, 0]), X[:5]
+    for one, other in ((u, v), (u > 0, v > 0), (u * 0.5, v * 1.0)):
+        check(lambda a, b: np.float64(metric(a, b)), one, other)
+        check(lambda a, b, w: np.float64(metric(a, b, w)), one, other, w)
+
+
+@pytest.mark.parametrize("name", ["cityblock", "chebyshev", "euclidean", "sqeuclidean", "cosine", "correlation"])
+def test_dtypes_of_distances(name):
+    metric, u, v = getattr(distance, name), np.array([1, 0, 3, 2]), np.array([2, 1, 0, 1])
+    for one, other in ((u, v), (u.astype(np.float32), v.astype(np.float32)), (u, v * 0.5), (u.astype(np.float32), v)):
+        check(lambda a, b: np.asarray(metric(a, b)), one, other, rtol=1e-6)
+
+
+def test_correlations_that_are_not_centred():
+    check(lambda a, b: distance.correlation(a, b, None, False), X, X[::-1].copy())
+
+
+def test_systems_of_several_matrices_and_a_vector():
+    many = np.stack([S, 2 * S, S + np.eye(5)])
+    check(lambda a, b: linalg.solve(a, b), many, A[:, 0])
+    check(lambda a, b: linalg.solve(a, b, assume_a="pos"), many, A[:, 0])
+    check(lambda a, b: linalg.solve(a, b), many, A)
+
+
+def test_filters_of_integers_are_floats():
+    check(lambda h, x: signal.upfirdn(h, x, 2), np.array([1, 2, 1]), np.arange(5))
+    check(lambda h, x: signal.upfirdn(h, x, 2), np.array([1, 2, 1], np.float32), np.arange(5, dtype=np.int16))
+
+
 def test_errors_of_distances():
     check_error(lambda d: distance.squareform(d), X[:4])
     check_error(lambda d: distance.squareform(d), S)

@@ -48,7 +48,7 @@ FOLDER = tempfile.TemporaryDirectory()
 """Functions have files: loops and branches on traced values are captured where there is source."""
 
 PREAMBLE = """import numpy as np
-from scipy import integrate, interpolate, linalg, ndimage, signal, special, stats
+from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special, stats
 from scipy.spatial import distance
 
 KNOTS = np.arange(5.0)

@@ -142,6 +142,39 @@ windows.hann: signal.windows.hann(6) * x
 windows.kaiser: signal.windows.kaiser(7, s, sym=False)
 """
 
+FOURIER = """
+dct: fft.dct(A, axis=0, norm="ortho")
+dctn: fft.dctn(A, 3, [5, 2], [0, 1])
+dst: fft.dst(x, 1)
+dstn: fft.dstn(A)
+fft2: fft.fft2(A)
+fft: fft.fft(x, 9)
+fftfreq: fft.fftfreq(6, s)
+fftn: fft.fftn(C, axes=(0, 2))
+fftshift: fft.fftshift(A, axes=1)
+hfft2: fft.hfft2(A * z[:3])
+hfft: fft.hfft(z)
+hfftn: fft.hfftn(C + 1j, [2, 4], (0, 2), norm="forward")
+idct: fft.idct(x, 4, 8)
+idctn: fft.idctn(C, norm="forward", axes=-1)
+idst: fft.idst(x, 3)
+idstn: fft.idstn(A, 2, norm="ortho")
+ifft2: fft.ifft2(A, workers=1)
+ifft: fft.ifft(z, overwrite_x=True)
+ifftn: fft.ifftn(A)
+ifftshift: fft.ifftshift(x)
+ihfft2: fft.ihfft2(A, norm="ortho")
+ihfft: fft.ihfft(x)
+ihfftn: fft.ihfftn(C)
+irfft2: fft.irfft2(A)
+irfft: fft.irfft(z, 7)
+irfftn: fft.irfftn(A + 1j)
+rfft2: fft.rfft2(A)
+rfft: fft.rfft(x, axis=0)
+rfftfreq: fft.rfftfreq(6, s)
+rfftn: fft.rfftn(C)
+"""
+
 DISTANCE = """
 braycurtis: distance.braycurtis(x, y)
 canberra: distance.canberra(x, y)
@@ -171,6 +204,7 @@ yule: distance.yule(b, m)
 """
 
 MODULES = {
+    "scipy_fft": ("scipy.fft", FOURIER),
     "scipy_linalg": ("scipy.linalg", LINALG),
     "scipy_integrate": ("scipy.integrate, of samples", INTEGRATE),
     "scipy_interpolate": ("scipy.interpolate, of interpolants made outside", INTERPOLATE),

@@ -18,6 +18,7 @@ from numbagraph.ir.op import load
 Function = Callable[..., Any]
 
 MODULES = {
+    "scipy.fft": "fft",
     "scipy.integrate": "integrate",
     "scipy.interpolate": "interpolate",
     "scipy.linalg": "linalg",

@@ -42,7 +42,7 @@ def cityblock(u: Any, v: Any, w: Any = None) -> Any:
 
 def chebyshev(u: Any, v: Any, w: Any = None) -> Any:
     difference = np.abs(u - v)
-    return np.max(difference if w is None else np.where(w > 0, difference, 0.0), axis=-1, initial=0.0)
+    return np.max(difference if w is None else np.where(w > 0, difference, 0.0), axis=-1, initial=0)
 
 
 def minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
@@ -68,7 +68,9 @@ def cosine(u: Any, v: Any, w: Any = None) -> Any:
     return 1.0 - apply(differentiated_as, np.clip(found, -1.0, 1.0), found)  # rounding goes beyond
 
 
-def correlation(u: Any, v: Any, w: Any = None) -> Any:
+def correlation(u: Any, v: Any, w: Any = None, centered: bool = True) -> Any:
+    if not centered:
+        return cosine(u, v, w)
     weights = None if w is None else w / np.sum(w)
     u, v = (
         each - (np.mean(each, -1, keepdims=True) if w is None else np.sum(each * weights, -1, keepdims=True))
@@ -100,9 +102,8 @@ def hamming(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def counts(u: Any, v: Any, w: Any) -> tuple[Any, Any, Any, Any]:
-    """How many are true in both, in the first alone, in the second alone, and in none."""
-    one, other = u != 0, v != 0
-    return tuple(total(each * 1.0, w) for each in (one & other, one & ~other, ~one & other, ~one & ~other))  # type: ignore[return-value]
+    """How many are true (one) in both, in the first alone, in the second alone, and in none."""
+    return tuple(total(each, w) for each in (u * v, u * (1.0 - v), (1.0 - u) * v, (1.0 - u) * (1.0 - v)))  # type: ignore[return-value]
 
 
 def jaccard(u: Any, v: Any, w: Any = None) -> Any:
@@ -153,6 +154,9 @@ METRICS = {
 }  # fmt: skip
 ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
 OF_BOOLS = {"dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
+AS_GIVEN = {"p", "centered"}
+KEPT = dict.fromkeys(("cityblock", "chebyshev"), "iuf") | dict.fromkeys(("sqeuclidean", "cosine", "correlation"), "f")
+"""The kinds of dtypes in which functions of two vectors compute; others become float64."""
 
 
 def chosen(metric: Any, options: dict[str, Any], all_rows: Any) -> Function:
@@ -163,13 +167,15 @@ def chosen(metric: Any, options: dict[str, Any], all_rows: Any) -> Function:
         if isinstance(metric, str):
             raise ValueError(f"Unknown Distance Metric: {metric}")
         refuse("a distance of one's own", "numbagraph.vmap maps it over the rows")
-    given = {key: each if key == "p" else double(each) for key, each in options.items() if each is not None}
+    given = {key: each if key in AS_GIVEN else double(each) for key, each in options.items() if each is not None}
     if name == "seuclidean" and "V" not in given:
         given["V"] = np.var(all_rows(), axis=0, ddof=1)
     if name == "mahalanobis" and "VI" not in given:
         given["VI"] = np.linalg.inv(np.atleast_2d(np.cov(all_rows().T))).T
     if "w" in given:
         require(np.all(given["w"] >= 0), "Input weights should be all non-negative")
+    if name in OF_BOOLS:
+        return lambda u, v: METRICS[name]((u != 0) * 1.0, (v != 0) * 1.0, **given)
     return lambda u, v: METRICS[name](u, v, **given)
 
 
@@ -247,14 +253,14 @@ def of_vectors(name: str) -> Function:
         names = METRICS[name].__code__.co_varnames[2:]
         order = ("p", "w") if name == "minkowski" else ("base",) if name == "jensenshannon" else names
         options = {**dict(zip(order, args, strict=False)), **kwargs}
-        one, other = double(u), double(v)
+        one, other = (each if array(each).dtype.kind in KEPT.get(name, "") else double(each) for each in (u, v))
         if name == "jensenshannon":
             axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
             found = METRICS[name](np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1), **options)
             return np.expand_dims(found, axis) if keepdims else found
         if one.ndim != 1 or other.ndim != 1:
             raise ValueError("Input vector should be 1-D.")
-        options = {key: each if key == "p" or each is None else double(each) for key, each in options.items()}
+        options = {key: each if key in AS_GIVEN or each is None else double(each) for key, each in options.items()}
         return METRICS[name](one, other, **options)
 
     call.__name__ = name

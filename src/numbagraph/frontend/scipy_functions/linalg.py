@@ -96,7 +96,7 @@ def solve(
     del overwrite_a, overwrite_b, check_finite
     value, right = square(a), inexact(b)
     vector = right.ndim == 1
-    columns = right[:, None] if vector else right
+    columns = right[..., None] if vector else right
     whole = assumed(value, assume_a, lower)
     if assume_a in ("pos", "positive definite"):
         factor = np.linalg.cholesky(whole)
@@ -105,7 +105,7 @@ def solve(
         found = apply(registry["solve_triangular"], np.swapaxes(np.conj(factor), -1, -2), half, lower=False)
     else:
         found = np.linalg.solve(np.swapaxes(whole, -1, -2) if transposed else whole, columns)
-    return found[:, 0] if vector else found
+    return found[..., 0] if vector else found
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:

@@ -51,6 +51,7 @@ def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: st
     if mode != "constant" or cval != 0:
         refuse("scipy.signal.upfirdn with another mode than zeros", "np.pad extends the signal")
     values, taps = array(x), array(h)
+    values = values.astype(np.result_type(values.dtype, taps.dtype, np.float32))
     if taps.ndim != 1 or not known(taps, "upfirdn")[0]:
         raise ValueError("h must be 1-D with non-zero length")
     if up < 1 or down < 1:

@@ -1,0 +1,229 @@
+"""Functions of `scipy.fft`: those that NumPy has, and the cosine and sine transforms in terms of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import registry
+
+INVERTED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+"""The normalisation of an inverse transform that scales as another's forward transform does."""
+
+
+def of_numpy(name: str, takes: str, axes: Any) -> Function:
+    """A function that NumPy has under the same name: it lacks what SciPy's may do with memory and threads."""
+    function = getattr(np.fft, name)
+
+    def call(
+        x: Any,
+        n: Any = None,
+        axis: Any = axes,
+        norm: Any = None,
+        overwrite_x: bool = False,
+        workers: Any = None,
+        *,
+        plan: Any = None,
+        **named: Any,
+    ) -> Any:
+        del overwrite_x, workers
+        refuse_plan(plan)
+        size, place = (named.pop(each, given) for each, given in zip(takes.split(), (n, axis), strict=True))
+        if named:
+            raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(named))!r}")
+        return function(array(x), size, place, norm)
+
+    return call
+
+
+def refuse_plan(plan: Any) -> None:
+    if plan is not None:
+        raise NotImplementedError("Passing a precomputed plan is not yet supported by scipy.fft functions")
+
+
+def hermitian(name: str, axes: Any) -> Function:
+    """``hfftn``, ``ihfftn`` and their like, by the real transform in the other direction."""
+    forward = not name.startswith("i")
+
+    def call(
+        x: Any,
+        s: Any = None,
+        axes: Any = axes,
+        norm: Any = None,
+        overwrite_x: bool = False,
+        workers: Any = None,
+        *,
+        plan: Any = None,
+    ) -> Any:
+        del overwrite_x, workers
+        refuse_plan(plan)
+        if norm not in INVERTED:
+            raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
+        value = array(x)
+        if forward:
+            return np.fft.irfftn(np.conj(value), s, axes, INVERTED[norm])
+        return np.conj(np.fft.rfftn(value, s, axes, INVERTED[norm]))
+
+    return call
+
+
+# ---- cosines and sines ----
+
+
+def phases(steps: Any, length: Any, like: Any) -> Any:
+    """Points of the unit circle, a part of a turn apart: ``exp(-i pi step / length)``."""
+    return np.exp(-1j * math.pi * steps / length).astype(np.result_type(like.dtype, np.complex64))
+
+
+def even(x: Any, kind: int) -> Any:
+    """The cosine transform along the last axis, without any scale."""
+    length = x.shape[-1]
+    if kind == 1:
+        return np.real(np.fft.rfft(np.concatenate([x, x[..., -2:0:-1]], -1)))
+    steps = apply(registry["arange"], length)
+    if kind == 2:
+        half = np.fft.rfft(np.concatenate([x, x[..., ::-1]], -1))
+        return np.real(half[..., :length] * phases(steps, 2 * length, x))
+    points = np.fft.fft(x * phases(steps, 2 * length, x), 2 * length)[..., :length]
+    if kind == 3:
+        return 2 * np.real(points) - x[..., :1]
+    return 2 * np.real(points * phases(2 * steps + 1, 4 * length, x))
+
+
+def odd(x: Any, kind: int) -> Any:
+    """The sine transform along the last axis, without any scale."""
+    length = x.shape[-1]
+    steps = apply(registry["arange"], length)
+    if kind == 1:
+        shifted = np.concatenate([np.zeros_like(x[..., :1]), x], -1)
+        return -2 * np.imag(np.fft.rfft(shifted, 2 * (length + 1)))[..., 1 : length + 1]
+    if kind == 2:
+        half = np.fft.rfft(np.concatenate([x, -x[..., ::-1]], -1))
+        return -np.imag(half[..., 1:] * phases(steps + 1, 2 * length, x))
+    if kind == 3:
+        turned = np.concatenate([np.zeros_like(x[..., :1]), x * phases(steps + 1, 2 * length, x)], -1)
+        signs = (1 - 2 * (steps % 2)).astype(x.dtype)
+        return -2 * np.imag(np.fft.fft(turned, 2 * length))[..., :length] - signs * x[..., -1:]
+    points = np.fft.fft(x * phases(steps, 2 * length, x), 2 * length)[..., :length]
+    return -2 * np.imag(points * phases(2 * steps + 1, 4 * length, x))
+
+
+def ends(x: Any, scale: float, *, first: bool, last: bool) -> Any:
+    """An array whose first and last element along the last axis are multiplied by a number."""
+    length = x.shape[-1]
+    steps = apply(registry["arange"], length)
+    chosen = (steps == 0) & first | (steps == length - 1) & last
+    return x * np.where(chosen, scale, 1.0).astype(x.dtype)
+
+
+def transformed(x: Any, kind: int, norm: Any, orthogonalize: bool | None, is_even: bool, forward: bool) -> Any:
+    """The transform along the last axis of real numbers."""
+    if kind not in (1, 2, 3, 4):
+        raise ValueError("invalid transform type: it is 1, 2, 3 or 4")
+    if norm not in INVERTED:
+        raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
+    kind = kind if forward else {2: 3, 3: 2}.get(kind, kind)
+    length = x.shape[-1]
+    count = 2 * (length + {True: -1, False: 1}[is_even]) if kind == 1 else 2 * length
+    orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
+    which = {"first": is_even, "last": kind == 1 or not is_even}
+    weighs = orthogonal and kind != 4 and (is_even or kind != 1)
+    if weighs and kind in (1, 3):
+        x = ends(x, math.sqrt(2.0), **which)
+    found = (even if is_even else odd)(x, kind)
+    if weighs and kind in (1, 2):
+        found = ends(found, math.sqrt(0.5), **which)
+    if norm == "ortho":
+        return found * (1.0 / np.sqrt(np.float64(count))).astype(x.dtype)
+    return found * (1.0 / np.float64(count)).astype(x.dtype) if (norm == "forward") == forward else found
+
+
+def resized(x: Any, n: Any) -> Any:
+    """The first elements along the last axis, and zeros where there are less."""
+    if n is None:
+        return x
+    if n < 1:
+        raise ValueError(f"invalid number of data points ({n}) specified")
+    missing = np.maximum(n - x.shape[-1], 0)
+    return np.concatenate([x[..., :n], apply(registry["zeros"], (*x.shape[:-1], missing), x.dtype)], -1)
+
+
+def along(x: Any, axis: int, n: Any, function: Callable[[Any], Any]) -> Any:
+    rows = resized(np.moveaxis(x, axis_of(axis, x.ndim), -1), n)
+    found = function(rows.real) + 1j * function(rows.imag) if rows.dtype.kind == "c" else function(rows)
+    return np.moveaxis(found, -1, axis)
+
+
+def real_transform(is_even: bool, forward: bool) -> Function:
+    def call(
+        x: Any,
+        type: int = 2,
+        n: Any = None,
+        axis: int = -1,
+        norm: Any = None,
+        overwrite_x: bool = False,
+        workers: Any = None,
+        orthogonalize: bool | None = None,
+    ) -> Any:
+        del overwrite_x, workers
+        value = inexact(x)
+        return along(value, axis, n, lambda rows: transformed(rows, type, norm, orthogonalize, is_even, forward))
+
+    return call
+
+
+def real_transforms(is_even: bool, forward: bool) -> Function:
+    def call(
+        x: Any,
+        type: int = 2,
+        s: Any = None,
+        axes: Any = None,
+        norm: Any = None,
+        overwrite_x: bool = False,
+        workers: Any = None,
+        orthogonalize: bool | None = None,
+    ) -> Any:
+        del overwrite_x, workers
+        value = inexact(x)
+        sizes = [s] if isinstance(s, int) else s
+        places = [axes] if isinstance(axes, int) else axes
+        if places is None:
+            places = range(value.ndim) if sizes is None else range(value.ndim - len(sizes), value.ndim)
+        sizes = [None] * len(places) if sizes is None else sizes
+        if len(sizes) != len(places):
+            raise ValueError("when given, axes and shape arguments have to be of the same length")
+        for axis, n in zip(places, sizes, strict=True):
+            value = along(value, axis, n, lambda rows: transformed(rows, type, norm, orthogonalize, is_even, forward))
+        return value
+
+    return call
+
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: of_numpy(name, "n axis", -1) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{f"{name}2": of_numpy(f"{name}2", "s axes", (-2, -1)) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{f"{name}n": of_numpy(f"{name}n", "s axes", None) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{f"{name}2": hermitian(name, (-2, -1)) for name in ("hfft", "ihfft")},
+    **{f"{name}n": hermitian(name, None) for name in ("hfft", "ihfft")},
+    "dct": real_transform(True, True),
+    "idct": real_transform(True, False),
+    "dst": real_transform(False, True),
+    "idst": real_transform(False, False),
+    "dctn": real_transforms(True, True),
+    "idctn": real_transforms(True, False),
+    "dstn": real_transforms(False, True),
+    "idstn": real_transforms(False, False),
+}
+
+OBJECTS: dict[str, Any] = {}
+
+REFUSED = {
+    **dict.fromkeys(("fht", "ifht"), "np.fft.irfft of np.fft.rfft times the kernel, which SciPy computes outside"),
+    "fhtoffset": "call it outside: it depends on the spacing alone",
+    **dict.fromkeys(("next_fast_len", "prev_fast_len"), "call it outside, with the length as a number"),
+}

@@ -1,0 +1,105 @@
+"""The functions of `scipy.fft` in compiled functions: values, dtypes and errors are those of SciPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import fft
+
+from numbagraph import grad, graph_jit, jvp
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.normal(size=(3, 6))
+LONE = RNG.normal(size=1)
+NORMS = [None, "backward", "ortho", "forward"]
+
+
+def check(function, *args):
+    expected, found = function(*args), graph_jit(function)(*args)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    rtol = 2e-6 if expected.dtype in (np.float32, np.complex64) else 1e-13
+    np.testing.assert_allclose(found, expected, rtol, rtol * np.max(np.abs(expected), initial=1.0))
+
+
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_cosines_and_sines(name, kind):
+    transform = getattr(fft, name)
+    for norm, orthogonal in itertools.product(NORMS, [None, True, False]):
+        check(lambda x, n=norm, o=orthogonal: transform(x, kind, norm=n, orthogonalize=o), ROWS)
+        check(lambda x, n=norm, o=orthogonal: transform(x, kind, axis=0, norm=n, orthogonalize=o), ROWS)
+
+
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
+@pytest.mark.parametrize("kind", [2, 3, 4])
+def test_cosines_of_other_numbers(name, kind):
+    transform = getattr(fft, name)
+    for array in (ROWS.astype(np.float32), ROWS + 1j * ROWS[::-1], np.arange(5), ROWS > 0, LONE):
+        check(lambda x: transform(x, kind, norm="ortho"), array)
+    for count in (1, 4, 9):
+        check(lambda x, n=count: transform(x, kind, n), ROWS)
+
+
+def test_areas_of_cosines():
+    for name, kind in itertools.product(["dctn", "idctn", "dstn", "idstn"], [1, 2, 3, 4]):
+        transform = getattr(fft, name)
+        check(lambda x, f=transform, k=kind: f(x, k), ROWS)
+        check(lambda x, f=transform, k=kind: f(x, k, [4], norm="ortho"), ROWS)
+        check(lambda x, f=transform, k=kind: f(x, k, [5, 4], [1, 0], orthogonalize=True), ROWS)
+
+
+@pytest.mark.parametrize("name", ["hfft2", "ihfft2", "hfftn", "ihfftn"])
+@pytest.mark.parametrize("norm", NORMS)
+def test_areas_of_hermitian_arrays(name, norm):
+    transform = getattr(fft, name)
+    array = ROWS if name.startswith("i") else ROWS + 1j * ROWS[::-1]
+    check(lambda x: transform(x, norm=norm), array)
+    check(lambda x: transform(x, [4, 5], (1, 0), norm), array)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_transforms_of_one_axis(name):
+    transform = getattr(fft, name)
+    for norm in NORMS:
+        check(lambda x, n=norm: transform(x, norm=n), ROWS)
+        check(lambda x, n=norm: transform(x, 4, 0, n, True, 1), ROWS)
+    check(lambda x: transform(x, n=8, axis=0), ROWS.astype(np.float32))
+
+
+def test_derivatives():
+    for name, kind in itertools.product(["dct", "idct", "dst", "idst"], [1, 2, 3, 4]):
+        transform = getattr(fft, name)
+
+        def function(x, transform=transform, kind=kind):
+            return transform(x, kind, norm="ortho")
+
+        weights = np.arange(1.0, 7.0)
+        found = graph_jit(grad(lambda x, f=function: np.sum(f(x) * np.arange(1.0, 7.0))))(ROWS[0])
+        matrix = function(np.eye(6)).T  # row by row
+        np.testing.assert_allclose(found, matrix.T @ weights, 1e-12, 1e-12)
+        forward = graph_jit(lambda x, v, f=function: jvp(f, (x,), (v,))[1])(ROWS[0], ROWS[1])
+        np.testing.assert_allclose(forward, function(ROWS[1]), 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: fft.dct(x, 5),
+        lambda x: fft.dct(x, norm="wrong"),
+        lambda x: fft.dct(x, n=0),
+        lambda x: fft.dctn(x, s=[3], axes=[0, 1]),
+        lambda x: fft.hfftn(x, norm="wrong"),
+    ],
+)
+def test_errors(call):
+    with pytest.raises(ValueError):  # noqa: PT011
+        call(ROWS)
+    with pytest.raises(ValueError, match=r"invalid|Invalid|length"):
+        graph_jit(call)(ROWS)
+
+
+def test_what_is_refused_says_what_to_write():
+    with pytest.raises(TypeError, match=r"scipy\.fft\.fht is not supported .*: np\.fft\.irfft of"):
+        graph_jit(lambda x: fft.fht(x, 0.1, 0.5))(ROWS[0])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
+        graph_jit(lambda x: fft.fft(x, axes=0))(ROWS)
