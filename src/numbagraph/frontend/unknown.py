@@ -298,7 +298,8 @@ def refused_method(name: str) -> Callable[..., None]:
 def refused_attribute(name: str) -> Callable[[Unknown, Any], None]:
     def refuse(self: Unknown, value: Any) -> None:
         if value is not getattr(self, name):  # after `x.T += 1`, what is assigned may be what is there
-            raise self._refuse(f"assignment to .{name} is not supported in a traced function: write x[...] = ...")
+            instead = "x = x.reshape(...)" if name == "shape" else "x[...] = ..."
+            raise self._refuse(f"assignment to .{name} is not supported in a traced function: write {instead}")
 
     return refuse
 

@@ -188,7 +188,7 @@ def generator_of_what_changes(x, c):
     return s
 
 
-@refused("parts whose lengths", (X,))
+@case((X,))
 def list_of_unknown_parts(x):
     return np.array([i for v in x for i in range(int(v))])
 
@@ -238,6 +238,6 @@ def library_that_takes_a_generator(x):
     return np.fromiter(map(abs, x), float) if x[0] > 0 else x
 
 
-@refused(r"next\(\) of traced elements", (X,))
+@case((X,), (X[:0],))
 def first_of_a_generator(x):
     return next((i for i, v in enumerate(x) if v > 2.6), -1)

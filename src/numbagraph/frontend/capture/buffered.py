@@ -4,6 +4,7 @@ it, under any name."""
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections import deque
 from collections.abc import Sequence
@@ -282,6 +283,16 @@ class Buffered(Stacked):
         every = self.places()
         self.move(np.where((every >= first) & (every < end), first + end - 1 - every, every))
 
+    def arrange(self, order: Any) -> None:
+        first, end = (Tracer(each) for each in (held_by(self.first), held_by(self.end)))
+        for each, column in zip(self.stores, self.columns(), strict=True):
+            each[first:end] = column[order]
+
+    def copy(self) -> Buffered:
+        found = copy.copy(self)
+        found.first, found.end, found.stores = self.first.copy(), self.end.copy(), [each.copy() for each in self.stores]
+        return found
+
     def clear(self) -> None:
         self.end[...] = Tracer(held_by(self.first))
 
@@ -298,7 +309,7 @@ class Buffered(Stacked):
     def _not_yet(self, *_: Any, **__: Any) -> Any:
         raise Unfit(f"this method of a list whose length is traced: use an array\n  at {user_source()}")
 
-    sort = remove = index = appendleft = rotate = extendleft = _not_yet
+    remove = index = appendleft = rotate = extendleft = _not_yet
 
     def result(self) -> Any:
         """The list as a result of the function."""

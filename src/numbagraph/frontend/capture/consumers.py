@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.capture import generators
-from numbagraph.frontend.capture.calls import length, replacement, traced_range
+from numbagraph.frontend.capture import generators, sorting
+from numbagraph.frontend.capture.calls import replacement, traced_range
 from numbagraph.frontend.capture.containers import in_region, refuse_once
 from numbagraph.frontend.capture.control import for_
-from numbagraph.frontend.capture.elements import append
-from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped, as_iterable, traced_iterable
-from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped, as_iterable
 from numbagraph.frontend.capture.numbers import is_traced
+from numbagraph.frontend.capture.sorting import as_generator, is_lazy, list_of
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.locating import OnlyTraced
@@ -26,75 +25,6 @@ from numbagraph.ir import shapes
 
 Function = Callable[..., Any]
 Call = Callable[[Any], Any]
-
-
-def is_lazy(thing: Any) -> bool:
-    """Whether elements come one after the other, as nobody can ask for them now."""
-    return isinstance(thing, (Generated, Yielding)) or traced_iterable(thing) is not None
-
-
-def as_generator(iterable: Any) -> Any:
-    """What a `for` loop runs over, as a generator."""
-    if isinstance(iterable, (Generated, Yielding)):
-        return iterable
-    return Generated(iterable, lambda element: element, None, False)
-
-
-def list_of(iterable: Any) -> Any:
-    """``list(iterable)``."""
-    if isinstance(iterable, Generated):
-        return generators.list_of(iterable)
-    if isinstance(iterable, Yielding):
-        return for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [[]])[0]
-    if isinstance(iterable, Stacked):
-        return Stacked(iterable.array.copy(), iterable.depth, kept=iterable.kept)
-    if isinstance(iterable, Tracer):
-        known = length_of(iterable, 0) if iterable.ndim else 0
-        if isinstance(known, int):
-            return [iterable[number] for number in range(known)]
-        return Stacked(Rows(iterable).array.copy())
-    if traced_iterable(iterable) is not None:
-        return generators.list_of(as_generator(iterable))
-    return list(iterable)
-
-
-def sorted_(call: Call) -> Function:
-    """``sorted``: numbers by what they are, or by what a function makes of them. Equal ones stay in their order."""
-
-    def function(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-        if not is_lazy(iterable):
-            return sorted_list(list(iterable), key, reverse)
-        held = list_of(iterable)
-        return sorted_list(held, key, reverse) if isinstance(held, list) else by_order(held, key, reverse)
-
-    def sorted_list(held: list[Any], key: Any, reverse: bool) -> Any:
-        ranks = held if key is None else [call(key)(each) for each in held]
-        if not any(isinstance(each, Tracer) for each in ranks):
-            order = sorted(range(len(held)), key=ranks.__getitem__, reverse=reverse)
-            return [held[number] for number in order]
-        order_of = order_by(np.stack(ranks), reverse)
-        places = as_iterable(held)
-        return [places.at(order_of[number]) for number in range(len(held))]
-
-    def by_order(held: Stacked, key: Any, reverse: bool) -> Stacked:
-        if held.depth > 1 or (key is None and held.array.ndim > 1):
-            raise CaptureError(f"sorted() of lists or arrays: sort numbers\n  at {user_source()}")
-        ranks = held.array
-        if key is not None:
-            ranks = generators.list_of(Generated(held, call(key), None, False)).array
-        order: Any = order_by(ranks, reverse)
-        return Stacked(held.array[order], kept=held.kept)
-
-    return function
-
-
-def order_by(ranks: Any, reverse: Any) -> Any:
-    """The stable order of numbers, descending where ``reverse`` says so."""
-    if not isinstance(reverse, (bool, int)):
-        raise CaptureError(f"sorted() in an order that is traced: sort in both\n  at {user_source()}")
-    if not reverse:
-        return np.argsort(ranks, kind="stable")
-    return (length(ranks) - 1 - np.argsort(ranks[::-1], kind="stable"))[::-1]
 
 
 def mapped(call: Call) -> Function:
@@ -222,9 +152,11 @@ def length_of(array: Tracer, axis: int) -> Any:
 
 
 def following(_: Call) -> Function:
-    """``next``, which of traced elements would have to know how many have been taken."""
+    """``next``: the first element of a generator, which is used up by it."""
 
     def function(iterator: Any, *default: Any) -> Any:
+        if isinstance(iterator, (Generated, Yielding)):
+            return generators.first(iterator, *default)
         if isinstance(iterator, OnlyTraced):
             raise CaptureError(
                 f"next() of traced elements: a loop that ends with `break` finds the first one that holds, and "
@@ -278,7 +210,7 @@ def listed(python: Function) -> Callable[[Call], Function]:
 
 
 _REPLACED: dict[Any, Callable[[Call], Function]] = {
-    sorted: sorted_,
+    sorted: lambda call: functools.partial(sorting.sorted_, call),
     map: mapped,
     filter: filtered,
     functools.reduce: reduced,

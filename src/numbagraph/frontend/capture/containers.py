@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.capture.appended import Appended
+from numbagraph.frontend.capture.appended import Appended, resolved
 from numbagraph.frontend.capture.objects import is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
@@ -78,8 +78,8 @@ SEQUENCES = (list, tuple, collections.deque)
 
 
 def holds_others(thing: Any) -> bool:
-    """Whether something is a list, a dict, a tuple, or an object with attributes."""
-    return type(thing) in (*SEQUENCES, dict) or is_object(thing)
+    """Whether something is a list, a dict, a tuple, or an object with attributes. A list in a buffer is one thing."""
+    return (type(thing) in (*SEQUENCES, dict) or is_object(thing)) and resolved(thing) is thing
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
@@ -120,6 +120,8 @@ def updated(old: Any, new: Any) -> Any:
 def copied(thing: Any) -> Any:
     """A variable, with lists and dicts of its own."""
     kind = type(thing)
+    if resolved(thing) is not thing:
+        return thing
     if kind is dict:
         return made({key: copied(each) for key, each in thing.items()})
     if kind in SEQUENCES:

@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -22,6 +23,7 @@ Function = Callable[..., Any]
 _made: dict[CodeType, CodeType] = {}
 _lock = new_lock()
 
+WRITTEN = str(Path(__file__).parent / "written")
 COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -54,8 +56,9 @@ def convert(function: FunctionType, operators: Any) -> FunctionType:
 
 
 def is_users(function: FunctionType) -> bool:
-    """Whether a function is the user's own, rather than a library's."""
-    return library_of(function.__code__.co_filename) is None and not is_converted(function)
+    """Whether a function is the user's own, or written as if it were, rather than a library's."""
+    file = function.__code__.co_filename
+    return (library_of(file) is None or file.startswith(WRITTEN)) and not is_converted(function)
 
 
 def traceable(function: Any, operators: Any) -> Any:

@@ -411,9 +411,7 @@ def comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr
         return call_of("not_", found) if isinstance(operator, (ast.NotIn, ast.IsNot)) else found
     if isinstance(operator, (ast.Eq, ast.NotEq)):
         return call_of("equal" if isinstance(operator, ast.Eq) else "not_equal", left, right)
-    if isinstance(left, (ast.Tuple, ast.List)) or isinstance(right, (ast.Tuple, ast.List)):
-        return call_of("ordered", constant(ORDERS[type(operator)]), left, right)
-    return ast.Compare(left, [operator], [right])
+    return call_of("ordered", constant(ORDERS[type(operator)]), left, right)
 
 
 def shape_of(pattern: ast.expr) -> ast.expr:

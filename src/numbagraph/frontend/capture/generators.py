@@ -11,6 +11,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.capture.calls import as_array
+from numbagraph.frontend.capture.comparison import ordered
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import UNROLLED, asked, for_, if_, if_expression, not_, or_
 from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
@@ -139,8 +140,12 @@ def list_of(generator: Any) -> Any:
     return made([each for part in parts for each in part])
 
 
+class Unstackable(CaptureError):
+    """The elements of a list do not have one shape, or are no numbers: they are appended one by one."""
+
+
 def unknown_length() -> CaptureError:
-    return CaptureError(
+    return Unstackable(
         f"a list of parts whose lengths are not the same in each step: write a loop that assigns to the elements of an "
         f"array\n  at {user_source()}"
     )
@@ -197,7 +202,7 @@ def in_region_of(element: Function) -> tuple[ArrayType, int]:
             raise unknown_length()
         array = as_array(found)
         if not is_number(array):
-            raise CaptureError(f"a list over traced values holds numbers or arrays of one shape\n  at {user_source()}")
+            raise Unstackable(f"a list over traced values holds numbers or arrays of one shape\n  at {user_source()}")
         found_type = value_of(array, "an element").type
         weak = found.kept.are_pythons if isinstance(found, Stacked) else found_type.weak
         found_type = ArrayType(found_type.dtype, found_type.shape, weak=weak)
@@ -263,7 +268,7 @@ def extreme(name: str) -> Function:
     def call(generator: Generated, key: Function | None = None, **options: Any) -> Any:
         def visit(element: Any, best: Any, rank: Any) -> tuple[Any, State]:
             own = element if key is None else key(element)
-            is_better = or_(is_none(best), lambda: own > rank if name == "max" else own < rank)
+            is_better = or_(is_none(best), lambda: ordered("gt" if name == "max" else "lt", own, required(rank)))
             names = ("the extreme element", "its rank")
             return False, if_(is_better, names, lambda *_: [element, own], lambda *kept: list(kept), [best, rank])
 
@@ -277,4 +282,19 @@ def extreme(name: str) -> Function:
     return call
 
 
-TAKING = {sum: total, any: some, all: every, max: extreme("max"), min: extreme("min")}
+def first(generator: Any, *default: Any) -> Any:
+    """``next`` of a generator, whose other elements nobody sees."""
+    found = fold(generator, [None], lambda element, _: (True, [element]), may_end=True)[0]
+    if default:
+        return if_expression(is_none(found), lambda: default[0], lambda: settled(found))
+    return present(found, StopIteration, "") if isinstance(found, Possibly) else found
+
+
+TAKING: dict[Any, Function] = {
+    next: first,
+    sum: total,
+    any: some,
+    all: every,
+    max: extreme("max"),
+    min: extreme("min"),
+}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -171,13 +172,70 @@ class Zipped(Once):
                 shapes.require(is_same, text, ValueError)
 
     def count(self) -> Value:
-        found: Any = self.inner[0].count()
-        for each in self.inner[1:]:
+        first, *others = [each for each in self.inner if not isinstance(each, Endless)]
+        found: Any = first.count()
+        for each in others:
             found = shapes.minimum(found, each.count())
         return shapes.as_value(found)
 
     def at(self, number: Tracer) -> Any:
         return tuple(each.at(number) for each in self.inner)
+
+
+class Mapped(Lazy):
+    """What a generator without conditions makes of an iterable's elements."""
+
+    def __init__(self, inner: Any, element: Function) -> None:
+        self.inner = inner
+        self.count = inner.count
+        self.at = lambda number: element(inner.at(number))
+
+
+class Endless(Lazy):
+    """Elements without an end, beside others."""
+
+    kind = "an iterator without an end"
+
+    def __init__(self, at: Function) -> None:
+        self.at = at
+
+
+class Counting(itertools.count):  # type: ignore[type-arg]
+    """``itertools.count``, of which is known where it began."""
+
+    def __new__(cls, start: Any, step: Any) -> Self:
+        is_known = not any(isinstance(each, Tracer) for each in (start, step))
+        made: Any = super().__new__(cls, *((start, step) if is_known else ()))
+        made.start, made.step = start, step
+        return made
+
+    start: Any
+    step: Any
+
+
+class Repeating(itertools.repeat):  # type: ignore[type-arg]
+    """``itertools.repeat`` without an end."""
+
+    def __new__(cls, element: Any) -> Self:
+        made: Any = super().__new__(cls, element)
+        made.element = element
+        return made
+
+    element: Any
+
+
+class Cycling(itertools.cycle):  # type: ignore[type-arg]
+    """``itertools.cycle``, of which is known what it repeats."""
+
+    def __new__(cls, held: Any) -> Self:
+        is_known = traced_iterable(held) is None
+        if is_known:
+            held = list(held)
+        made: Any = super().__new__(cls, held if is_known else ())
+        made.held = held
+        return made
+
+    held: Any
 
 
 class Reversed(Once):
@@ -235,6 +293,16 @@ def as_iterable(thing: Any) -> Any:
         return found
     if isinstance(thing, range):
         return Range(thing.start, thing.stop, thing.step)
+    if isinstance(thing, Generated) and thing.test is None and not thing.is_nested:
+        thing.take()
+        return Mapped(as_iterable(thing.iterable), thing.element)
+    if isinstance(thing, Counting):
+        return Endless(lambda number: thing.start + number * thing.step)
+    if isinstance(thing, Cycling):
+        held = as_iterable(thing.held)
+        return Endless(lambda number: held.at(number % Tracer(held.count())))
+    if isinstance(thing, Repeating):
+        return Endless(lambda _: thing.element)
     if isinstance(thing, np.ndarray) and thing.ndim:
         return Rows(Tracer(as_value(to_value(thing))))
     if isinstance(thing, (list, tuple)) and thing and all(is_number(each) for each in thing):

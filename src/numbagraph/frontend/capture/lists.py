@@ -12,7 +12,7 @@ from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import WEAK_TYPES
 from numbagraph.runtime.arguments import register_node
 
@@ -117,6 +117,14 @@ class Stacked(Rows):
     def reverse(self) -> None:
         self._require_outside("reversed")
         self.array = self.array[::-1].copy()
+
+    def arrange(self, order: Any) -> None:
+        """Put the elements into an order."""
+        self._require_outside("sorted")
+        self.array = self.array[order]
+
+    def sort(self, *, key: Any = None, reverse: bool = False) -> None:
+        load("numbagraph.frontend.capture.operators:call")(self.sort)(key=key, reverse=reverse)
 
     def pop(self, key: Any = -1) -> Any:
         self._require_outside("made shorter")

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+CHANGING = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right")
+"""Functions that change the list that they are given."""
+
 Nodes = ast.AST | Sequence[ast.AST] | None
 
 
@@ -70,6 +73,9 @@ def changed(nodes: Nodes, local: Iterable[str]) -> set[str]:
             match each:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop" | "popleft")):
                     holders.add(name)
+                case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called), args=[ast.Name(id=name), *_]):
+                    if called in CHANGING:
+                        holders.add(name)
     return stores(nodes) | holders & set(local)
 
 

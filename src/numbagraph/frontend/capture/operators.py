@@ -11,6 +11,7 @@ from typing import Any
 
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
+from numbagraph.frontend.capture import control
 from numbagraph.frontend.capture.appended import resolved
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.calls import replacement
@@ -18,7 +19,7 @@ from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.comparison import equal, not_equal, ordered
 from numbagraph.frontend.capture.consumers import consumer
 from numbagraph.frontend.capture.containers import in_region, made, refuse_change, refuse_once
-from numbagraph.frontend.capture.control import and_, asked, for_, if_, if_expression, not_, or_, truth, while_
+from numbagraph.frontend.capture.control import and_, asked, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
 from numbagraph.frontend.capture.elements import (
     append,
@@ -41,7 +42,10 @@ from numbagraph.frontend.capture.elements import (
     unpack_star,
 )
 from numbagraph.frontend.capture.errors import Raised, Text, is_caught
-from numbagraph.frontend.capture.generators import generated, list_of, with_generator
+from numbagraph.frontend.capture.generators import generated, with_generator
+from numbagraph.frontend.capture.library import iterated, of_library
+from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import (
     UNDEFINED,
     Possibly,
@@ -52,6 +56,7 @@ from numbagraph.frontend.capture.possibly import (
     settled_in,
 )
 from numbagraph.frontend.capture.printing import writing
+from numbagraph.frontend.capture.sorting import list_of, sort
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.texts import ChosenText, chosen_text, with_text
 from numbagraph.frontend.capture.yielding import generator, has_ended
@@ -202,6 +207,13 @@ def binary(name: str, left: Any, right: Any) -> Any:
     return getattr(operator, name)(lifted(left) if is_outside else left, right)
 
 
+# ---- loops ----
+
+
+def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State) -> State:
+    return control.for_(iterated(call, iterable), names, body, may_end, state)
+
+
 # ---- calls ----
 
 
@@ -212,6 +224,9 @@ def call(function: Any) -> Any:
     function = required(function)
     if (written := writing(function)) is not None:
         return written
+    found = of_library(function, call)
+    if found is not None:
+        return found
     found = consumer(function, call) or replacement(function)
     if found is not None:
         return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
@@ -219,6 +234,9 @@ def call(function: Any) -> Any:
         return lambda *args, **kwargs: made(collections.deque(*args, **kwargs))
     holder = getattr(function, "__self__", None)
     buffered = resolved(holder)
+    if getattr(function, "__name__", None) == "sort" and (isinstance(buffered, Stacked) or is_traced(buffered)):
+        refuse_change(function)
+        return sort(call, buffered)
     if isinstance(buffered, Buffered):
         name = function.__name__
         return (lambda each: extend(buffered, each)) if name == "extend" else getattr(buffered, name)
