@@ -118,7 +118,7 @@ def merged(a, b):
     return out, other[0]
 
 
-@refused("extended by arrays", (np.ones((3, 2)),))
+@refused("may be one that has been assigned to since", (np.ones((3, 2)),))
 def rows_behind_a_loop(m):
     rows = []
     for row in m:

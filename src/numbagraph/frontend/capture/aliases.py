@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Parts, shown
-from numbagraph.frontend.capture.storages import Chosen, forget, root_of, share
+from numbagraph.frontend.capture.storages import ELEMENT, Chosen, Journal, forget, root_of, share
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -52,7 +52,7 @@ class Aliases:
         found: Found,
         carried: Collection[Key],
         arrays: Mapping[int, Tracer],
-        read: Mapping[int, Tracer],
+        journal: Journal,
         *,
         length: Value | None,
     ) -> None:
@@ -60,8 +60,8 @@ class Aliases:
         self.found = found
         self.arrays = arrays
         """Those from outside that the loop assigns to, by identity."""
-        self.read = read
-        """Those from outside that it reads."""
+        self.journal = journal
+        """What it does to others from outside."""
         self.starts = {key: root_of(each) for key in carried if is_array(each := leaf(*key))}
         self.ending_roots = ending_roots(found.ends)
         """The arrays that variables are, or are views of, after a step."""
@@ -91,8 +91,9 @@ class Aliases:
         for key in written:
             start = self.starts.get(key)
             others = [each for other, each in self.starts.items() if other != key]
-            if start is not None and (id(start) in self.read or any(start is each for each in others)):
+            if start is not None and (id(start) in self.journal.read or any(start is each for each in others)):
                 raise self.refusal(key)
+        self.require_own_elements(written)
         if not self.found.written:
             return
         ends = list(self.ending_roots.items())
@@ -101,6 +102,18 @@ class Aliases:
             before = [each for other, each in ends[:position] if key in self.ends or other in self.ends]
             if is_outside or any(may_be_one(root, each) for each in before):
                 raise self.refusal(key)
+
+    def require_own_elements(self, written: Collection[Key]) -> None:
+        """Raise where a later step assigns to an array that a list holds: the list has a copy."""
+        if not self.journal.kept.keys().isdisjoint(self.arrays):
+            raise held_by_a_list("an array")
+        for key, root in self.ending_roots.items():
+            found = [*choices(root), *(getattr(root._origins, "paths", ()))]
+            is_element = any(
+                each is not None and (each._foreign == ELEMENT or id(each) in self.journal.kept) for each in found
+            )
+            if is_element and (key in written or self.journal.assigns_to_elements):
+                raise held_by_a_list(shown(self.names[key[0]]))
 
     def refusal(self, key: Key) -> CaptureError:
         return CaptureError(
@@ -211,6 +224,13 @@ class Aliases:
     def are_one(arrays: Mapping[Key, Tracer], pair: frozenset[Key]) -> bool:
         found = [arrays.get(key) for key in pair]
         return found[0] is not None and found[0] is found[1]
+
+
+def held_by_a_list(what: str) -> CaptureError:
+    return CaptureError(
+        f"{what} is an element of a list in a loop that also assigns to its elements: copy it (x.copy())"
+        f"\n  at {user_source()}"
+    )
 
 
 def choices(root: Tracer) -> tuple[Tracer, ...]:

@@ -21,7 +21,7 @@ from numbagraph.frontend.capture.lists import Kept, Stacked
 from numbagraph.frontend.capture.possibly import placeholder, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Kind, fitted, is_number, joined, kind, kind_of
-from numbagraph.frontend.capture.storages import share
+from numbagraph.frontend.capture.storages import Lent
 from numbagraph.frontend.locating import ListFull
 from numbagraph.frontend.tracing import Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
@@ -108,6 +108,7 @@ class Buffered(Stacked):
         self.depth = 1
         parts = [known.admit(each)[0] for each in held]
         self.spec, self.kinds = known.spec, tuple(known.kinds)
+        self.lent = Lent()
         self.room = room_for(len(held), steps)
         self.first, self.end = storage(0), storage(len(held))
         self.stores = [
@@ -126,6 +127,7 @@ class Buffered(Stacked):
         known.admit(Tracer(first))
         found = cls((), known, count, "list")
         found.stores[0][: Tracer(count)] = array
+        found.lent = held.kept.lent
         found.end[...] = Tracer(count)
         return found
 
@@ -177,11 +179,17 @@ class Buffered(Stacked):
         for array, each in zip(self.stores, self.kinds, strict=True):
             part = array[Tracer(place)]
             if part.ndim:
-                part = part.copy()
+                part = self.lent.lend(part.copy())
             elif each.weak:
                 part = Tracer(registry["cast"].bind(as_value(to_value(part)), dtype=part.dtype, weak=True))
             found.append(part)
         return optree.tree_unflatten(self.spec, found)
+
+    def part(self, key: Any) -> Any:
+        if self.spec is None or not self.spec.is_leaf() or not self.known.shapes[0]:
+            return self[key]
+        self.lent.take_back()
+        return self.stores[0][Tracer(self.place(key))]
 
     def place(self, key: Any, message: str = "") -> Value:
         """Where an element lies in the arrays."""
@@ -217,7 +225,7 @@ class Buffered(Stacked):
         for array, value, each, shape, leaf in whole:
             new = fitted(value, Kind(each.dtype, False), shape, "an element of a list")
             array[Tracer(place)] = Tracer(new)
-            share(array, leaf)
+            self.lent.keep(array, leaf)
 
     def append(self, element: Any) -> None:
         values, end = self.parts_of(element), held_by(self.end)
@@ -290,6 +298,7 @@ class Buffered(Stacked):
 
     def copy(self) -> Buffered:
         found = copy.copy(self)
+        found.lent = Lent()
         found.first, found.end, found.stores = self.first.copy(), self.end.copy(), [each.copy() for each in self.stores]
         return found
 

@@ -138,7 +138,7 @@ def holder_at(holder: Any, key: Any) -> Any:
     holder, key = required(holder), required(key)
     if isinstance(key, Tracer) and holds_containers(holder):
         return Row(holder, key)
-    return item(holder, key)
+    return holder.part(key) if isinstance(holder, Stacked) and not isinstance(key, slice) else item(holder, key)
 
 
 def holds_containers(holder: Any) -> bool:
@@ -220,7 +220,7 @@ def is_repetition(left: Any, right: Any) -> bool:
 def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
     """Where ``holder[key] += value`` writes, and what is there before the value is computed, which may change it."""
     key = with_positions(required(holder), required(key))
-    return holder, key, required(item(holder, key))
+    return holder, key, required(holder_at(holder, key) if isinstance(holder, Stacked) else item(holder, key))
 
 
 def augment_item(name: str, place: tuple[Any, Any, Any], value: Any) -> None:

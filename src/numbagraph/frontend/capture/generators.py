@@ -22,9 +22,10 @@ from numbagraph.frontend.capture.possibly import Possibly, is_none, placeholder,
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import is_number, value_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
-from numbagraph.frontend.capture.storages import share, without_effects
+from numbagraph.frontend.capture.storages import root_of, share, without_effects
 from numbagraph.frontend.capture.yielding import Yielding, has_ended
 from numbagraph.frontend.regions import dependents
+from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import ArrayType, Input, Value
@@ -184,6 +185,8 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
     captured((), (), Step(body), (*site(), "list"), iterable.count())
     for each in sources:
         share(array, each)
+        if isinstance(each, Tracer) and root_of(each)._foreign:
+            array._foreign = Stale.OWNED
     if generator.is_nested:
         if depth != 1 or mask is not None:
             raise unknown_length()

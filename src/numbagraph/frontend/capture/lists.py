@@ -10,6 +10,8 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.capture.containers import is_made_here, made
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.storages import Lent
+from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -24,7 +26,7 @@ class ListNeeded(CaptureError):
 class Kept:
     """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
 
-    __slots__ = ("are_pythons", "begins", "depth", "ndim")
+    __slots__ = ("are_pythons", "begins", "depth", "lent", "ndim")
 
     def __init__(self, depth: int, ndim: int, are_pythons: bool) -> None:
         self.depth = depth
@@ -32,6 +34,7 @@ class Kept:
         self.ndim = ndim
         self.are_pythons = are_pythons
         """Whether the elements are numbers of Python's."""
+        self.lent = Lent()
         self.begins: tuple[Any, ...] | None = None
         """What a list held before the loop that has appended to it."""
 
@@ -64,7 +67,7 @@ class Stacked(Rows):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return Stacked(self.array[key].copy(), self.depth, self.kept.are_pythons)
+            return self._with_same(Stacked(self.array[key].copy(), self.depth, self.kept.are_pythons))
         return self._element(self.array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -105,14 +108,18 @@ class Stacked(Rows):
             other = Elements(held)
         are_pythons = isinstance(other, Stacked) and other.kept.are_pythons
         are_pythons |= isinstance(other, Elements) and other.are_pythons
-        if other.array.dtype != self.array.dtype or self.array.ndim != 1 or other.array.ndim != 1:
+        is_alike = other.array.dtype == self.array.dtype and other.array.ndim == self.array.ndim
+        if not is_alike or self.depth > 1 or getattr(other, "depth", 1) > 1:
             raise CaptureError(
                 f"a list whose length is traced is extended by arrays, or by elements of another type: make an array "
                 f"of it, np.array(...)\n  at {user_source()}"
             )
         whole: Any = np.concatenate([self.array, other.array])
-        self.kept = Kept(self.depth, 1, self.kept.are_pythons and are_pythons)
+        self.kept = Kept(self.depth, whole.ndim, self.kept.are_pythons and are_pythons)
         self.array = whole
+        for each in getattr(other, "elements", [other.array]):
+            self.kept.lent.keep(whole, each)
+        self._with_same(self)
 
     def reverse(self) -> None:
         self._require_outside("reversed")
@@ -134,7 +141,7 @@ class Stacked(Rows):
         return found
 
     def __add__(self, other: Any) -> Any:
-        found = Stacked(self.array.copy(), self.depth, kept=self.kept)
+        found = self._with_same(Stacked(self.array.copy(), self.depth, self.kept.are_pythons))
         made(found).extend(other)
         return found
 
@@ -143,6 +150,13 @@ class Stacked(Rows):
         if found is None:
             return Stacked(self.array.copy(), self.depth, kept=self.kept)
         return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
+
+    def _with_same(self, other: Stacked) -> Stacked:
+        """Another list of the same arrays: to none of them is anything assigned, as the other list has copies."""
+        if self.array.ndim > self.depth:
+            for each in (self, other):
+                each.array._foreign = Stale.OWNED
+        return other
 
     def _require_outside(self, what: str) -> None:
         if not is_made_here(self):
@@ -165,7 +179,14 @@ class Stacked(Rows):
             if not self.kept.are_pythons:
                 return found
             return Tracer(registry["cast"].bind(found.value, dtype=found.dtype, weak=True))
-        return found.copy()
+        return self.kept.lent.lend(found.copy())
+
+    def part(self, key: Any) -> Any:
+        """An array that is an element, to which something is assigned."""
+        if self.depth > 1 or self.array.ndim == 1:
+            return self[key]
+        self.kept.lent.take_back()
+        return self.array[key]
 
     def __repr__(self) -> str:
         return f"a list of {self.array.value.type}"
@@ -212,6 +233,8 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
     rows: Any = np.maximum(times, 0)
     whole: Any = np.broadcast_to(array, (rows, *array.shape))
     if len(elements) == 1:
-        return Stacked(whole[:, 0].copy(), are_pythons=held.are_pythons)
+        found = Stacked(whole[:, 0].copy(), are_pythons=held.are_pythons)
+        return found._with_same(found)
     flat: Any = np.reshape(whole, (-1, *array.shape[1:]))
-    return Stacked(flat.copy(), are_pythons=held.are_pythons)
+    found = Stacked(flat.copy(), are_pythons=held.are_pythons)
+    return found._with_same(found)

@@ -381,7 +381,7 @@ class Capture:
 
     def finish(self, traced: Traced) -> list[Any]:
         found: Found = traced.result
-        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.read, length=self.length)
+        aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.journal, length=self.length)
         aliases.require_apart()
         keys = [key for number in range(len(self.names)) for key in self.keys(number)]
         news = dict(

@@ -49,7 +49,7 @@ def list_of(iterable: Any) -> Any:
     if isinstance(iterable, Buffered):
         return iterable.copy()
     if isinstance(iterable, Stacked):
-        return Stacked(iterable.array.copy(), iterable.depth, kept=iterable.kept)
+        return iterable[:]
     if isinstance(iterable, Tracer):
         extent = shapes.resolve(iterable.value.shape[0]) if iterable.ndim else 0
         if isinstance(extent, int):
@@ -76,12 +76,8 @@ def appended(iterable: Any) -> Any:
 
 def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     """``sorted``: elements by what they are, or by what a function makes of them. Equal ones stay in their order."""
-    held = list_of(iterable) if is_lazy(iterable) else list(iterable)
-    return held if len_is_known(held) and not held else arranged(call, held, key, reverse)
-
-
-def len_is_known(held: Any) -> bool:
-    return type(held) is list
+    held = made(list_of(iterable) if is_lazy(iterable) else list(iterable))
+    return arranged(call, held, key, reverse) if isinstance(held, Stacked) or held else held
 
 
 def arranged(call: Call, held: Any, key: Any, reverse: Any) -> Any:

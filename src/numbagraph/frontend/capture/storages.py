@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import ref
 
 from numbagraph.frontend.active import Scope, active, current_trace, region
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.ordered import OrderMissing, without_order
 from numbagraph.frontend.stale import Stale
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Node, Value
@@ -43,6 +44,10 @@ class Journal:
         """Those of them that nobody may read as long as the region lasts, and what they hold."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
+        self.kept: dict[int, Tracer] = {}
+        """The arrays that were put into lists, which hold copies of them."""
+        self.assigns_to_elements = False
+        """Whether arrays that are elements of lists are assigned to."""
 
     def note(self, root: Tracer) -> None:
         """From now on an array and its views belong to the region that is active, until `close`."""
@@ -85,7 +90,7 @@ class Traced(NamedTuple):
     used: frozenset[Value]
     guards: tuple[Guard, ...]
     written: list[tuple[Tracer, Value]]
-    read: dict[int, Tracer]
+    journal: Journal
 
 
 @contextmanager
@@ -124,7 +129,62 @@ def in_region(function: Callable[[Journal], Any], what: str) -> Traced:
             result = function(journal)
         finally:
             written = journal.close()
-    return Traced(result, frozenset(scope.used), tuple(guards), written, journal.read)
+    return Traced(result, frozenset(scope.used), tuple(guards), written, journal)
+
+
+ELEMENT = "an array that is an element of a list"
+
+
+def journals() -> Iterator[Journal]:
+    """Those of the regions around."""
+    scope = active.scope
+    while scope is not None and scope.journal is not None:
+        yield scope.journal
+        scope = scope.parent
+
+
+class Lent:
+    """The arrays that were put into a list, and those that were read from it: it holds copies of them, and gives
+    copies."""
+
+    def __init__(self) -> None:
+        self.given: list[ref[Tracer]] = []
+        self.copies: list[ref[Tracer]] = []
+
+    def keep(self, array: Tracer, leaf: Any) -> None:
+        """Note that the list, whose elements lie in ``array``, has been given another one."""
+        if not isinstance(leaf, Tracer) or not leaf._is_array:
+            return
+        root = root_of(leaf)
+        share(array, leaf, foreign="")
+        self.given = [*living(self.given), ref(root)]
+        for each in journals():
+            each.kept[id(root)] = root
+
+    def lend(self, copy: Tracer) -> Tracer:
+        copy._foreign = ELEMENT
+        self.copies = [*living(self.copies), ref(copy)]
+        return copy
+
+    def take_back(self) -> None:
+        """Let nobody read them: an element is assigned to."""
+        for each in journals():
+            each.assigns_to_elements = True
+        text = "it is an element of a list, of whose arrays one has been assigned to since: copy it before"
+        for array in (found for each in self.given if (found := each()) is not None):
+            if array._foreign:
+                what = str(array._foreign).removesuffix(",")
+                raise CaptureError(
+                    f"an element of a list is assigned to, which is {what}: put a copy into the list (x.copy())"
+                    f"\n  at {user_source()}"
+                )
+            forget(array, text)
+        for copy in (found for each in self.copies if (found := each()) is not None):
+            forget(copy, text)
+
+
+def living(references: Iterable[ref[Tracer]]) -> list[ref[Tracer]]:
+    return [each for each in references if each() is not None]
 
 
 def assign(root: Tracer, value: Value) -> None:
@@ -161,12 +221,13 @@ class Chosen(tuple["Tracer", ...]):
         return found
 
 
-def share(result: Tracer, source: Any) -> None:
-    """Note that an array may be the same as another one."""
+def share(result: Tracer, source: Any, foreign: str = Stale.OWNED) -> None:
+    """Note that an array may be the same as another one, or (``foreign=""``) holds what Python's would still share with
+    it: nobody reads it once that one has changed."""
     if not result.ndim or not isinstance(source, Tracer) or not source._is_array:
         return
     root = root_of(source)
     for each in (root, *root._origins):
         if each._scope is not None and not each._scope.ended:
-            each._share_with(result)
+            each._share_with(result, foreign)
             result._origins = (*result._origins, each)
