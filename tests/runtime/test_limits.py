@@ -438,3 +438,26 @@ def test_lengths_beside_one_that_is_known_to_be_0(function):
     expected, found = function(x), graph_jit(function)(x)
     np.testing.assert_array_equal(found, expected)
     assert found.shape == expected.shape
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: x.reshape(n, 4)[1000, 0],
+        lambda x, n: x.reshape(n, len(x))[1000, 0],
+        lambda x, n: x.reshape(2**62 + 1, 4)[1000, 0] * n,
+        lambda x, n: x.reshape(n, 4)[:10].sum(),
+        lambda x, n: x.reshape(n, -1, 4)[1000, 0, 0],
+        lambda x, n: x[:0].reshape(2**32, 2**32)[1000, 0] * n,
+        lambda x, n: x[:0].reshape(n - 2**62 + 2**32, 2**32)[0, 0],
+        lambda x, n: sum(x.reshape(n + i, 4)[1000, 0] for i in range(3)),
+    ],
+)
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_shapes_whose_lengths_have_a_product_beyond_all_numbers_are_of_no_array(function, backend):
+    """The product wraps around to the number of elements that there are, and what is read would lie behind them."""
+    x, n = np.arange(4.0), 2**62 + 1
+    with pytest.raises(ValueError, match=r"cannot reshape array|array is too big"):
+        function(x, n)
+    with pytest.raises(numbagraph.ShapeError, match="cannot reshape array"):
+        graph_jit(function, backend=backend)(x, n)

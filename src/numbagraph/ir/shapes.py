@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
@@ -112,10 +113,21 @@ def not_one(extent: Extent) -> bool:
     return not extent.may_be_one if isinstance(extent, Dim) else isinstance(extent, int) and extent != 1
 
 
+EXACT: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+    "minimum": min,
+    "maximum": max,
+}
+"""Of lengths that are known, and may have a product that is none."""
+
+
 def _arithmetic(name: str, left: Extent, right: Extent) -> Extent:
     left, right = resolve(left), resolve(right)
     if isinstance(left, int) and isinstance(right, int):
-        return int(getattr(np, name)(left, right))
+        return EXACT[name](left, right)
     return resolve(registry[name].bind(as_value(left), as_value(right)))
 
 

@@ -204,7 +204,23 @@ transpose = view(
 def require_count(source: Sequence[Extent], target: Sequence[Extent], text: str) -> None:
     """Require two shapes to have the same number of elements."""
     if count_of(source) != count_of(target):
+        require_product(target, text)
         shapes.require(shapes.compare("equal", shapes.product(source), shapes.product(target)), text)
+
+
+LARGEST = 2**63 - 1
+
+
+def require_product(extents: Sequence[Extent], text: str) -> None:
+    """Require that a product of lengths does not wrap around. It would be that of an array with fewer elements."""
+    total: Extent = 1
+    for extent in map(shapes.resolve, extents):
+        following = shapes.multiply(total, extent)
+        if isinstance(following, int):
+            shapes.require(following <= LARGEST, text)
+        elif total != 1 and extent != 1:
+            shapes.require(registry["product_fits"].bind(shapes.as_value(total), shapes.as_value(extent)), text)
+        total = following
 
 
 def reshape_type(value: Value, *sizes: Value, consumed: int, shape: tuple[int | None, ...]) -> ArrayType:
@@ -255,6 +271,7 @@ def complete_shape(value: Value, shape: Any) -> shapes.Shape:
     if not unknown:
         return tuple(known)
     text = f"cannot reshape array of shape {shapes.shape_text(value.shape)} into shape {shapes.shape_text(sizes)}"
+    require_product(known, text)
     shapes.require(shapes.compare("not_equal", shapes.product(known), 0), text)
     shape = (*known[: unknown[0]], quotient(value.shape, known), *known[unknown[0] :])
     require_count(value.shape, shape, text)
