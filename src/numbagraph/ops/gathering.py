@@ -434,6 +434,8 @@ def as_integer(indices: Any) -> Any:
         (draw(rng, dtype, (4, 3)), 1, 0),
         (draw(rng, dtype, (4, 3)), np.array([7, -9, 2]), 0, None, "clip"),
         (draw(rng, dtype, (4, 3)), np.array([7, -9, 2]), 0, None, "wrap"),
+        *((draw(rng, dtype, (4,)), 7, None, None, mode) for mode in ("clip", "wrap")),
+        *((draw(rng, dtype, (4, 3)), -9, 1, None, mode) for mode in ("clip", "wrap")),
     ],
 )
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Value:
@@ -454,6 +456,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
         positions = registry["remainder"](positions, length)
     else:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if not positions.ndim:
+        return pick_value(value, axis, positions)
     return gather_value(value, [positions], axis, checked=False)
 
 
