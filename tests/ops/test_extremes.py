@@ -232,3 +232,44 @@ def test_convolutions_end_where_the_operands_do(mode):
     f = graph_jit(lambda a, v: np.convolve(a, v, mode=mode))
     for a, v in (([0.0, np.nan, 0.0, 0.1, 2.0], [0.0, np.nan, 3.0]), ([1.0, 2.0], [np.inf, 1.0, 2.0, np.nan, 1.0])):
         np.testing.assert_array_equal(f(np.array(a), np.array(v)), np.convolve(a, v, mode=mode))
+
+
+ENDS_OF_SLICES = (None, 0, 1, -3, 2**62, -(2**62), LAST, LAST - 1, FIRST, FIRST + 1, 2**63, FIRST - 1, 2**70, -(2**70))
+STEPS = (None, 2, -1, 2**62, -(2**62), LAST, FIRST, 2**70, -(2**70))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_slices_with_ends_beyond_all_positions(step):
+    keys = [slice(start, stop, step) for start, stop in product(ENDS_OF_SLICES, ENDS_OF_SLICES)]
+    found = graph_jit(lambda x: [x[key] for key in keys], backend="numpy")(X)
+    for key, each in zip(keys, found, strict=True):
+        np.testing.assert_array_equal(each, X[key], err_msg=str(key))
+
+
+def written_beyond(x):
+    y = x.copy()
+    y[2**70 :] = 1
+    y[-(2**70) : 1] = 7
+    y[: 2**64 : 2**65] = 9
+    return y
+
+
+def test_writes_to_slices_with_ends_beyond_all_positions():
+    np.testing.assert_array_equal(graph_jit(written_beyond)(X), written_beyond(X))
+
+
+@pytest.mark.parametrize("position", [FIRST, LAST, 2**63, 2**70, -(2**70)])
+def test_known_positions_beyond_all_lengths(position):
+    with pytest.raises((IndexError, OverflowError)):
+        X[position]
+    with pytest.raises(IndexError, match="out of bounds"):
+        graph_jit(lambda x: x[position])(X)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.zeros(2**63), lambda x: x.reshape(-1, 2**63), lambda x: np.broadcast_to(x, (2**70, 5))]
+)
+def test_known_lengths_beyond_all_lengths(function):
+    for each in (function, graph_jit(function)):
+        with pytest.raises(ValueError, match="Maximum allowed dimension exceeded"):
+            each(X)

@@ -20,6 +20,9 @@ from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import BOOL, INT64, UINT64
 from numbagraph.ir.values import BatchElement, Constant, Dim, Extent, Node, Value, constant
 
+MOST = 2**63 - 1
+"""The largest length."""
+
 
 def as_extent(size: Value | SupportsIndex, what: str = "a length") -> Extent:
     """A number that a user gave: an int, or a rank-0 integer value."""
@@ -37,6 +40,8 @@ def as_extent(size: Value | SupportsIndex, what: str = "a length") -> Extent:
 def as_length(size: Value | SupportsIndex) -> Extent:
     """The same, required not to be negative."""
     extent = as_extent(size)
+    if isinstance(extent, int) and extent > MOST:
+        raise ValueError("Maximum allowed dimension exceeded")
     if not is_nonnegative(extent):
         shapes.require(shapes.compare("greater_equal", extent, 0), "negative dimensions are not allowed")
     return extent
@@ -104,6 +109,7 @@ def less(extent: Extent, number: int) -> Extent:
     extent = shapes.resolve(extent)
     if number == 0:
         return extent
+    number = min(number, MOST)
     clipped = _operands("maximum", extent)
     if clipped is not None and isinstance(clipped[1], int) and clipped[1] == 0:
         extent = clipped[0]
@@ -223,6 +229,7 @@ def bound_of(end: Value | SupportsIndex | None, length: Extent, default: Bound, 
         return default
     end = as_extent(end, "an end of a slice")
     if isinstance(end, int):
+        end = max(-MOST, min(end, MOST - 1))  # beyond any length, as the numbers that follow have 64 bits
         return Bound(length, end + shift) if end >= 0 else Bound(length, -end - shift, right=True)
     base, offset = split_offset(end)
     if shapes.same(base, length) and -_smallest(length) <= offset <= 0:

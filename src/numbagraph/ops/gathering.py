@@ -10,7 +10,7 @@ import numpy as np
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches, give_batch
 from numbagraph.blockwise.kinds import decomposition, draw
-from numbagraph.blockwise.lengths import as_extent, both, is_known_at_entry
+from numbagraph.blockwise.lengths import MOST, as_extent, both, is_known_at_entry
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics import scalar
@@ -410,6 +410,8 @@ def pick_at(value: Value, axis: int, position: Any) -> Value:
 def static_position(number: int, extent: Extent, axis: int) -> Extent:
     """A static position of an axis (counted from the left), counted from the left."""
     subject = f"index {number} is out of bounds for axis {axis} with size {extent}"
+    if abs(number) > MOST:
+        raise IndexError(subject)
     inside = (
         shapes.compare("greater", extent, number) if number >= 0 else shapes.compare("greater_equal", extent, -number)
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw, sum_to, view, without_axes
-from numbagraph.blockwise.lengths import as_length, as_shape, both, count_of, matching_groups, quotient
+from numbagraph.blockwise.lengths import MOST, as_length, as_shape, both, count_of, matching_groups, quotient
 from numbagraph.blockwise.lowering import Index, broadcast_index, extent_scalar, linear_index, unravel
 from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.intrinsics.ir import Scalar, literal
@@ -208,16 +208,13 @@ def require_count(source: Sequence[Extent], target: Sequence[Extent], text: str)
         shapes.require(shapes.compare("equal", shapes.product(source), shapes.product(target)), text)
 
 
-LARGEST = 2**63 - 1
-
-
 def require_product(extents: Sequence[Extent], text: str) -> None:
     """Require that a product of lengths does not wrap around. It would be that of an array with fewer elements."""
     total: Extent = 1
     for extent in map(shapes.resolve, extents):
         following = shapes.multiply(total, extent)
         if isinstance(following, int):
-            shapes.require(following <= LARGEST, text)
+            shapes.require(following <= MOST, text)
         elif total != 1 and extent != 1:
             shapes.require(registry["product_fits"].bind(shapes.as_value(total), shapes.as_value(extent)), text)
         total = following
