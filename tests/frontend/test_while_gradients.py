@@ -214,11 +214,8 @@ def test_a_scan_in_a_while_loop_of_second_order() -> None:
 
     x = np.array([0.3, 0.8])
     expected = jacobian(ng.graph_jit(ng.grad(f)), x)
-    for order in ("reverse over reverse", "forward over forward"):
-        found = ng.graph_jit(SECOND[order](f), backend="numpy")(x)
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
-    with pytest.raises(NotImplementedError, match=r"take jacrev\(grad\(f\)\) instead"):
-        ng.graph_jit(ng.hessian(f), backend="numpy")(x)
+    for order in SECOND.values():
+        np.testing.assert_allclose(ng.graph_jit(order(f), backend="numpy")(x), expected, rtol=1e-5)
 
 
 def test_second_derivatives_through_a_rule_that_is_not_linear() -> None:

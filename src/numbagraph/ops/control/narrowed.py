@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from numbagraph.ir.graph import substitute
-from numbagraph.ir.regions import interned
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import guard_values, substitute
+from numbagraph.ir.regions import interned, with_lengths
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import Input, Node, Value, toposort
 from numbagraph.ops.control.scan import Loop, loop_of, reading_less
 
 
 def narrowed(values: Sequence[Value]) -> list[Value]:
-    """The same values, where scans carry only what is asked of them.
+    """The same values, where scans carry and stack only what is asked of them, as do those in their steps.
 
     A scan gives all of its results from one loop, so that each depends on all operands. One that is linear in some of
     them is not seen to be, if it adds up something else on the way.
     """
     found = list(values)
+    done: set[Loop] = set()
     while True:
         loops: defaultdict[Loop, list[Node]] = defaultdict(list)
         for each in toposort(found):
@@ -26,9 +28,11 @@ def narrowed(values: Sequence[Value]) -> list[Value]:
                 loops[as_loop(each)].append(each)
         smaller: dict[Value, Value] = {}
         for loop, nodes in loops.items():
-            smaller = with_carries(loop, nodes)
-            if smaller:
-                break
+            if loop not in done:
+                done.add(loop)
+                smaller = narrower(loop, nodes)
+                if smaller:
+                    break
         if not smaller:
             return found
         found = list(substitute(found, smaller))
@@ -38,33 +42,45 @@ def as_loop(node: Node) -> Loop:
     return loop_of(*node.inputs, **{name: each for name, each in node.attrs.items() if name != "result"})
 
 
-def with_carries(loop: Loop, nodes: Sequence[Node]) -> dict[Value, Value]:
-    """The results of a loop as those of a smaller one; nothing, if there is none."""
+def narrower(loop: Loop, nodes: Sequence[Node]) -> dict[Value, Value]:
+    """The results of a loop as those of a smaller one; nothing, if all that it gives and reads is needed."""
     asked = {node: node.attrs["result"] for node in nodes}
     stacked = sorted({each for each in asked.values() if loop.carries <= each < loop.outputs})
     own = {each if each < loop.carries else each - loop.outputs for each in asked.values() if each not in stacked}
     carries = needed_carries(loop, own, stacked)
-    if len(carries) == loop.carries or loop.body.guards:
-        return {}
+    while for_lengths := set(carrying_lengths(loop, [*carries, *stacked])) - set(carries):
+        carries = needed_carries(loop, for_lengths.union(carries), stacked)
     chosen = (*carries, *stacked)
     kept = [*carries, *range(loop.carries, len(loop.operands))]
+    with shapes.collect_guards():  # the loop requires the same
+        outputs = tuple(narrowed([loop.body.outputs[each] for each in chosen]))
     inputs = tuple(loop.body.inputs[number] for number in kept)
-    body = interned(replace(loop.body, inputs=inputs, outputs=tuple(loop.body.outputs[each] for each in chosen)))
+    body = interned(replace(loop.body, inputs=inputs, outputs=outputs))
     operands = tuple(loop.operands[number] for number in kept)
     smaller = reading_less(replace(loop, operands=operands, body=body, carries=len(carries)))
+    if smaller == loop:
+        return {}
     places = {number: place for place, number in enumerate(chosen)}
     places |= {loop.outputs + number: smaller.outputs + place for place, number in enumerate(carries)}
     return {node: smaller.result(places[number]) for node, number in asked.items()}
 
 
+def carrying_lengths(loop: Loop, outputs: Sequence[int]) -> list[int]:
+    """The carries that some outputs of a loop's step are computed from, or know lengths by."""
+    reached = set(toposort([*(loop.body.outputs[each] for each in outputs), *guard_values(loop.body.guards)]))
+    used = [number for number, each in enumerate(loop.body.inputs) if each in reached or number in outputs]
+    return [number for number in with_lengths(loop.body.inputs, used) if number < loop.carries]
+
+
 def needed_carries(loop: Loop, own: Collection[int], stacked: Sequence[int]) -> list[int]:
-    """The carries that some of the carries, and some of what is stacked, follow from."""
+    """The carries that some of the carries, and some of what is stacked, follow from; and what each step requires."""
     positions = {each: number for number, each in enumerate(loop.body.inputs)}
-    needed, pending = set(own), [*own, *stacked]
+    needed = set(own)
+    pending: list[Value] = [loop.body.outputs[each] for each in (*own, *stacked)] + guard_values(loop.body.guards)
     while pending:
-        reached = toposort([loop.body.outputs[pending.pop()]])
+        reached = toposort([pending.pop()])
         used = {positions[each] for each in reached if isinstance(each, Input) and each in positions}
         more = {number for number in used if number < loop.carries} - needed
         needed |= more
-        pending += more
+        pending += [loop.body.outputs[each] for each in more]
     return sorted(needed)

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from numbagraph.ir.graph import Graph, Guard, guard_values
+from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
 from numbagraph.ops.control.accumulation import with_elements_added
+from numbagraph.ops.control.affine import is_affine
 from numbagraph.ops.control.common import (
     control_op,
     differentiable,
@@ -243,12 +244,8 @@ def vjp(
     outputs, after = opened(pullback.pullback, [*seeds, *points]), opened(pullback.body, own)
     with region_guards() as guards:
         moved = cotangents(outputs, tangents, seeds)
-    pushed = narrowed([known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)])
-    if not set(toposort(pushed)).isdisjoint(seeds):
-        raise NotImplementedError(
-            "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
-            "jacrev(grad(f)) instead of hessian(f); or a custom_vjp has a backward rule that is not linear"
-        )
+    transposed = [known_or_zero(each, point) for each, point in zip(moved, tangents, strict=True)]
+    pushed, guards = independent(transposed, guards, outputs, seeds)
     forward = Forward(
         [
             *(Carry(*each) for each in zip(steps, carry, after, strict=True)),
@@ -278,6 +275,23 @@ def vjp(
     last = gone_back(forward, back, chosen, shared) if chosen else {}
     of_rest = [last.get(rest[number].point) if number in rest else None for number in range(len(flat))]
     return [*of_rest[: len(own)], *(found.get(each) for each in tangents), *of_rest[len(own) :]]
+
+
+def independent(
+    pushed: Sequence[Value], guards: Sequence[Guard], outputs: Sequence[Value], seeds: Sequence[Value]
+) -> tuple[list[Value], list[Guard]]:
+    """The transpose of a pullback, which is linear, without the cotangents that this was taken at: it is the same at
+    zero. They are in loops that give something else, too, where they may be left out first."""
+    pushed, required = narrowed(pushed), guard_values(guards)
+    if set(toposort([*pushed, *required])).isdisjoint(seeds):
+        return pushed, list(guards)
+    if not is_affine(narrowed(outputs), seeds):
+        raise NotImplementedError(
+            "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
+            "jacrev(grad(f)) instead of hessian(f); or a custom_vjp has a backward rule that is not linear"
+        )
+    found = substitute([*pushed, *required], {each: zeros(each) for each in seeds})
+    return found[: len(pushed)], list(with_guard_values(guards, found[len(pushed) :]))
 
 
 def gone_forward(forward: Forward, asked: Collection[Value], shared: Mapping[Input, Value]) -> dict[Value, Value]:
