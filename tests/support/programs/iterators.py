@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from tests.support.programs.declared import case
+from tests.support.programs.declared import case, refused
 
 X = np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0, -2.0, 6.0])
 K = np.array([3, 1, 4, 1, 5, 9, 2, 6])
@@ -156,3 +156,18 @@ def lists_of_tuples(x, limit):
         if a < b:
             total += a
     return held, len(held), total, max((v, i) for i, v in enumerate(x)), sorted([(v, i) for i, v in enumerate(x)])[0]
+
+
+@case((K, 4), (L, 1))
+def assigned_in_comprehensions(k, n):
+    chosen = [y for v in k if (y := v * 2 - 1) > n]
+    total = sum(q * q for v in k if v > 1 and (q := v - n) > 0 and q < 100)
+    both = [(z := v * v) + z for v in k]
+    best = max((r for v in k if (r := v % 5)), default=0)
+    return chosen, total, both, any((w := v) > n and w % 2 == 0 for v in k), best
+
+
+@refused(":=", (K, 4))
+def assigned_for_later(k, n):
+    chosen = [y for v in k if (y := v * 2 - 1) > n]
+    return chosen, y

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from types import CodeType
 from typing import Any, TypeGuard
 
-from numbagraph.frontend.capture.names import appended_to, free_names, stores
+from numbagraph.frontend.capture.names import appended_to, free_names, stores, walk
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, arguments, refusal
+from numbagraph.frontend.capture.walrus import reads, without_assignments
 
 _OPERATORS = {
     ast.Add: "iadd",
@@ -81,6 +83,8 @@ class Expressions(ast.NodeTransformer):
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.local: set[str] = set()
+        self.reads: Counter[str] = Counter()
+        """How often the function reads its names."""
         self.deferred = 0
         """How many functions around an expression evaluate it later, or not at all."""
 
@@ -351,6 +355,11 @@ class Expressions(ast.NodeTransformer):
 
     def generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
         """What gives the elements of a comprehension one after the other."""
+        targets = {each.target.id for each in walk(node) if isinstance(each, ast.NamedExpr)}
+        here = reads(node)
+        if targets and targets.isdisjoint(self.local) and all(self.reads[each] == here[each] for each in targets):
+            without_assignments(node)
+            ast.fix_missing_locations(node)
         return self.at(node, self.generated(node.elt, node.generators))
 
     def generated(self, element: ast.expr, generators: Sequence[ast.comprehension]) -> ast.expr:

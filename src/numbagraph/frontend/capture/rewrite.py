@@ -25,6 +25,7 @@ from numbagraph.frontend.capture.names import (
 )
 from numbagraph.frontend.capture.simpler import Simpler
 from numbagraph.frontend.capture.source import OPERATORS, PREFIX, Definition, arguments, function_of, refusal
+from numbagraph.frontend.capture.walrus import reads
 from numbagraph.frontend.capture.yielding import with_visitor, yields
 
 _REFUSED = {
@@ -78,7 +79,7 @@ class Rewriting:
                     )
         self.local = stores(definition.body) | parameters(definition)
         self.closures = Closures(definition.body)
-        self.expressions.local = self.local
+        self.expressions.local, self.expressions.reads = self.local, reads(definition.body)
         body = without_jumps(definition.body)
         Assignedness(stores(definition.body)).block(body, parameters(definition))
         definition.body = self.statements(body, set())
