@@ -86,7 +86,7 @@ def dict_arg(d):
     return s
 
 
-@refused("'out' and another variable are one array", (RNG.random(5), 3))
+@refused("may be one that has been assigned to since", (RNG.random(5), 3))
 def appended_and_written(x, n):
     out = []
     for i in range(n):

@@ -42,6 +42,10 @@ from numbagraph.runtime.arguments import NAMESPACE
 Branch = Callable[[], Sequence[Any]]
 
 
+class Unlike(CaptureError):
+    """What two paths leave behind in a variable cannot be one thing."""
+
+
 class Ending(NamedTuple):
     """A variable at the end of a branch."""
 
@@ -233,7 +237,7 @@ class Joined:
             return lambda: lasting(no.object, yes.object)
         if no.value is None or yes.value is None:
             one, other = kind_of(yes.object), kind_of(no.object)
-            raise CaptureError(
+            raise Unlike(
                 f"{shown(name)} is {one} where the condition holds, and {other} elsewhere: a branch on traced values "
                 f"chooses between numbers, arrays, and trees of them\n  at {user_source()}"
             )

@@ -34,11 +34,7 @@ SPARE = 64
 """For how many more elements than arguments have there is room at first."""
 
 
-class Unfit(CaptureError):
-    """What a list in a buffer cannot hold, or do."""
-
-
-class Wider(Unfit):
+class Wider(CaptureError):
     """An element is of another type than those before: the list is made once more, for both."""
 
 
@@ -56,7 +52,7 @@ class Elements:
         bad = next((each for each in leaves if not is_number(each)), None)
         if bad is not None or not leaves or self.has_lists(element):
             what = kind_of(bad) if bad is not None or not leaves else "a list or a dict"
-            raise Unfit(
+            raise CaptureError(
                 f"a list that a loop or a branch on traced values changes holds something that is {what}: numbers, "
                 f"arrays and tuples of them can be\n  at {user_source()}"
             )
@@ -67,7 +63,7 @@ class Elements:
             self.shapes = [each.shape for each in values]
             return values, True
         if spec != self.spec or any(len(shape) != each.ndim for shape, each in zip(self.shapes, values, strict=True)):
-            raise Unfit(
+            raise CaptureError(
                 f"the elements of a list that a loop or a branch on traced values changes have several structures: "
                 f"give them one\n  at {user_source()}"
             )
@@ -90,7 +86,7 @@ class Elements:
     def require_lengths(values: Sequence[Value]) -> None:
         for extent in (shapes.resolve(each) for value in values for each in value.shape):
             if not isinstance(extent, (int, Dim)):
-                raise Unfit(
+                raise CaptureError(
                     f"a list that a loop or a branch on traced values changes holds arrays whose length is computed: "
                     f"use an array that is long enough\n  at {user_source()}"
                 )
@@ -147,7 +143,7 @@ class Buffered(Stacked):
         if self.spec is None:
             return Tracer(as_value(to_value(np.zeros(0))))
         if not self.spec.is_leaf():
-            raise Unfit(
+            raise CaptureError(
                 f"a list of tuples whose length is traced is used as a whole: loop over it, or keep a list for each "
                 f"part\n  at {user_source()}"
             )
@@ -163,7 +159,7 @@ class Buffered(Stacked):
         if self.spec is None or self.spec.is_leaf():
             return self.array
         if any(self.known.shapes) or self.spec.num_nodes != self.spec.num_leaves + 1:
-            raise Unfit(f"np.array of a list of tuples in tuples, or of arrays\n  at {user_source()}")
+            raise CaptureError(f"np.array of a list of tuples in tuples, or of arrays\n  at {user_source()}")
         return np.stack(self.columns(), axis=1)
 
     def count(self) -> Value:
@@ -237,7 +233,7 @@ class Buffered(Stacked):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
-            raise Unfit(
+            raise CaptureError(
                 f"assignment to a part of a list whose length is traced: assign to its elements, or use an array"
                 f"\n  at {user_source()}"
             )
@@ -265,7 +261,7 @@ class Buffered(Stacked):
 
     def __delitem__(self, key: Any) -> None:
         if isinstance(key, slice):
-            raise Unfit(f"del of a part of a list whose length is traced\n  at {user_source()}")
+            raise CaptureError(f"del of a part of a list whose length is traced\n  at {user_source()}")
         self.close_up(self.place(key, f"{self.name} assignment index out of range"))
 
     def close_up(self, place: Value) -> None:
@@ -316,7 +312,7 @@ class Buffered(Stacked):
             each[...] = each[sources]
 
     def _not_yet(self, *_: Any, **__: Any) -> Any:
-        raise Unfit(f"this method of a list whose length is traced: use an array\n  at {user_source()}")
+        raise CaptureError(f"this method of a list whose length is traced: use an array\n  at {user_source()}")
 
     remove = index = appendleft = rotate = extendleft = _not_yet
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from numbagraph.frontend.active import Trace, current_trace, tried
 from numbagraph.frontend.capture.appended import Outgrown
-from numbagraph.frontend.capture.buffered import Buffered, Elements, Unfit
+from numbagraph.frontend.capture.branches import Unlike
+from numbagraph.frontend.capture.buffered import Buffered, Elements
 from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_own
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.known_lengths import LengthsNeeded
-from numbagraph.frontend.tracing import TraceError
 from numbagraph.ir.values import Value
 
 State = Sequence[Any]
@@ -107,5 +107,5 @@ def with_buffers(
         if before == [tuple(each.kinds) for each in every]:
             break
     assert failed is not None
-    speaks_of_buffers = isinstance(failed, TraceError) and not isinstance(failed, Unfit)
-    raise first if first is not None and (isinstance(first, LengthsNeeded) or speaks_of_buffers) else failed
+    # a path that has no buffer for a list is a matter of the buffers alone
+    raise first if first is not None and (isinstance(first, LengthsNeeded) or isinstance(failed, Unlike)) else failed
