@@ -270,8 +270,29 @@ def test_contexts():
     assert s.value == 1
     with pytest.raises(TypeError, match="made of shared variables"):
         SharedContext({1: 2})
+    with pytest.raises(TypeError, match="made of shared variables"):
+        SharedContext([s])
+    with pytest.raises(TypeError, match=r"ctx= of .* is a SharedContext, not dict"):
+        f(ctx={s: 1})
     own = graph_jit(lambda x, ctx: x + ctx)
     assert own(1.0, ctx=2.0) == 3.0
+
+
+def test_contexts_that_are_left_in_another_order():
+    s = shared(0)
+    f = graph_jit(lambda: count_calls(s, 1))
+
+    def counts():
+        with SharedContext({s: 100}):
+            yield f()
+            yield f()
+
+    numbers = counts()
+    assert next(numbers) == 101
+    with SharedContext({s: 10}):
+        numbers.close()
+        assert f() == 11
+    assert f() == 1
 
 
 def test_threads_start_with_the_variables_own_values():
@@ -306,6 +327,10 @@ def test_pickles():
     np.testing.assert_array_equal(pickle.loads(data).value, s.value)
     with pytest.raises(TypeError, match="without a name"):
         pickle.dumps(shared(0))
+    other = shared(np.ones(3), name="of test_pickles")
+    assert pickle.loads(pickle.dumps(other)) is other
+    with pytest.raises(TypeError, match="another one has its name"):
+        pickle.dumps(s)
 
 
 PROGRAM = """

@@ -36,7 +36,7 @@ from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effec
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.retried import Retried
-from numbagraph.frontend.shared import SharedContext, SharedVariable, layout_of
+from numbagraph.frontend.shared import SharedContext, SharedVariable, as_context, layout_of
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.tracebacks import shorten
@@ -207,7 +207,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         if self._takes_instance and args and is_instance(args[0]):
             return self.__get__(args[0])(*args[1:], **kwargs)
         if "ctx" in kwargs and not takes(self.signature, "ctx"):
-            with kwargs.pop("ctx"):
+            with as_context(kwargs.pop("ctx"), self._described):
                 return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
         arguments = self._bind(args, kwargs)

@@ -118,6 +118,8 @@ class SharedVariable:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.name is None:
             raise TypeError("a shared variable without a name cannot be pickled: who reads it would not find it")
+        if _named.get(self.name) is not self:
+            raise TypeError(f"{self._title} cannot be pickled: another one has its name, and who reads it finds that")
         return _find_named, (self.name, cell_of(self)[0])
 
 
@@ -232,6 +234,8 @@ class SharedContext:
     """
 
     def __init__(self, values: Mapping[SharedVariable, Any]) -> None:
+        if not isinstance(values, Mapping):
+            raise TypeError(f"a SharedContext is made of shared variables and their values, not {values!r}")
         for each in values:
             if not isinstance(each, SharedVariable):
                 raise TypeError(f"a SharedContext is made of shared variables and their values, not {each!r}")
@@ -249,7 +253,12 @@ class SharedContext:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _contexts.set(_contexts.get()[:-1])
+        """Leave this context, which is not the innermost where a generator that entered it is closed in another."""
+        entered = _contexts.get()
+        for place in reversed(range(len(entered))):
+            if entered[place] is self:
+                _contexts.set((*entered[:place], *entered[place + 1 :]))
+                return
 
     def copy(self) -> SharedContext:
         """A context with the same values, which are updated independently.
@@ -276,6 +285,13 @@ class SharedContext:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SharedContext, ({each: cell[0] for each, cell in self._cells.items()},)
+
+
+def as_context(given: object, described: str) -> SharedContext:
+    """What a call was given as ``ctx``."""
+    if not isinstance(given, SharedContext):
+        raise TypeError(f"ctx= of {described} is a SharedContext, not {type(given).__name__}: SharedContext({{...}})")
+    return given
 
 
 def cell_of(variable: SharedVariable) -> Cell:
