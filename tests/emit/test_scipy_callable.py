@@ -66,6 +66,9 @@ def test_what_does_not_fit_is_refused():
     f = numbagraph.graph_jit(lambda x: 2 * x)
     with pytest.raises(ValueError, match="signature must be one of 'double"):
         f.scipy_callable("float(float)")
+    for signature in (None, 5, b"double(double)"):
+        with pytest.raises(ValueError, match="signature must be one of 'double"):
+            f.scipy_callable(signature)
     with pytest.raises(TypeError, match="takes 2 arguments"):
         numbagraph.graph_jit(lambda x, y: x + y).scipy_callable("double(double)")
     with pytest.raises(TypeError, match="must give one number, of float64"):

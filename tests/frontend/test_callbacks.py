@@ -288,6 +288,7 @@ def test_an_exception_reaches_the_caller(error, backend, where):
         (X.astype(np.float32), TypeError, r"gave float32\[3\]"),
         (None, TypeError, r"gave object\[\]"),
         ("text", TypeError, "gave <U4"),
+        (np.ma.masked_array(X, [0, 1, 0]), TypeError, "gave a masked array, whose mask would be lost"),
     ],
 )
 @pytest.mark.parametrize("compiled", [True, False])

@@ -28,8 +28,8 @@ def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
     """What `GraphFunction.scipy_callable` gives."""
     from scipy import LowLevelCallable  # noqa: PLC0415  SciPy takes its time to be imported
 
-    text = "".join(signature.split())
-    if text not in FORMS:
+    text = "".join(signature.split()) if isinstance(signature, str) else None
+    if text is None or text not in FORMS:
         raise ValueError(f"signature must be one of {', '.join(map(repr, FORMS))}, not {signature!r}")
     form, count = FORMS[text], len(function.signature.parameters)
     if form.takes != "count" and count != 1:
@@ -50,7 +50,7 @@ def require_result(embedding: Embedding, form: Form, described: str, signature: 
     outputs = embedding.versions[0].graph.outputs
     rank = 1 if form.gives == "line" else 0
     if len(outputs) != 1 or outputs[0].dtype != FLOAT64 or outputs[0].ndim != rank:
-        found = ", ".join(str(each.type) for each in outputs)
+        found = ", ".join(str(each.type) for each in outputs) or "no arrays or traced numbers"
         wanted = "an array of float64 with one dimension" if rank else "one number, of float64"
         raise TypeError(f"{described} gives {found}, and as {signature!r} it must give {wanted}")
 

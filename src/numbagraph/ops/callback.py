@@ -17,7 +17,7 @@ from numbagraph.forking import new_lock
 from numbagraph.intrinsics.batches import Extents
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
-from numbagraph.ir.op import load, registry
+from numbagraph.ir.op import imported, load, registry
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
 from numbagraph.ops.control.common import batch_size, element_type, stand_ins
@@ -117,10 +117,19 @@ class Callback:
 
     def _called(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         try:
-            return [np.asarray(each) for each in self.call.function(*arrays)]
+            return [self._as_array(each) for each in self.call.function(*arrays)]
         except BaseException as error:
             note_callback(error, self.call.name, self.call.source)
             raise
+
+    def _as_array(self, result: Any) -> np.ndarray:
+        masked = imported("numpy.ma")
+        if masked is not None and isinstance(result, masked.MaskedArray):
+            raise TypeError(
+                f"{self.call.name} gave a masked array, whose mask would be lost: return its data and its mask"
+                f"\n  at {self.call.source}"
+            )
+        return np.asarray(result)
 
     def _refusal(self, number: int, found: np.ndarray, target: np.ndarray) -> Exception:
         kind = TypeError if found.dtype != target.dtype else ValueError
