@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,13 +115,19 @@ class Use:
         if self.call.op.name in IN_STEPS:
             return lambda *arrays: np.linalg.matrix_power(self(*[noisy(each) / 5 for each in arrays]), 5)
         if self.call.op.name in OF_SORTED:
-            place = OF_SORTED[self.call.op.name]
-            return lambda *arrays: self(*arrays) if is_sorted(arrays[place]) else other(self(*arrays))
+            name = self.call.op.name
+            return lambda *arrays: self(*arrays) if is_specified(name, arrays) else other(self(*arrays))
         homes = [f"{each} {getattr(each, '__module__', '')}" for each in self.call.op.implements]
         return (lambda *arrays: self(*map(noisy, arrays))) if any("linalg" in each for each in homes) else self
 
     def __repr__(self) -> str:
         return str(self.call)
+
+
+def is_specified(name: str, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether the operand that must be sorted is, if it is one of these arrays and not given otherwise."""
+    place = OF_SORTED.get(name)
+    return place is None or place >= len(arrays) or is_sorted(arrays[place])
 
 
 def is_sorted(array: np.ndarray) -> bool:
