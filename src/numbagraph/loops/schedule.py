@@ -102,7 +102,7 @@ def scheduled(
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
     builder = ElementBuilder(memory)
-    inlined = {value for value in memory.buffers if isinstance(value, Node) and not is_barrier(value)}
+    inlined: set[Value] = {value for value in memory.buffers if isinstance(value, Node) and not is_barrier(value)}
     actions: list[Action] = []
     producer: dict[object, int] = {}
     for value in plan.order:
