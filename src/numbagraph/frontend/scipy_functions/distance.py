@@ -145,7 +145,7 @@ def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
     return np.sqrt(np.sum((difference @ VI) * difference, axis=-1))
 
 
-METRICS = {
+METRICS: dict[str, Function] = {
     each.__name__: each
     for each in (
         euclidean, sqeuclidean, cityblock, chebyshev, minkowski, cosine, correlation, canberra, braycurtis,
@@ -155,7 +155,7 @@ METRICS = {
 ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
 OF_BOOLS = {"dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
 AS_GIVEN = {"p", "centered"}
-KEPT = dict.fromkeys(("cityblock", "chebyshev"), "iuf") | dict.fromkeys(("sqeuclidean", "cosine", "correlation"), "f")
+KEPT: dict[str, str] = {"cityblock": "iuf", "chebyshev": "iuf", "sqeuclidean": "f", "cosine": "f", "correlation": "f"}
 """The kinds of dtypes in which functions of two vectors compute; others become float64."""
 
 

@@ -12,7 +12,7 @@ from numbagraph.frontend.scipy_functions.common import Function, array, axis_of,
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
 
-INVERTED = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 """The normalisation of an inverse transform that scales as another's forward transform does."""
 
 
@@ -75,42 +75,45 @@ def hermitian(name: str, axes: Any) -> Function:
 # ---- cosines and sines ----
 
 
-def phases(steps: Any, length: Any, like: Any) -> Any:
-    """Points of the unit circle, a part of a turn apart: ``exp(-i pi step / length)``."""
-    return np.exp(-1j * math.pi * steps / length).astype(np.result_type(like.dtype, np.complex64))
+def turned(points: Any, steps: Any, length: Any) -> Any:
+    """Points of the plane, each turned by some steps of half a turn's part: ``points * exp(-i pi step / length)``."""
+    angles = (math.pi * steps / length).astype(points.real.dtype)
+    one, other = np.cos(angles), np.sin(angles)
+    real, imag = points.real, points.imag
+    return (real * one + imag * other) + 1j * (imag * one - real * other)
 
 
 def even(x: Any, kind: int) -> Any:
     """The cosine transform along the last axis, without any scale."""
     length = x.shape[-1]
+    steps = apply(registry["arange"], length)
     if kind == 1:
         return np.real(np.fft.rfft(np.concatenate([x, x[..., -2:0:-1]], -1)))
-    steps = apply(registry["arange"], length)
-    if kind == 2:
-        half = np.fft.rfft(np.concatenate([x, x[..., ::-1]], -1))
-        return np.real(half[..., :length] * phases(steps, 2 * length, x))
-    points = np.fft.fft(x * phases(steps, 2 * length, x), 2 * length)[..., :length]
+    if kind == 2:  # of the even places, and the odd ones backwards
+        half = np.fft.rfft(np.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1))
+        found = 2 * turned(half, steps[: length // 2 + 1], 2 * length)
+        return np.concatenate([found.real, -found.imag[..., 1 : (length + 1) // 2][..., ::-1]], -1)
     if kind == 3:
-        return 2 * np.real(points) - x[..., :1]
-    return 2 * np.real(points * phases(2 * steps + 1, 4 * length, x))
+        last = length // 2 + 1
+        mirrored = np.concatenate([np.zeros_like(x[..., :1]), x[..., :0:-1]], -1)
+        half = turned(x[..., :last] - 1j * mirrored[..., :last], -steps[:last], 2 * length)
+        places = np.where(steps % 2 == 0, steps // 2, length - 1 - steps // 2)
+        return np.take(np.fft.irfft(half, length, norm="forward"), places, -1)
+    points = np.fft.fft(turned(x + 0j, steps, 2 * length), 2 * length)[..., :length]
+    return 2 * np.real(turned(points, 2 * steps + 1, 4 * length))
 
 
 def odd(x: Any, kind: int) -> Any:
-    """The sine transform along the last axis, without any scale."""
+    """The sine transform along the last axis, without any scale: but for the first kind, a cosine transform of numbers
+    in the other order or with alternating signs."""
     length = x.shape[-1]
-    steps = apply(registry["arange"], length)
     if kind == 1:
         shifted = np.concatenate([np.zeros_like(x[..., :1]), x], -1)
         return -2 * np.imag(np.fft.rfft(shifted, 2 * (length + 1)))[..., 1 : length + 1]
+    signs = (1 - 2 * (apply(registry["arange"], length) % 2)).astype(x.dtype)
     if kind == 2:
-        half = np.fft.rfft(np.concatenate([x, -x[..., ::-1]], -1))
-        return -np.imag(half[..., 1:] * phases(steps + 1, 2 * length, x))
-    if kind == 3:
-        turned = np.concatenate([np.zeros_like(x[..., :1]), x * phases(steps + 1, 2 * length, x)], -1)
-        signs = (1 - 2 * (steps % 2)).astype(x.dtype)
-        return -2 * np.imag(np.fft.fft(turned, 2 * length))[..., :length] - signs * x[..., -1:]
-    points = np.fft.fft(x * phases(steps, 2 * length, x), 2 * length)[..., :length]
-    return -2 * np.imag(points * phases(2 * steps + 1, 4 * length, x))
+        return even(signs * x, kind)[..., ::-1]
+    return signs * even(x[..., ::-1], kind)
 
 
 def ends(x: Any, scale: float, *, first: bool, last: bool) -> Any:
@@ -129,7 +132,7 @@ def transformed(x: Any, kind: int, norm: Any, orthogonalize: bool | None, is_eve
         raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
     kind = kind if forward else {2: 3, 3: 2}.get(kind, kind)
     length = x.shape[-1]
-    count = 2 * (length + {True: -1, False: 1}[is_even]) if kind == 1 else 2 * length
+    count: Any = 2 * (length + {True: -1, False: 1}[is_even]) if kind == 1 else 2 * length
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
     which = {"first": is_even, "last": kind == 1 or not is_even}
     weighs = orthogonal and kind != 4 and (is_even or kind != 1)
@@ -139,8 +142,8 @@ def transformed(x: Any, kind: int, norm: Any, orthogonalize: bool | None, is_eve
     if weighs and kind in (1, 2):
         found = ends(found, math.sqrt(0.5), **which)
     if norm == "ortho":
-        return found * (1.0 / np.sqrt(np.float64(count))).astype(x.dtype)
-    return found * (1.0 / np.float64(count)).astype(x.dtype) if (norm == "forward") == forward else found
+        return found / np.sqrt(count).astype(x.dtype)
+    return found / np.multiply(count, 1.0).astype(x.dtype) if (norm == "forward") == forward else found
 
 
 def resized(x: Any, n: Any) -> Any:
