@@ -109,6 +109,66 @@ def test_values_are_scipy_s(distribution):
             check(function, points, PROBABILITIES, 0.2, 1.3, first, *shapes[1:], backend="numpy")
 
 
+@pytest.mark.parametrize("distribution", SHAPES)
+def test_tails(distribution):
+    """Small probabilities and their logarithms keep their digits, and the ends of the support are SciPy's."""
+    dist, shapes = getattr(stats, distribution), SHAPES[distribution]
+    ends = np.array([each for each in dist.support(*shapes) if np.isfinite(each)])
+    points = dist.ppf([1e-9, 1e-4, 0.3, 0.7, 0.9999, 1 - 1e-9], *shapes)
+
+    def function(ends, points, *shapes):
+        densities = [dist.pdf(ends, *shapes), dist.logpdf(ends, *shapes)]
+        return [*densities, *(getattr(dist, name)(points, *shapes) for name in ("cdf", "sf", "logcdf", "logsf"))]
+
+    for found, wanted in zip(graph_jit(function)(ends, points, *shapes), function(ends, points, *shapes), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-7)
+
+
+INTEGRATED = set("truncnorm gompertz fisk loggamma gennorm betaprime genpareto".split())
+"""SciPy integrates for their moments, or chooses its formula by the numbers themselves."""
+OF_PARAMETERS = {
+    **{name: shapes for name, shapes in SHAPES.items() if name not in INTEGRATED},
+    **{name: shapes for name, shapes in OF_COUNTS.items() if name not in ("boltzmann", "planck")},
+}
+
+
+@pytest.mark.parametrize("distribution", OF_PARAMETERS)
+def test_moments_and_intervals(distribution):
+    dist, shapes = getattr(stats, distribution), OF_PARAMETERS[distribution]
+    counts = isinstance(dist, stats.rv_discrete)
+
+    def function(loc, scale, *shapes):
+        places = {"loc": loc} if counts else {"loc": loc, "scale": scale}
+        frozen = dist(*shapes, **places)
+        found = [frozen.mean(), dist.var(*shapes, **places), frozen.std(), dist.median(*shapes, **places)]
+        return [*found, *frozen.interval(confidence=0.9), *dist.interval(0.5, *shapes, **places)]
+
+    for given in ([1, 1.3], [np.array([1, 2]), np.array([1.3, 1.0 if counts else -1.0])]):
+        check(function, *given, *shapes, backend="numpy")
+        check(function, *given, *(0.25 * each if type(each) is float else each for each in shapes), backend="numpy")
+
+
+@pytest.mark.parametrize("distribution", [*"norm expon gamma beta t uniform laplace cauchy logistic lognorm".split()])
+def test_entropies(distribution):
+    dist, shapes = getattr(stats, distribution), SHAPES[distribution]
+    check(lambda scale, *s: [dist.entropy(*s, scale=scale), dist(*s, 0.2, scale).entropy()], 1.3, *shapes)
+
+
+def test_a_share_beyond_one_is_an_error():
+    for share in (1.5, -0.1):
+        with pytest.raises(ValueError, match="between 0 and 1 inclusive"):
+            graph_jit(lambda share, loc: NORMAL.interval(share, loc))(share, 0.5)
+
+
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+def test_quantiles_have_derivatives_by_the_scale(method):
+    for name in ("norm", "gamma", "beta", "weibull_max"):
+        dist, shapes = getattr(stats, name), SHAPES[name]
+        function = getattr(dist, method)
+        found = graph_jit(grad(lambda s, f=function, a=shapes: f(0.37, *a, loc=0.1, scale=s)))(1.3)
+        np.testing.assert_allclose(found, function(0.37, *shapes), 1e-12)
+
+
 def test_values_in_native_code():
     for name in ("norm", "t", "truncnorm", "binom"):
         dist = getattr(stats, name)

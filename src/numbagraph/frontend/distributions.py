@@ -15,12 +15,17 @@ from scipy import stats
 
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function
+from numbagraph.frontend.distribution_moments import MOMENTS, moment
+from numbagraph.frontend.scipy_functions.common import require
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
 from numbagraph.ir.op import registry
 
 CONTINUOUS = ("logpdf", "pdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 DISCRETE = ("logpmf", "pmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 QUANTILES = ("ppf", "isf")
+OF_PARAMETERS = (*MOMENTS, "median", "interval")
+OTHER_TAIL = {"logcdf": "sf", "logsf": "cdf"}
+"""The probability of what is not in a tail, by the method that gives the logarithm of the tail's."""
 
 
 def method_of(function: Any) -> Function | None:
@@ -30,16 +35,17 @@ def method_of(function: Any) -> Function | None:
     dist = holder.dist if frozen else holder
     if not isinstance(dist, (stats.rv_continuous, stats.rv_discrete)):
         return None
-    if name not in (DISCRETE if isinstance(dist, stats.rv_discrete) else CONTINUOUS):
+    if name not in (DISCRETE if isinstance(dist, stats.rv_discrete) else CONTINUOUS) and name not in OF_PARAMETERS:
         return None
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *holder.args) if frozen else args
-        options = {**kwargs, **holder.kwds} if frozen else kwargs
+        options = {**kwargs, **holder.kwds} if frozen else {**kwargs}
+        first = (options.pop("confidence"),) if "confidence" in options else ()  # or `holder.args` would come before it
+        given = (*first, *args, *holder.args) if frozen else (*first, *args)
         if not is_traced(given, options):
             return function(*args, **kwargs)
         try:
-            return evaluate(dist, name, *given, **options)
+            return (of_parameters if name in OF_PARAMETERS else evaluate)(dist, name, *given, **options)
         except (TypeError, NotImplementedError) as error:
             reason = str(error).partition("\n")[0]
             raise TraceError(
@@ -64,6 +70,26 @@ def evaluate(dist: Any, name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
     return found[0] if scalar else found
 
 
+def of_parameters(dist: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """What depends on the parameters alone: the mean, the median, ..."""
+    if name == "median":
+        return evaluate(dist, "ppf", 0.5, *args, **kwargs)
+    if name == "interval":
+        share, args = as_double(args[0]), args[1:]
+        require(np.all((share >= 0) & (share <= 1)), "alpha must be between 0 and 1 inclusive")
+        return tuple(
+            evaluate(dist, "ppf", each, *args, **kwargs) for each in ((1.0 - share) / 2.0, (1.0 + share) / 2.0)
+        )
+    shapes, loc, scale = dist._parse_args(*args, **kwargs)
+    shapes, loc, scale = [*map(as_double, shapes)], as_double(loc), as_double(scale)
+    scalar = not any(each.ndim for each in (loc, scale, *shapes))
+    if scalar:
+        shapes, scale = [each.reshape(1) for each in shapes], scale.reshape(1)
+    valid = are_parameters(dist, shapes) & (scale > 0) & (loc == loc)
+    found = as_double(np.where(valid, moment(dist, name, shapes, loc, scale), np.nan))
+    return found[0] if scalar else found
+
+
 def as_array(x: Any) -> Any:
     """An array of the dtype that NumPy would have it of: a Python number is not weak any more."""
     return apply(registry["asarray"], x) if isinstance(x, Tracer) else np.asarray(x)
@@ -84,6 +110,8 @@ def formula_of(dist: Any, name: str) -> Function:
         return own
     if name in ("pdf", "pmf") and is_generic(dist, name) and not is_generic(dist, f"log{name}"):
         return lambda *args: np.exp(formula_of(dist, f"log{name}")(*args))
+    if name in OTHER_TAIL and is_generic(dist, name) and not is_generic(dist, OTHER_TAIL[name]):
+        return by_smaller_tail(*(formula_of(dist, each) for each in (name.removeprefix("log"), OTHER_TAIL[name])))
     if name.startswith("log") and is_generic(dist, name):
         return lambda *args: np.log(formula_of(dist, name.removeprefix("log"))(*args))
     if name == "sf" and is_generic(dist, name):
@@ -93,6 +121,17 @@ def formula_of(dist: Any, name: str) -> Function:
     if is_generic(dist, name):
         raise TypeError("SciPy has no formula for it, but integrates, sums or searches")
     return getattr(dist, f"_{name}")
+
+
+def by_smaller_tail(tail: Function, other: Function) -> Function:
+    """The logarithm of a probability, which is accurate where that is about 1, too."""
+
+    def formula(*args: Any) -> Any:
+        p = tail(*args)
+        small = p < 0.5
+        return np.where(small, np.log(np.where(small, p, 0.5)), np.log1p(-np.where(small, 0.5, other(*args))))
+
+    return formula
 
 
 def is_generic(dist: Any, name: str) -> bool:
@@ -128,11 +167,13 @@ def continuous(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, sc
     lower, upper = support_of(dist, shapes)
     valid = are_parameters(dist, shapes) & (scale > 0)
     if name in QUANTILES:
-        found = quantile(dist, name, x, shapes, lower * scale + loc, upper * scale + loc, scale, loc)
+        found = quantile(dist, name, x, shapes, placed(lower, scale, loc), placed(upper, scale, loc), scale, loc)
         return np.where(valid & (loc == loc), found, np.nan)
     z = (x - loc) / scale
-    closed = name.endswith("pdf") and type(dist)._support_mask is stats.rv_continuous._support_mask
-    inside = (z >= lower) & (z <= upper) if closed else (z > lower) & (z < upper)
+    inside = (z > lower) & (z < upper)
+    if name.endswith("pdf") and type(dist)._support_mask.__name__ == "_support_mask":  # some are open there, too
+        closed = type(dist)._support_mask is stats.rv_continuous._support_mask
+        inside = (z >= lower) & (z <= upper) if closed else dist._support_mask(z, *shapes)
     value = formula_of(dist, name)(np.where(inside, z, inner_point(lower, upper)), *shapes)
     if name == "logpdf":
         value = value - np.log(scale)
@@ -148,6 +189,12 @@ def outside(name: str, above: Any, below: Any) -> Any:
     if name.endswith(("pdf", "pmf")):
         return none
     return np.where(above if name.endswith("cdf") else below, all_, none)
+
+
+def placed(end: Any, scale: Any, loc: Any) -> Any:
+    """An end of the support. One that is infinite does not depend on anything, or derivatives would be NaN."""
+    finite = np.isfinite(end)
+    return np.where(finite, np.where(finite, end, 0.0) * scale + loc, end)
 
 
 def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], first: Any, last: Any, scale: Any, loc: Any) -> Any:
