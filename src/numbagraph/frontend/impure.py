@@ -96,6 +96,21 @@ def _of_builtin(function: Any, name: str) -> str | None:
     return None
 
 
+def refusal_of(name: str) -> str:
+    once = "would be called only once, while the function is traced"
+    if name.startswith("np.random.Generator."):
+        return (
+            f"{name} draws from a generator that is no argument of the compiled function: it {once}, and draw the same "
+            "in every call: pass the generator as an argument (rng = np.random.default_rng(0) outside), pass what it "
+            "draws, or draw from a key (numbagraph.random.key(0)), which the function may make itself"
+        )
+    others = _OR_GENERATOR if "andom" in name else ""
+    return (
+        f"{name} answers otherwise in each call, but in a compiled function it {once}, and its answer be the same in "
+        f"every call: call it outside, and pass what it returns as an argument{others}"
+    )
+
+
 class Watch:
     """The calls that user code makes while one function is traced."""
 
@@ -114,11 +129,7 @@ class Watch:
         if name is None and type(function) is not types.FunctionType and callable(first):
             name = spelled(first)  # as in map(rng.normal, ...)
         if name is not None:
-            self.error = SideEffectError(
-                f"{name} answers otherwise in each call, but in a compiled function it would be called only once, "
-                f"while the function is traced, and its answer be the same in every call: call it outside, and pass "
-                f"what it returns as an argument{_OR_GENERATOR if 'andom' in name else ''}\n  at {user_source()}"
-            )
+            self.error = SideEffectError(f"{refusal_of(name)}\n  at {user_source()}")
             raise self.error
 
 

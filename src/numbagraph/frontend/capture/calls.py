@@ -250,6 +250,16 @@ def of_op(function: Function) -> Function | None:
     return call
 
 
+def generator_of(seed: Any = None) -> Any:
+    """`numpy.random.default_rng`, of a seed that is known."""
+    if is_traced(seed):
+        raise TraceError(
+            "numpy.random.default_rng of a traced value is not compiled: make the generator outside, and pass it as an "
+            f"argument, or draw from a key, numbagraph.random.key(seed), whose seed may be traced\n  at {user_source()}"
+        )
+    return np.random.default_rng(seed)
+
+
 def composed(function: Function) -> Function:
     """A function of NumPy that is written in others here."""
 
@@ -354,6 +364,7 @@ _REPLACED: dict[Any, Any] = {
     hasattr: has_attribute,
     getattr: attribute,
     np.iterable: is_iterable,
+    np.random.default_rng: generator_of,
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
     np.ascontiguousarray: as_numpy_array(np.asarray),
