@@ -1,11 +1,13 @@
 """The examples in the documentation and in public docstrings run and give what they show."""
 
+import ast
 import doctest
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +50,34 @@ def test_each_block_of_python_is_run() -> None:
                 assert block.endswith("\n\n"), f"what the last example of a block of {page} prints has no end"
             elif page == ROOT / "README.md":
                 exec(compile(block, str(page), "exec"), {"__name__": "README"})
+
+
+def replaced() -> list[tuple[str, str, int]]:
+    """The calls that the page of replacements has others for, the argument that is traced, and their lines."""
+    page = (ROOT / "docs" / "replacements.md").read_text()
+    examples = [each for each in doctest.DocTestParser().get_examples(page) if each.source.startswith("same(")]
+    calls = [ast.parse(each.source, mode="eval").body for each in examples]
+    return [
+        (ast.unparse(call.args[1]), ast.unparse(call.args[2]), example.lineno)
+        for call, example in zip(calls, examples, strict=True)
+        if isinstance(call, ast.Call)
+    ]
+
+
+@pytest.mark.parametrize(("call", "argument", "line"), replaced())
+def test_what_has_a_replacement_is_refused(call: str, argument: str, line: int, tmp_path: Path) -> None:
+    """A function that works by now leaves the page."""
+    page = (ROOT / "docs" / "replacements.md").read_text()
+    examples = [each for each in doctest.DocTestParser().get_examples(page) if each.lineno < line]
+    scope: dict[str, Any] = {}
+    for each in examples:
+        if not each.source.startswith("same("):
+            exec(compile(each.source, "replacements", "exec"), scope)
+    file = tmp_path / "call.py"  # functions are captured by their source
+    file.write_text(f"def function({argument}):\n    return {call}\n")
+    exec(compile(file.read_text(), str(file), "exec"), scope)
+    with pytest.raises(TypeError, match="not supported"):
+        numbagraph.graph_jit(scope["function"])(scope[argument])
 
 
 def test_the_gallery_shows_each_of_its_examples() -> None:
