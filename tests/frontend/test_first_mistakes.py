@@ -1,6 +1,7 @@
 """Mistakes of a first day: what an error says, and that its last frame is the user's."""
 
 import functools
+import math
 import statistics
 import traceback
 from decimal import Decimal
@@ -68,7 +69,17 @@ MISTAKES = {
     "the same with a decorator": (lambda: graph_jit(static_argnames="y")(absolute), ValueError, "'y'.*arguments: x"),
     "what is no function": (lambda: graph_jit(3), TypeError, "compiles functions, not 3"),
     "the truth of an array": (lambda: graph_jit(absolute)(X), errors.TraceError, r"ambiguous: use .any\(\)"),
-    "a gradient of an array": (lambda: ng.grad(lambda x: x**2)(X), errors.TraceError, "one real scalar result"),
+    "a function of numbers": (
+        lambda: graph_jit(lambda x: math.sin(x))(X),
+        errors.TraceError,
+        r"sin\(\) takes one number, .*: np\.sin takes arrays",
+    ),
+    "a conversion of an array": (lambda: graph_jit(lambda x: float(x))(X), errors.TraceError, r"x\.astype\(float\)"),
+    "a gradient of an array": (
+        lambda: ng.grad(lambda x: x**2)(X),
+        errors.TraceError,
+        "jacrev has the derivatives of each",
+    ),
     "argnums of too few arguments": (lambda: ng.grad(absolute, argnums=2)(1.0), TypeError, "argnums names argument 2"),
     "lengths of a batch": (lambda: ng.vmap(total)(np.ones((2, 3)), np.ones((4, 3))), ValueError, "vmap: axis 0"),
     "a batch of numbers": (lambda: ng.vmap(absolute)(1.0), ValueError, "has no axis 0"),

@@ -87,7 +87,12 @@ def differentiable(values: Sequence[Value], what: str) -> list[Value]:
 def require_scalar(outputs: Sequence[Value], what: str) -> None:
     if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype.kind != "f":
         types = ", ".join(str(each.type) for each in outputs) or "no array"
-        raise TraceError(f"{what} needs a function with one real scalar result, not {types}\n  at {user_source()}")
+        advice = ""
+        if len(outputs) == 1 and outputs[0].ndim:
+            advice = ": np.sum makes one number of it, and jacrev has the derivatives of each element"
+        raise TraceError(
+            f"{what} needs a function with one real scalar result, not {types}{advice}\n  at {user_source()}"
+        )
 
 
 def prepared(outputs: Sequence[Value], points: Sequence[Value] = (), beside: Sequence[Value] = ()) -> list[Value]:

@@ -45,12 +45,19 @@ def with_python(function: Function) -> Callable[[Function], Function]:
     return decorate
 
 
+def for_arrays(name: str) -> str:
+    """What takes arrays in place of a function of numbers."""
+    if name in ("bool", "int", "float", "complex"):
+        return f"x.astype({name}) converts arrays"
+    return f"np.{name} takes arrays" if hasattr(np, name) else "x.item(0) is the first of them"
+
+
 def number(value: Any, what: str) -> Value:
     """A number, or an array of one element, as Python's conversions take it."""
     found: Value = as_value(to_value(value))
     if found.ndim:
         if any(shapes.resolve(each) != 1 for each in found.shape):
-            raise TraceError(f"{what}() takes one number, not {found.type}\n  at {user_source()}")
+            raise TraceError(f"{what}() takes one number, not {found.type}: {for_arrays(what)}\n  at {user_source()}")
         found = registry["reshape"](found, ())
     return found
 
