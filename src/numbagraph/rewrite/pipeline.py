@@ -13,6 +13,7 @@ from numbagraph.rewrite.branching import branching_choices, branching_values
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import check_level, verify_types
 from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
+from numbagraph.rewrite.fission import divided_loops, divided_values
 from numbagraph.rewrite.joined_branches import joined_branches
 from numbagraph.rewrite.joined_loops import joined_loops
 from numbagraph.rewrite.linear import linear_sums
@@ -44,6 +45,7 @@ MATRIX_PASSES: tuple[RuleSet, ...] = (*PREPARE_MATRICES, EXPAND)
 
 PASSES: tuple[RuleSet | GraphPass, ...] = (
     CANONICALISE,
+    GraphPass("divided loops", divided_loops, "scan"),
     GraphPass("joined loops", joined_loops, "scan"),
     STABILISE,
     CANONICALISE,
@@ -97,4 +99,5 @@ def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Ite
         values += beside
     for rules in (*PREPARE_MATRICES, *PREPARE) if has_matrices(toposort(values)) else PREPARE:
         values = rewrite_values(values, rules)
+    values = divided_values(values)
     return branching_values(values, points)[:count] if points else values
