@@ -150,3 +150,19 @@ def test_of_rules_that_are_not_linear_the_other_way_is_named():
 
     with pytest.raises(NotImplementedError, match=r"take jacrev\(grad\(f\)\)"):
         graph_jit(hessian(value))(np.ones(2))
+
+
+def test_of_a_loop_that_writes_what_it_adds_up():
+    def value(p, xs):
+        total, ys = 0.0, np.zeros(len(xs))
+        for i in range(len(xs)):
+            total = total * p[0] + xs[i] * p[1]
+            ys[i] = np.log1p(total**2)
+        return np.sum(ys)
+
+    p, xs, h = np.array([0.2, 0.1]), np.linspace(-1, 2, 7), 1e-6
+    slope = graph_jit(grad(value))
+    differences = [(value(p + h * e, xs) - value(p - h * e, xs)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(slope(p, xs), differences, rtol=1e-7)
+    expected = [(slope(p + h * e, xs) - slope(p - h * e, xs)) / (2 * h) for e in np.eye(2)]
+    np.testing.assert_allclose(graph_jit(hessian(value))(p, xs), expected, rtol=1e-7)

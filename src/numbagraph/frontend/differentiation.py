@@ -28,6 +28,7 @@ from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
+from numbagraph.ops.control.affine import at_zero
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.transforms import autodiff
@@ -116,6 +117,11 @@ def pulled_back(outputs: Sequence[Value], given: Sequence[Value], points: Sequen
     """The same, of values that are prepared."""
     found = autodiff.cotangents(outputs, given, points)
     return [zeros_like(point) if each is None else each for each, point in zip(found, points, strict=True)]
+
+
+def tangents_of(outputs: Sequence[Value], points: Sequence[Value], given: Sequence[Value]) -> list[Value]:
+    """The tangents of outputs, given those of points."""
+    return autodiff.tangents(prepared(outputs), points, given, at_zero)
 
 
 def zeros_like(value: Value) -> Value:
@@ -340,7 +346,7 @@ def jvp(fun: Function, primals: Sequence[Any], tangents: Sequence[Any], has_aux:
         result = as_traced(inner)(*arguments_of(spec, points))
         value, auxiliary = result if has_aux else (result, None)
         outputs, output_spec = values_of(value)
-        tangent = tree_of(output_spec, autodiff.tangents(prepared(outputs), points, given))
+        tangent = tree_of(output_spec, tangents_of(outputs, points, given))
         return (value, tangent, auxiliary) if has_aux else (value, tangent)
 
     call = GraphFunction(transformed, mutates=()) if current_trace() is None else transformed

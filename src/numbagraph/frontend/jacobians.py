@@ -16,8 +16,8 @@ from numbagraph.frontend.differentiation import (
     cotangents_of,
     differentiable,
     independent,
-    prepared,
     require_differentiable,
+    tangents_of,
     tree_of,
     values_of,
     zeros_like,
@@ -27,7 +27,7 @@ from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
-from numbagraph.transforms import autodiff, batching
+from numbagraph.transforms import batching
 
 P = ParamSpec("P")
 
@@ -81,7 +81,7 @@ def _forward_blocks(outputs: Sequence[Value], points: Sequence[Value]) -> list[l
     for position, point in enumerate(points):
         (seed,) = independent([zeros_like(point)])
         given = [seed if number == position else zeros_like(each) for number, each in enumerate(points)]
-        found = autodiff.tangents(prepared(outputs), points, given)
+        found = tangents_of(outputs, points, given)
         basis, count = _basis(point)
         columns.append(
             [

@@ -5,7 +5,7 @@ The cotangent of a complex value pairs with a tangent as the real part of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from numbagraph.blockwise.common import real_if
@@ -151,27 +151,39 @@ class Calls:
         return collected if collected and self.first[call] is node else None
 
 
-def tangents(outputs: Sequence[Value], inputs: Sequence[Value], input_tangents: Sequence[Value | None]) -> list[Value]:
+def without_seeds(transposed: Sequence[Value], _outputs: Sequence[Value], seeds: Sequence[Value]) -> list[Value] | None:
+    """A transpose, if it is not computed from the ``seeds`` that it is the transpose by."""
+    return list(transposed) if set(toposort(transposed)).isdisjoint(seeds) else None
+
+
+AtZero = Callable[[Sequence[Value], Sequence[Value], Sequence[Value]], list[Value] | None]
+
+
+def tangents(
+    outputs: Sequence[Value],
+    inputs: Sequence[Value],
+    input_tangents: Sequence[Value | None],
+    at_zero: AtZero = without_seeds,
+) -> list[Value]:
     """The tangents of ``outputs``, given those of ``inputs`` (None where zero): forward mode.
 
     Cotangents are a linear function of the outputs' cotangents, whose transpose is the derivative itself. So forward
     mode needs no rules of its own: it is two reverse passes, and what only the first one needs is dead code.
+    ``at_zero`` gives the transpose without the point at which it is taken, or None, where a user's rule has none.
     """
     seeds = [Input(ArrayType(output.dtype, output.shape), "cotangent") for output in outputs]
     pulled = cotangents(outputs, seeds, inputs)
     pairs = [(each, tangent) for each, tangent in zip(pulled, input_tangents, strict=True) if each is not None]
     pushed = cotangents([each for each, _ in pairs], [tangent for _, tangent in pairs], seeds)
-    require_linear(pushed, seeds)
-    return [
-        registry["zeros_like"](output) if each is None else each for output, each in zip(outputs, pushed, strict=True)
-    ]
-
-
-def require_linear(pushed: Sequence[Value | None], seeds: Sequence[Value]) -> None:
-    """A rule whose cotangents are not linear in those that it is given has no transpose."""
-    reached = set(toposort(each for each in pushed if each is not None))
-    if not reached.isdisjoint(seeds):
+    moving = [each for each in pushed if each is not None]
+    found = at_zero(moving, [each for each, _ in pairs], seeds)
+    if found is None:
         raise NotImplementedError(
             "forward mode (jvp, jacfwd, hessian) through a custom_vjp function whose backward rule is not linear in "
             "the cotangent: use reverse mode (grad, vjp, jacrev)"
         )
+    rest = iter(found)
+    return [
+        registry["zeros_like"](output) if each is None else next(rest)
+        for output, each in zip(outputs, pushed, strict=True)
+    ]

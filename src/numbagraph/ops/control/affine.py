@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, guard_values
+from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.values import Input, Node, Unsupported, Value, toposort
-from numbagraph.ops.control.common import strong_type
-from numbagraph.ops.control.narrowed import as_loop, needed_carries
+from numbagraph.ops.control.common import strong_type, zeros
+from numbagraph.ops.control.narrowed import as_loop, narrowed, needed_carries
 from numbagraph.ops.control.rows import is_zeros
 from numbagraph.ops.control.scan import Loop
 from numbagraph.transforms.autodiff import is_differentiable
+
+
+def at_zero(transposed: Sequence[Value], outputs: Sequence[Value], seeds: Sequence[Value]) -> list[Value] | None:
+    """The transpose of ``outputs``, which are linear in ``seeds``, without those: it is the same at zero. They are in
+    loops that give something else, too, where they may be left out first. None, if it is not seen to be the same."""
+    found = narrowed(transposed)
+    if set(toposort(found)).isdisjoint(seeds):
+        return found
+    if not is_affine(narrowed(outputs), seeds):
+        return None
+    return substitute(found, {each: zeros(each) for each in seeds})
 
 
 def is_affine(values: Sequence[Value], points: Iterable[Value]) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, Guard, guard_values, with_guard_values
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_effects
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Cotangents, Input, Op, Unsupported, Value, toposort
 from numbagraph.ops.control.accumulation import with_elements_added
-from numbagraph.ops.control.affine import is_affine
+from numbagraph.ops.control.affine import at_zero
 from numbagraph.ops.control.common import (
     control_op,
     differentiable,
@@ -26,7 +26,6 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
-from numbagraph.ops.control.narrowed import narrowed
 from numbagraph.ops.control.scan import moving_carries, over_elements
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
@@ -280,17 +279,13 @@ def vjp(
 def independent(
     pushed: Sequence[Value], guards: Sequence[Guard], outputs: Sequence[Value], seeds: Sequence[Value]
 ) -> tuple[list[Value], list[Guard]]:
-    """The transpose of a pullback, which is linear, without the cotangents that this was taken at: it is the same at
-    zero. They are in loops that give something else, too, where they may be left out first."""
-    pushed, required = narrowed(pushed), guard_values(guards)
-    if set(toposort([*pushed, *required])).isdisjoint(seeds):
-        return pushed, list(guards)
-    if not is_affine(narrowed(outputs), seeds):
+    """The transpose of a pullback, without the cotangents that this was taken at."""
+    found = at_zero([*pushed, *guard_values(guards)], outputs, seeds)
+    if found is None:
         raise NotImplementedError(
             "in forward mode over reverse mode of a while loop, the loops in its step are not seen to be linear: take "
             "jacrev(grad(f)) instead of hessian(f); or a custom_vjp has a backward rule that is not linear"
         )
-    found = substitute([*pushed, *required], {each: zeros(each) for each in seeds})
     return found[: len(pushed)], list(with_guard_values(guards, found[len(pushed) :]))
 
 
