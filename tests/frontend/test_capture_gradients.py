@@ -1,5 +1,6 @@
 """Gradients of kernels with Python's loops and branches, against central differences of plain Python."""
 
+import heapq
 import math
 
 import numpy as np
@@ -147,6 +148,87 @@ def spd(n):
     return a @ a.T + n * np.eye(n)
 
 
+def gram_schmidt(a):
+    n = a.shape[1]
+    q, r, a = np.zeros_like(a), np.zeros((n, n)), a.copy()
+    for k in range(n):
+        r[k, k] = np.sqrt(np.dot(a[:, k], a[:, k]))
+        q[:, k] = a[:, k] / r[k, k]
+        for j in range(k + 1, n):
+            r[k, j] = np.dot(q[:, k], a[:, j])
+            a[:, j] -= q[:, k] * r[k, j]
+    return r.sum()
+
+
+def gauss_seidel(u):
+    u, sweeps = u.copy(), 0
+    while True:
+        error = 0.0
+        for i in range(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                new = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+                error = max(error, abs(new - u[i, j]))
+                u[i, j] = new
+        sweeps += 1
+        if error < 1e-3 or sweeps > 30:
+            return (u**2).sum()
+
+
+def pivoted(a):
+    u, sign = a.copy(), 1.0
+    for k in range(len(a)):
+        p = k
+        for i in range(k + 1, len(a)):
+            if abs(u[i, k]) > abs(u[p, k]):
+                p = i
+        if p != k:
+            u[[k, p]] = u[[p, k]]
+            sign = -sign
+        for i in range(k + 1, len(a)):
+            u[i, k:] -= u[i, k] / u[k, k] * u[k, k:]
+    return sign * np.prod(np.diag(u))
+
+
+def newton(a):
+    x = a[0]
+    for _ in range(50):
+        step = (x**3 - a[1] * x - a[2]) / (3 * x * x - a[1])
+        x = x - step
+        if abs(step) < 1e-13:
+            return x
+    return x
+
+
+def trajectory(x):
+    rows = [x * 1]
+    for _ in range(3):
+        rows.append(np.sin(rows[-1]) * 1.5)
+    total = 0.0
+    for row in rows:
+        total += (row * row).sum()
+    return total
+
+
+def kalman(z):
+    x, p, likelihood = 0.0, 1.0, 0.0
+    for v in z:
+        p = p + 0.1
+        k = p / (p + 0.5)
+        likelihood -= 0.5 * ((v - x) ** 2 / (p + 0.5) + np.log(p + 0.5))
+        x, p = x + k * (v - x), (1 - k) * p
+    return likelihood
+
+
+def heap_order(x):
+    heap = []
+    for v in x:
+        heapq.heappush(heap, v)
+    total = 0.0
+    for _ in range(len(x)):
+        total = total * 0.5 + heapq.heappop(heap) ** 2
+    return total
+
+
 KERNELS = [
     (stencil, RNG.random(12)),
     (heat, RNG.random((5, 5))),
@@ -158,6 +240,13 @@ KERNELS = [
     (kmeans_step, RNG.random((9, 2))),
     (alignment, RNG.random((4, 5))),
     (logistic, np.array([2.9, 0.3])),
+    (gram_schmidt, RNG.random((5, 3))),
+    (gauss_seidel, RNG.random((5, 5))),
+    (pivoted, RNG.random((4, 4))),
+    (newton, np.array([2.0, 1.5, 3.0])),
+    (trajectory, RNG.random(3)),
+    (kalman, RNG.random(7)),
+    (heap_order, RNG.random(6)),
 ]
 
 
@@ -176,3 +265,17 @@ def test_gradients_of_loops_are_those_of_differences(function, x):
     value, gradient = ng.graph_jit(ng.value_and_grad(function))(x)
     np.testing.assert_allclose(value, function(x.copy()), rtol=1e-12)
     np.testing.assert_allclose(gradient, central_differences(function, x), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("function", [lu_solve, gram_schmidt, gauss_seidel, pivoted, trajectory, kalman])
+def test_forward_mode_gives_the_same_gradients(function):
+    x = next(x for each, x in KERNELS if each is function)
+    forward = ng.graph_jit(ng.jacfwd(function))(x)
+    np.testing.assert_allclose(forward, ng.graph_jit(ng.grad(function))(x), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("function", [gram_schmidt, trajectory])
+def test_hessians_are_those_of_reverse_mode(function):
+    x = next(x for each, x in KERNELS if each is function)
+    hessian, reverse = ng.graph_jit(ng.hessian(function))(x), ng.graph_jit(ng.jacrev(ng.grad(function)))(x)
+    np.testing.assert_allclose(hessian, reverse, rtol=1e-9, atol=1e-11)
