@@ -267,7 +267,7 @@ def test_gradients_of_loops_are_those_of_differences(function, x):
     np.testing.assert_allclose(gradient, central_differences(function, x), rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("function", [lu_solve, gram_schmidt, gauss_seidel, pivoted, trajectory, kalman])
+@pytest.mark.parametrize("function", [lu_solve, cholesky, gram_schmidt, gauss_seidel, pivoted, trajectory, kalman])
 def test_forward_mode_gives_the_same_gradients(function):
     x = next(x for each, x in KERNELS if each is function)
     forward = ng.graph_jit(ng.jacfwd(function))(x)
