@@ -77,23 +77,24 @@ def arguments_of(rng: np.random.Generator) -> tuple[Any, ...]:
 def compared(block: Block, arguments: list[tuple[Any, ...]], report: Report) -> str | None:
     """How a compiled program differs from Python's, if it does."""
     plain, with_all = (function_of(source_of(each)) for each in (block, with_all_returned(block)))
-    compiled = {backend: graph_jit(plain, backend=backend, cache=False) for backend in ("numba", "numpy")}
+    backends = ("numba", "numpy")
+    compiled = {backend: graph_jit(plain, backend=backend, cache=False) for backend in backends}
+    complete = {backend: graph_jit(with_all, backend=backend, cache=False) for backend in backends}
     for given in arguments:
         for backend, function in compiled.items():
             difference = called(plain, function, given, report)
-            if difference is not None and not is_of_no_use(plain, with_all, backend, given):
+            if difference is not None and not is_of_no_use(plain, complete[backend], given):
                 return f"backend {backend}, arguments {given}: {difference}"
     return None
 
 
-def is_of_no_use(plain: Callable[..., Any], with_all: Callable[..., Any], backend: str, given: tuple[Any, ...]) -> bool:
+def is_of_no_use(plain: Callable[..., Any], complete: Callable[..., Any], given: tuple[Any, ...]) -> bool:
     """Whether lengths do not fit in a loop or a branch whose results nobody uses: a listed limit. They are compared
     where all results are used."""
     expected = outcome(plain, list(copy.deepcopy(given)))
     if not isinstance(expected, ValueError) or "broadcast" not in str(expected):
         return False
-    found = outcome(graph_jit(with_all, backend=backend, cache=False), list(copy.deepcopy(given)))
-    return isinstance(found, ShapeError)
+    return isinstance(outcome(complete, list(copy.deepcopy(given))), ShapeError)
 
 
 def function_of(source: str) -> Callable[..., Any]:
