@@ -271,5 +271,4 @@ def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
 
 def opaque(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
     """The same integer, of which LLVM does not see how it comes about."""
-    same = ir.InlineAsm(ir.FunctionType(value.type, [value.type]), "", "=r,0", side_effect=False)
-    return builder.call(same, [value])
+    return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=r,0", [value], side_effect=False)
