@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import io
 import pickle
 import sys
 import threading
+from collections import ChainMap
 from collections.abc import Callable
+from types import CodeType, ModuleType
 from typing import Any
 
 _BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle")
@@ -19,6 +22,23 @@ class _Active(threading.local):
 
 
 _active = _Active()
+
+
+def dumps(module: ModuleType, function: Callable[..., Any]) -> bytes:
+    """What a module of `_BY_VALUE` makes of a function, but code keeps the name of its file, by which its source is
+    found. Newer versions of cloudpickle leave it out."""
+    reduce = module.Pickler.dispatch_table[CodeType]
+    own = {CodeType: lambda code: (code_of, (*reduce(code)[:2], code.co_filename))}
+    table = ChainMap(own, module.Pickler.dispatch_table)
+    made = type("Pickler", (module.Pickler,), {"dispatch_table": table})
+    file = io.BytesIO()
+    made(file).dump(function)
+    return file.getvalue()
+
+
+def code_of(make: Callable[..., CodeType], parts: tuple[Any, ...], filename: str) -> CodeType:
+    """Code that was pickled."""
+    return make(*parts).replace(co_filename=filename)
 
 
 class Pickled:
@@ -37,7 +57,7 @@ class Pickled:
             return None
         _active.pickling.append(function)
         try:
-            dumped: bytes = found.dumps(function)
+            dumped = dumps(found, function)
         except Exception:  # noqa: BLE001  whatever it reads that nobody can pickle; by its name it may be found
             return None
         finally:

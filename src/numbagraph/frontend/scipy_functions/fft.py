@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.lengths import as_extent
 from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact
-from numbagraph.frontend.tracing import apply
+from numbagraph.frontend.tracing import Tracer, apply, to_value
+from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 
 INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -152,7 +154,8 @@ def resized(x: Any, n: Any) -> Any:
         return x
     if n < 1:
         raise ValueError(f"invalid number of data points ({n}) specified")
-    missing = np.maximum(n - x.shape[-1], 0)
+    count = as_extent(to_value(n) if isinstance(n, Tracer) else n)
+    missing = shapes.maximum(shapes.subtract(count, x.value.shape[-1]), 0)
     return np.concatenate([x[..., :n], apply(registry["zeros"], (*x.shape[:-1], missing), x.dtype)], -1)
 
 
