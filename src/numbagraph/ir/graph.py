@@ -6,7 +6,8 @@ Dead code is what no output depends on, and a pass is a function from graph to g
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -80,6 +81,15 @@ class Graph(Struct):
     def with_outputs(self, outputs: Iterable[Value], guards: Iterable[Guard] | None = None) -> Graph:
         kept = self.guards if guards is None else tuple(guards)
         return Graph(self.inputs, tuple(outputs), kept, self.equalities, self.name)
+
+    def transformed(self, function: Callable[[list[Value]], Sequence[Value]]) -> Graph:
+        """The graph with what ``function`` makes of its outputs and of what its guards need; itself, if that is the
+        same."""
+        before, count = [*self.outputs, *guard_values(self.guards)], len(self.outputs)
+        after = function(before)
+        if all(map(operator.is_, before, after)):
+            return self
+        return self.with_outputs(after[:count], with_guard_values(self.guards, after[count:]))
 
 
 class Hashed(NamedTuple):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from numbagraph.ir.graph import Graph, guard_values, with_guard_values
-from numbagraph.ir.structs import replace
+from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, at_source
 from numbagraph.ops.slicing import assembled, set_slice, taken_apart
 
@@ -45,10 +44,7 @@ def assignments_in_turn(graph: Graph) -> Graph:
 
     for value in order:
         renewed(value)
-    results = [mapped[each] for each in roots]
-    count = len(graph.outputs)
-    guards = with_guard_values(graph.guards, results[count:])
-    return replace(graph.with_outputs(results[:count]), guards=guards)
+    return graph.transformed(lambda results: [mapped[each] for each in results])
 
 
 def begun(node: Node, assemblies: Collection[Value]) -> Node | None:

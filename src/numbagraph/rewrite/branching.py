@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, late_lengths, regions_of
 from numbagraph.ir.types import BOOL, INT64
@@ -36,12 +36,7 @@ Way = tuple[Value, int]
 
 def branching_choices(graph: Graph) -> Graph:
     """The graph with a branch in place of each choice of a number whose operands are expensive."""
-    before = [*graph.outputs, *guard_values(graph.guards)]
-    roots = branching_values(before)
-    if roots == before:
-        return graph
-    count = len(graph.outputs)
-    return graph.with_outputs(roots[:count], with_guard_values(graph.guards, roots[count:]))
+    return graph.transformed(branching_values)
 
 
 def branching_values(values: Sequence[Value], points: Collection[Value] | None = None) -> list[Value]:

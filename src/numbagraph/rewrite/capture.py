@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from numbagraph.ir import shapes
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import ArrayType, Constant, Dim, Extent, Input, Node, Value, toposort
 from numbagraph.ops.product import is_thin, matmul
@@ -92,9 +92,7 @@ def _results(graph: Graph) -> list[Value]:
 
 def _replaced(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     """The graph with other values in the place of some; its inputs stay what they are."""
-    results, count = substitute(_results(graph), dict(values)), len(graph.outputs)
-    guards = with_guard_values(graph.guards, results[count:])
-    return Graph(graph.inputs, tuple(results[:count]), guards, graph.equalities, graph.name)
+    return graph.transformed(lambda results: substitute(results, dict(values)))
 
 
 def _frontier(graph: Graph, arrays: Mapping[Input, np.ndarray]) -> list[Node]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.regions import close, opened, opened_guards
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Input, Node, Value, at_source, toposort
@@ -25,12 +25,7 @@ WORTH = 15.0
 
 def divided_loops(graph: Graph) -> Graph:
     """The graph with such loops, and vectors behind them."""
-    before = [*graph.outputs, *guard_values(graph.guards)]
-    roots = divided_values(before)
-    if roots == before:
-        return graph
-    count = len(graph.outputs)
-    return graph.with_outputs(roots[:count], with_guard_values(graph.guards, roots[count:]))
+    return graph.transformed(divided_values)
 
 
 def divided_values(values: Sequence[Value]) -> list[Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened
 from numbagraph.ir.values import Node, Value, at_source, toposort
@@ -14,13 +14,14 @@ from numbagraph.transforms.interpret import call_of
 
 def joined_branches(graph: Graph) -> Graph:
     """The graph with such branches as one."""
-    before = roots = [*graph.outputs, *guard_values(graph.guards)]
+    return graph.transformed(joined_values)
+
+
+def joined_values(roots: list[Value]) -> list[Value]:
+    """The same of values."""
     while (found := pair_in(toposort(roots))) is not None:
         roots = substitute(roots, joined(*found))
-    if roots == before:
-        return graph
-    count = len(graph.outputs)
-    return graph.with_outputs(roots[:count], with_guard_values(graph.guards, roots[count:]))
+    return roots
 
 
 def pair_in(order: Sequence[Value]) -> tuple[list[Node], list[Node]] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
+from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.regions import close, interned, opened, opened_guards
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import ArrayType, Input, Node, Value, at_source, toposort
@@ -35,17 +35,16 @@ class Call(Struct):
 
 def joined_loops(graph: Graph) -> Graph:
     """The graph with such loops as one, and inside of its regions."""
-    before = roots = [*graph.outputs, *guard_values(graph.guards)]
+    return graph.transformed(joined_values)
+
+
+def joined_values(roots: list[Value]) -> list[Value]:
+    """The same of values."""
     while True:
         found = next(filter(None, map(joined, pairs(roots))), None)
         if found is None:
-            break
+            return with_joined_regions(roots)
         roots = substitute(roots, found)
-    roots = with_joined_regions(roots)
-    if roots == before:
-        return graph
-    count = len(graph.outputs)
-    return graph.with_outputs(roots[:count], with_guard_values(graph.guards, roots[count:]))
 
 
 def with_joined_regions(roots: list[Value]) -> list[Value]:

@@ -18,9 +18,12 @@ INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "
 """The normalisation of an inverse transform that scales as another's forward transform does."""
 
 
-def of_numpy(name: str, takes: str, axes: Any) -> Function:
-    """A function that NumPy has under the same name: it lacks what SciPy's may do with memory and threads."""
-    function = getattr(np.fft, name)
+Transform = Callable[[Any, Any, Any, Any], Any]
+"""Of an array, lengths, axes, and how it is scaled."""
+
+
+def as_scipy(name: str, takes: str, axes: Any, function: Transform) -> Function:
+    """A transform with SciPy's parameters, some of which are about memory and threads alone."""
 
     def call(
         x: Any,
@@ -48,30 +51,22 @@ def refuse_plan(plan: Any) -> None:
         raise NotImplementedError("Passing a precomputed plan is not yet supported by scipy.fft functions")
 
 
+def of_numpy(name: str, takes: str, axes: Any) -> Function:
+    """A function that NumPy has under the same name."""
+    return as_scipy(name, takes, axes, getattr(np.fft, name))
+
+
 def hermitian(name: str, axes: Any) -> Function:
     """``hfftn``, ``ihfftn`` and their like, by the real transform in the other direction."""
-    forward = not name.startswith("i")
 
-    def call(
-        x: Any,
-        s: Any = None,
-        axes: Any = axes,
-        norm: Any = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        *,
-        plan: Any = None,
-    ) -> Any:
-        del overwrite_x, workers
-        refuse_plan(plan)
+    def transform(value: Any, s: Any, axes: Any, norm: Any) -> Any:
         if norm not in INVERTED:
             raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
-        value = array(x)
-        if forward:
-            return np.fft.irfftn(np.conj(value), s, axes, INVERTED[norm])
-        return np.conj(np.fft.rfftn(value, s, axes, INVERTED[norm]))
+        if name.startswith("i"):
+            return np.conj(np.fft.rfftn(value, s, axes, INVERTED[norm]))
+        return np.fft.irfftn(np.conj(value), s, axes, INVERTED[norm])
 
-    return call
+    return as_scipy(name, "s axes", axes, transform)
 
 
 # ---- cosines and sines ----
