@@ -85,8 +85,61 @@ def by_python(p, xs):
     return np.sum(ys)
 
 
+def carried_sum(p, xs):
+    def step(carry, x):
+        w, total = carry
+        w = p[0] + p[1] * x * x + p[2] * w
+        return (w, total - 0.5 * (np.log(w) + x * x / w)), None
+
+    return scan(step, (1.0, 0.0), xs)[0][1]
+
+
+def carried_backwards(p, xs):
+    def step(carry, x):
+        total, w, largest = carry
+        after = w * p[0] + x
+        return (p[1] * total + np.exp(-w) * x - p[2], after, np.maximum(largest, np.sin(after) * x)), total * x
+
+    (total, w, largest), ys = scan(step, (0.5, 0.3, 0.1), xs, reverse=True)
+    return total + w + largest + np.sum(ys)
+
+
+def every_sum(p, xs):
+    def step(carry, x):
+        w, total, other = carry
+        w = w * p[0] + x
+        return (w, np.exp(w) + total + p[1] * x, other + np.tanh(w) * np.log1p(w * w)), (total, other)
+
+    last, (totals, others) = scan(step, (0.1, 0.0, 0.2), xs)
+    return last[1] + last[2] + np.sum(totals * others)
+
+
+def sum_alone(p, xs):
+    return scan(lambda total, x: (total + np.exp(p[0] * x) * p[1], None), 0.0, xs)[0]
+
+
+def with_its_sum(p, xs):
+    """The next step needs the sum."""
+
+    def step(carry, x):
+        w, total = carry
+        return (w * p[0] + x * np.tanh(total), total + np.exp(w * p[1]) * p[2]), None
+
+    return scan(step, (0.1, 0.0), xs)[0][1]
+
+
+def sum_by_python(p, xs):
+    w, total = p[0], 0.0
+    for x in xs:
+        w = p[1] * x * x + p[2] * w
+        total -= 0.5 * (np.log(w) + x * x / w)
+    return total
+
+
 LOOPS = [garch, backwards, two_results, with_taps, numbered, of_a_mean, in_a_loop, by_python]
+LOOPS += [carried_sum, carried_backwards, every_sum, sum_alone, with_its_sum, sum_by_python]
 DIVIDED = [garch, backwards, two_results, with_taps]
+DIVIDED += [carried_sum, carried_backwards, every_sum, sum_alone, sum_by_python]
 
 
 def plainly(function):
@@ -107,13 +160,15 @@ def test_the_reference_itself():
         total += np.log(w) + x * x / w
     np.testing.assert_allclose(graph_jit(garch)(P, X), total, rtol=1e-12)
     np.testing.assert_allclose(graph_jit(by_python)(P, X), by_python(P, X), rtol=1e-12)
+    np.testing.assert_allclose(graph_jit(sum_by_python)(P, X), sum_by_python(P, X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("function", DIVIDED)
 def test_loops_are_left_without_what_vectors_compute(function):
     final = optimise(graph_jit(function).graph(P, X)).final
-    (body,) = {each.attrs["body"] for each in final.order if isinstance(each, Node) and each.op.name == "scan"}
-    names = {each.op.name for each in body.order if isinstance(each, Node)}
+    bodies = {each.attrs["body"] for each in final.order if isinstance(each, Node) and each.op.name == "scan"}
+    names = {each.op.name for body in bodies for each in body.order if isinstance(each, Node)}
+    assert bodies
     assert not names & {"log", "exp", "sin", "cos"}
     assert {each.op.name for each in final.order if isinstance(each, Node)} & {"log", "exp", "sin", "cos"}
 
@@ -181,3 +236,74 @@ def test_batches_and_second_derivatives_keep_their_loops():
     for function, p in ((many, np.stack([P, P])), (numbagraph.hessian(garch), P)):
         final = optimise(graph_jit(function).graph(p, X)).final
         assert "log" not in {each.op.name for each in final.order if isinstance(each, Node)}
+
+
+def test_sums_are_added_up_in_their_order():
+    """Terms of both signs and many magnitudes: any other order gives another number."""
+
+    @graph_jit
+    def added(xs):
+        return scan(lambda total, x: (total + x * np.exp(np.abs(x)), None), 0.0, xs)[0]
+
+    terms = graph_jit(lambda xs: xs * np.exp(np.abs(xs)))
+    xs = np.random.default_rng(5).normal(size=1000) * 30
+    expected = 0.0
+    for term in terms(xs):
+        expected += term
+    assert added(xs) == expected
+    assert np.sum(terms(xs)) != expected
+
+
+def test_sums_of_any_number_of_steps_store_no_terms():
+    """A loop over more steps than memory holds numbers keeps its sum."""
+
+    def estimated(count):
+        def step(_, carry):
+            x, total = carry
+            return 3.9 * x * (1 - x), total + np.exp(-x)
+
+        return numbagraph.fori_loop(0, count, step, (0.3, 0.0))[1]
+
+    final = optimise(graph_jit(estimated).graph(3)).final
+    assert "exp" not in {each.op.name for each in final.order if isinstance(each, Node)}
+    x, total = 0.3, 0.0
+    for _ in range(1000):
+        x, total = 3.9 * x * (1 - x), total + np.exp(-x)
+    np.testing.assert_allclose(graph_jit(estimated)(1000), total, rtol=1e-12)
+
+
+def test_a_failing_check_names_its_step():
+    @graph_jit
+    def checked(p, xs):
+        def step(carry, x):
+            w, total = carry
+            w = w * p[0] + x
+            numbagraph.check(w < 1, "too large: {}", w)
+            return (w, total + np.exp(w)), None
+
+        return scan(step, (0.0, 0.0), xs)[0][1]
+
+    with pytest.raises(numbagraph.CheckError, match=r"too large: 2.0(.|\n)*step 2"):
+        checked(P, np.array([0.0, 0.5, 1.9, 3.0]))
+
+
+def test_what_steps_require_is_required_where_nothing_else_is_left_in_them():
+    @graph_jit
+    def checked(xs):
+        def step(carry, x):
+            numbagraph.check(x > -1, "too small: {}", x)
+            return carry + np.exp(x), np.cos(x) * np.exp(x)
+
+        total, ys = scan(step, 0.0, xs)
+        return total + np.sum(ys)
+
+    with pytest.raises(numbagraph.CheckError, match=r"too small: -2.0(.|\n)*step 1"):
+        checked(np.array([0.0, -2.0]))
+    np.testing.assert_allclose(checked(X[:1] * 0), 2.0)
+
+
+def test_no_element_is_read_where_there_are_no_steps():
+    function = graph_jit(sum_alone)
+    assert function(P, X[:0]) == function(P[:0], X[:0]) == 0
+    with pytest.raises(IndexError, match="index 0"):
+        function(P[:0], X)

@@ -242,8 +242,10 @@ def put_at_pieces(node: Node) -> list[tuple[Value, lowering.IndexMap]]:
 
 
 def put_at_array(base: Any, updates: Any, *positions: Any, axis: int, checked: tuple[bool, ...]) -> Any:
+    key = numpy_key(positions, axis)
+    np.asarray(base)[key]  # a position that does not exist is an error before a large array has been copied
     result = np.array(base)
-    result[numpy_key(positions, axis)] = updates
+    result[key] = updates
     return result
 
 

@@ -7,20 +7,26 @@ takes six times as long as one in a vector.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from itertools import chain
 
-from numbagraph.ir.graph import Graph, guard_values, substitute
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Graph, Guard, guard_values, substitute
 from numbagraph.ir.regions import close, opened, opened_guards
-from numbagraph.ir.structs import replace
-from numbagraph.ir.values import BatchElement, Input, Node, Value, at_source, toposort
+from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.values import BatchElement, Constant, Input, Node, Value, at_source, toposort
 from numbagraph.ops.control.common import may_fail, stand_ins
 from numbagraph.ops.control.narrowed import as_loop
-from numbagraph.ops.control.scan import reading_less
-from numbagraph.transforms.batching import batch
+from numbagraph.ops.control.scan import Loop, reading_less
+from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import call_of
 
 WORTH = 15.0
 """The cost of what is computed behind the loop, in additions: that of an exponential."""
+
+FEW = 2**17
+"""The number of steps for which a megabyte holds a number of each."""
 
 
 def divided_loops(graph: Graph) -> Graph:
@@ -72,67 +78,194 @@ def divided(nodes: Sequence[Node]) -> dict[Value, Value]:
     loop = as_loop(nodes[0])
     asked = sorted({each.attrs["result"] for each in nodes})
     stacked = [each for each in asked if loop.carries <= each < loop.outputs]
-    if not any(is_number(loop.body.outputs[each]) for each in stacked):
+    numbers = [each for each in range(loop.carries) if is_number(loop.initial[each])] if is_bounded(loop) else []
+    if not numbers and not any(is_number(loop.body.outputs[each]) for each in stacked):
         return {}
     points = stand_ins(loop.in_step(), "point")
-    outputs, guards = opened(loop.body, points), opened_guards(loop.body, points)
-    needed = set(toposort([*outputs[: loop.carries], *guard_values(guards)]))
-    ends: dict[int, list[Value]] = {}
-    for each in stacked:
-        found = ends_of(outputs[each], needed, points[loop.carries + loop.sequences :])
-        if found is not None:
-            ends[each] = found
-    if not ends:
-        return {}
-    stays = [each for each in stacked if each not in ends]
-    more = [each for each in dict.fromkeys(value for found in ends.values() for value in found) if each not in points]
-    kept = [*outputs[: loop.carries], *(outputs[each] for each in stays), *more]
-    closed = close(points, kept, name=loop.body.name, guards=guards)
-    rest = reading_less(replace(loop, operands=(*loop.operands, *closed.captures), body=closed.region))
-    places = {number: number for number in range(loop.carries)}
-    places |= {number: loop.carries + place for place, number in enumerate(stays)}
-    places |= {loop.outputs + number: rest.outputs + number for number in range(loop.carries)}
-    rows = {value: rest.result(loop.carries + len(stays) + place) for place, value in enumerate(more)}
-    rows |= {points[number]: rest.before(number) for number in range(loop.carries)}
-    rows |= dict(zip(points[loop.carries :], loop.xs, strict=False))
-    fixed: dict[Value, Value] = dict(zip(points[loop.carries + loop.sequences :], loop.captures, strict=True))
+    whole = Whole(loop, points, opened(loop.body, points), opened_guards(loop.body, points), stacked)
     with at_source(nodes[0].source):
-        behind = {number: in_vectors(outputs[number], found, rows, fixed) for number, found in ends.items()}
-    return {
-        node: behind[number] if number in behind else rest.result(places[number])
-        for node in nodes
-        for number in [node.attrs["result"]]
-    }
+        found = without_stacked(whole) or next(filter(None, (without_carry(whole, each) for each in numbers)), None)
+        if found is None:
+            return {}
+        results: dict[Value, Value] = {node: found.result(node.attrs["result"]) for node in nodes}
+    return {} if whole.guards and not found.rest.is_part_of(results.values()) else results
 
 
-def in_vectors(value: Value, ends: Sequence[Value], rows: Mapping[Value, Value], fixed: Mapping[Value, Value]) -> Value:
-    """A value of each step, computed from what others are in all steps, and from captures."""
-    stacks = {each: rows[each] for each in ends}
-    ((found, _),) = batch([value], stacks, next(iter(stacks.values())).shape[0])
-    return substitute([found], dict(fixed))[0]
+def is_bounded(loop: Loop) -> bool:
+    """Whether what a step adds to a carry may be stored for all steps: there is an array of as many numbers already, or
+    they are few."""
+    length = shapes.resolve(loop.length)
+    return length <= FEW if isinstance(length, int) else shapes.follows_from_lengths(length)
+
+
+class Whole(Struct, eq=False):
+    """A loop that is to be divided, and its step in terms of stand-ins for what the region is given."""
+
+    loop: Loop
+    points: list[Input]
+    outputs: list[Value]
+    guards: Sequence[Guard]
+    stacked: Sequence[int]
+    """The numbers of those results that are stacked and asked for."""
+
+    @property
+    def captures(self) -> list[Input]:
+        return self.points[self.loop.carries + self.loop.sequences :]
+
+    @cached_property
+    def constant(self) -> set[Value]:
+        """What is the same in each step, and can be computed without one: a step may require that arrays have the
+        elements that it reads."""
+        found: set[Value] = set(self.captures)
+        for each in toposort(self.outputs):
+            if isinstance(each, Constant) or (
+                isinstance(each, Node)
+                and found.issuperset(each.inputs)
+                and (may_move(each) or not (self.guards or may_fail(each)))
+            ):
+                found.add(each)
+        return found
+
+    def needed(self, carries: Sequence[int]) -> set[Value]:
+        """What is computed for some carries, and for what each step requires."""
+        return set(toposort([*(self.outputs[each] for each in carries), *guard_values(self.guards)]))
+
+    def rest(self, carries: Sequence[int], stays: Sequence[int], ends: Iterable[Value]) -> Rest:
+        """The loop with these of its carries and of its stacked results, which stacks ``ends``."""
+        loop, points = self.loop, self.points
+        more = [each for each in dict.fromkeys(ends) if each not in points]
+        parameters = [*(points[each] for each in carries), *points[loop.carries :]]
+        kept = [*(self.outputs[each] for each in (*carries, *stays)), *more]
+        closed = close(parameters, kept, name=loop.body.name, guards=self.guards)
+        operands = (*(loop.operands[each] for each in carries), *loop.operands[loop.carries :], *closed.captures)
+        rest = reading_less(replace(loop, operands=operands, body=closed.region, carries=len(carries)))
+        places = {number: place for place, number in enumerate((*carries, *stays))}
+        places |= {loop.outputs + number: rest.outputs + place for place, number in enumerate(carries)}
+        rows = {value: rest.result(len(carries) + len(stays) + place) for place, value in enumerate(more)}
+        rows |= {points[number]: rest.before(place) for place, number in enumerate(carries)}
+        rows |= dict(zip(points[loop.carries :], loop.xs, strict=False))
+        return Rest(rest, places, rows, dict(zip(self.captures, loop.captures, strict=True)))
+
+
+class Rest(Struct, eq=False):
+    """A loop without what is computed behind it."""
+
+    loop: Loop
+    places: dict[int, int]
+    """The numbers of its results, by those that they have in the whole loop."""
+    rows: dict[Value, Value]
+    """What some values of a step are in all steps."""
+    fixed: dict[Value, Value]
+    """What stands-in for captures stand for."""
+
+    def is_part_of(self, values: Iterable[Value]) -> bool:
+        """Whether some values are computed from its results: what its steps require is checked then."""
+        scans = (each for each in toposort(values) if isinstance(each, Node) and each.op.name == "scan")
+        return any(as_loop(each) == self.loop for each in scans)
+
+    def in_vectors(self, value: Value, ends: Sequence[Value]) -> Value:
+        """A value of each step, computed from what ``ends`` are in all steps, and from captures."""
+        if value in self.rows:
+            return self.rows[value]
+        length = shapes.resolve(self.loop.length)
+        (found,) = batch([value], {each: self.rows[each] for each in ends}, length)
+        return substitute([spread(found, length)], self.fixed)[0]
+
+
+class Parts(Struct, eq=False):
+    """What the results of a loop are after its division."""
+
+    rest: Rest
+    behind: dict[int, Value]
+
+    def result(self, number: int) -> Value:
+        return self.behind[number] if number in self.behind else self.rest.loop.result(self.rest.places[number])
+
+
+def without_stacked(whole: Whole) -> Parts | None:
+    """The loop without what it stacks and need not compute."""
+    carries = range(whole.loop.carries)
+    needed = whole.needed(carries)
+    moved = {each: moved_behind(whole.outputs[each], needed, whole.constant) for each in whole.stacked}
+    ends = {each: found.ends for each, found in moved.items() if found and (found.cost >= WORTH or not found.ends)}
+    if not ends:
+        return None
+    stays = [each for each in whole.stacked if each not in ends]
+    rest = whole.rest(carries, stays, chain.from_iterable(ends.values()))
+    return Parts(rest, {each: rest.in_vectors(whole.outputs[each], found) for each, found in ends.items()})
+
+
+def without_carry(whole: Whole, carry: int) -> Parts | None:
+    """The loop without a carry that nothing else in its steps depends on, such as a sum of what they compute: a loop of
+    its own goes through the terms in the same order."""
+    loop, own = whole.loop, whole.points[carry]
+    others = [each for each in range(loop.carries) if each != carry]
+    needed = whole.needed(others)
+    following = depending(whole.outputs[carry], own)
+    if own in needed or not following or not all(map(may_move, following)):
+        return None
+    read = dict.fromkeys(each for node in following for each in node.inputs)
+    read = [each for each in read if each is not own and each not in following and each not in whole.constant]
+    results = [each for each in whole.stacked if own in toposort([whole.outputs[each]])]
+    moved = {each: moved_behind(each, needed, whole.constant) for each in read}
+    later = {each: moved_behind(whole.outputs[each], needed, whole.constant) for each in results}
+    if None in (*moved.values(), *later.values()):
+        return None
+    cost = sum(each.cost for each in moved.values() if each)
+    if cost < WORTH or cost < sum(each.op.cost for each in following):  # two recurrences overlap in one loop
+        return None
+    ends = {each: found.ends for each, found in (moved | later).items() if found}
+    stays = [each for each in whole.stacked if each not in later]
+    rest = whole.rest(others, stays, [each for each in chain.from_iterable(ends.values()) if each is not own])
+    terms = stand_ins([each.type for each in read], "term")
+    after = substitute([whole.outputs[carry]], dict(zip(read, terms, strict=True)))
+    closed = close([own, *terms, *whole.captures], after, name=loop.body.name)
+    rows = [rest.in_vectors(value, ends[value]) for value in read]
+    operands = (loop.initial[carry], *rows, *loop.captures, *closed.captures)
+    alone = reading_less(replace(loop, operands=operands, body=closed.region, carries=1, sequences=len(terms)))
+    rest.rows[own] = alone.before(0)
+    behind = {each: rest.in_vectors(whole.outputs[each], ends[each]) for each in results}
+    return Parts(rest, {carry: alone.result(0), loop.outputs + carry: alone.before(0), **behind})
+
+
+def depending(value: Value, source: Value) -> dict[Node, None]:
+    """The nodes on the way to a value that depend on another."""
+    found: dict[Node, None] = {}
+    for each in toposort([value]):
+        if isinstance(each, Node) and any(known is source or known in found for known in each.inputs):
+            found[each] = None
+    return found
 
 
 def is_number(value: Value) -> bool:
     return not value.ndim and not value.type.weak and value.dtype.kind == "f"
 
 
-def ends_of(output: Value, needed: Collection[Value], constant: Collection[Value]) -> list[Value] | None:
-    """The values of a step that an output is computed from behind the loop, if that is worth it: what is ``needed`` by
-    the next steps, or cannot be computed there."""
+class Moved(Struct, eq=False):
+    """What is computed behind a loop: from which values of a step, and at which cost."""
+
+    ends: list[Value]
+    cost: float
+
+
+def moved_behind(output: Value, needed: Collection[Value], constant: Collection[Value]) -> Moved | None:
+    """How a number of a step is computed behind the loop, from what is ``needed`` by the next steps or cannot be
+    computed there. Nothing, if that is not all numbers."""
     found: dict[Value, None] = {}
-    moved: dict[Value, None] = {}
+    moved: dict[Node, None] = {}
     stack = [output]
     while stack:
         value = stack.pop()
-        if value in moved or value in found:
+        if value in moved or value in found or value in constant:
             continue
         if isinstance(value, Node) and value not in needed and may_move(value):
             moved[value] = None
             stack += value.inputs
-        elif isinstance(value, (Node, Input)) and value not in constant:
+        else:
             found[value] = None
-    cost = sum(each.op.cost for each in moved if isinstance(each, Node))
-    return list(found) if found and cost >= WORTH and all(map(is_number, [output, *found])) else None
+    if not all(map(is_number, [output, *found])):
+        return None
+    return Moved(list(found), sum(each.op.cost for each in moved))
 
 
 def may_move(node: Node) -> bool:
