@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from numbagraph.emit.chunks import work_of
-from numbagraph.emit.control import RegionFunctions, run_branch, run_loop
 from numbagraph.emit.memory import ALIGNMENT
 from numbagraph.emit.nest import declare_nest
-from numbagraph.emit.ranges import RangeFunction, emit_range
-from numbagraph.emit.regions import emit_region, shared_buffer
-from numbagraph.emit.reverse import run_reverse
-from numbagraph.emit.rows import Run, call_run, emit_nests, emit_rows, nest_run, row_bytes, rows_of_tile, run_tiles
 from numbagraph.emit.sizes import too_big
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Inlining, memory_type
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
+from numbagraph.ir.later import Later
 from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.control_steps import Branch, Loop, Operand, Region, ReverseLoop
 from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction, Step, TiledLoop
+
+if TYPE_CHECKING:
+    from numbagraph.emit import chunks, ranges
+    from numbagraph.emit import control as control_code
+    from numbagraph.emit import regions as chunk_code
+    from numbagraph.emit import reverse as reverse_code
+    from numbagraph.emit import rows as row_code
+else:  # few programs have loops and branches, tiles, or chunks for threads
+    chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
+        Later(f"numbagraph.emit.{each}") for each in ("chunks", "ranges", "control", "regions", "reverse", "rows")
+    )
 
 
 class ProgramEmitter:
@@ -75,12 +82,12 @@ class ProgramEmitter:
             case ReverseLoop():
                 regions = (step.body, step.condition, step.back.body)
                 names = [f"{self.line.function.name}.{number}.{each}" for each in ("step", "condition", "back")]
-                run_reverse(self.line, step, *self.regions((), regions, names))
+                reverse_code.run_reverse(self.line, step, *self.regions((), regions, names))
             case Branch():
                 names = [f"{self.line.function.name}.{number}.branch{k}" for k in range(len(step.regions))]
                 moved = {number for number, _ in step.in_place}
                 given = [None if number in moved else each for number, each in enumerate(step.operands)]
-                run_branch(self.line, step, self.regions(given, step.regions, names))
+                control_code.run_branch(self.line, step, self.regions(given, step.regions, names))
             case _:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
@@ -89,16 +96,20 @@ class ProgramEmitter:
         condition = [loop.condition] if loop.condition is not None else []
         functions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
         if loop.safe is None or loop.checked is None:
-            run_loop(self.line, loop, *functions)
+            control_code.run_loop(self.line, loop, *functions)
             return
         self.line.compute(loop.buffers(), loop.scalars())
         with self.code.builder.if_else(self.line.scalar(loop.safe)) as (fast, slow):
             with fast:
-                run_loop(self.line, loop, *functions)
+                control_code.run_loop(self.line, loop, *functions)
             with slow:
-                run_loop(self.line, loop, self.without_optimisation(given, loop.checked, f"{name}.checked"))
+                control_code.run_loop(
+                    self.line, loop, self.without_optimisation(given, loop.checked, f"{name}.checked")
+                )
 
-    def without_optimisation(self, given: Sequence[Operand | None], region: Region, name: str) -> RegionFunctions:
+    def without_optimisation(
+        self, given: Sequence[Operand | None], region: Region, name: str
+    ) -> control_code.RegionFunctions:
         """The functions of a region that runs where a check will fail: it may take its time, but not to compile."""
         before = set(self.module.functions)
         functions = self.region(given, region, name)
@@ -110,10 +121,10 @@ class ProgramEmitter:
 
     def regions(
         self, given: Sequence[Operand | None], regions: Sequence[Region], names: Sequence[str]
-    ) -> list[RegionFunctions]:
+    ) -> list[control_code.RegionFunctions]:
         return [self.region(given, *each) for each in zip(regions, names, strict=False)]
 
-    def region(self, given: Sequence[Operand | None], region: Region, name: str) -> RegionFunctions:
+    def region(self, given: Sequence[Operand | None], region: Region, name: str) -> control_code.RegionFunctions:
         """The functions of a region: one that runs it, and one that says how much memory its temporaries need. It is
         ``given`` some operands; None stands for those that lie elsewhere in each step."""
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
@@ -135,7 +146,7 @@ class ProgramEmitter:
         if failed is not None:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)
         line.code.builder.ret(size)
-        return RegionFunctions(region, run, memory, lasting)
+        return control_code.RegionFunctions(region, run, memory, lasting)
 
     def inside(self, line: StraightLine, region: Region, arena: ir.Value) -> ProgramEmitter:
         """What emits the program of a region."""
@@ -185,7 +196,7 @@ class ProgramEmitter:
         builder = self.code.builder
         rows = self.loop_of.get(slot[0])
         if rows is not None:  # all buffers of a slot are alike
-            return builder.mul(self.tile_of(rows), row_bytes(self.line, slot[0]))
+            return builder.mul(self.tile_of(rows), row_code.row_bytes(self.line, slot[0]))
         size: ir.Value | None = None
         for buffer in slot:
             each: ir.Value = ir.Constant(I64, buffer.dtype.itemsize)
@@ -198,7 +209,7 @@ class ProgramEmitter:
     def tile_of(self, rows: TiledLoop) -> ir.Value:
         """How many rows make a tile."""
         if rows not in self.tiles:
-            self.tiles[rows] = rows_of_tile(self.line, rows)
+            self.tiles[rows] = row_code.rows_of_tile(self.line, rows)
         return self.tiles[rows]
 
     def run_kernel(self, kernel: Kernel, number: int) -> None:
@@ -230,23 +241,25 @@ class ProgramEmitter:
     ) -> tuple[bool, Callable[[], ir.Value]]:
         """Emit a nest: whether a check may fail in it, and what emits its call, later, from what is at hand by then."""
         if kernel.split is not None:
-            nest = emit_range(self.module, kernel, name)
+            nest = ranges.emit_range(self.module, kernel, name)
             return nest.may_fail, self.region_call(nest, name, slots)
         emitter = declare_nest(self.module, kernel, name)
         function = emitter.emit()
         arguments = [*emitter.arguments(self.line), *(slots[each] for each in emitter.slots)]
         return emitter.flag is not None, lambda: self.line.call(function, arguments)
 
-    def region_call(self, nest: RangeFunction, name: str, slots: dict[Reduction, ir.Value]) -> Callable[[], ir.Value]:
+    def region_call(
+        self, nest: ranges.RangeFunction, name: str, slots: dict[Reduction, ir.Value]
+    ) -> Callable[[], ir.Value]:
         """What emits the call of a nest in chunks."""
         arguments = nest.arguments(self.line)
-        region = emit_region(nest, arguments, name)
+        region = chunk_code.emit_region(nest, arguments, name)
         outputs = [each.output for each in nest.slots]
         results = [slots.get(each) or self.result_address(each) for each in outputs]
         arguments = [
-            *(self.line.scalar(nest.length), work_of(self.line, nest.members), *arguments),
+            *(self.line.scalar(nest.length), chunks.work_of(self.line, nest.members), *arguments),
             *(self.code.builder.bitcast(each, POINTER) for each in results),
-            *(self.slot_size([shared_buffer(each)]) for each in nest.shared),
+            *(self.slot_size([chunk_code.shared_buffer(each)]) for each in nest.shared),
         ]
 
         def call() -> ir.Value:
@@ -262,7 +275,7 @@ class ProgramEmitter:
         if not rows.is_split:
             self.run_tiles(rows, name)
             return
-        nest, slots = emit_rows(self.module, rows, name), self.stack_slots(rows.kernels)
+        nest, slots = row_code.emit_rows(self.module, rows, name), self.stack_slots(rows.kernels)
         failed = self.region_call(nest, name, slots)()
         if nest.may_fail:
             self.line.check(self.code, failed)
@@ -270,7 +283,7 @@ class ProgramEmitter:
 
     def run_tiles(self, rows: TiledLoop, name: str) -> None:
         """Emit the nests, and a loop over tiles of rows which runs the members one after the other."""
-        nests, emitter = emit_nests(self.module, rows, name), self.code
+        nests, emitter = row_code.emit_nests(self.module, rows, name), self.code
         partials = [partial for nest in nests for partial in nest.slots]
         records = [emitter.builder.alloca(each.type) for each in partials]
         for partial, record in zip(partials, records, strict=True):
@@ -281,19 +294,21 @@ class ProgramEmitter:
         runs = [
             self.run_in_tile(
                 each,
-                call_run(self.line, each, access, rows.in_tile)
+                row_code.call_run(self.line, each, access, rows.in_tile)
                 if isinstance(each, Call)
-                else nest_run(self.line, next(rest), slots, rows.in_tile),
+                else row_code.nest_run(self.line, next(rest), slots, rows.in_tile),
             )
             for each, access in zip(rows.steps, rows.accesses, strict=True)
         ]
-        failed = run_tiles(emitter, runs, ir.Constant(I64, 0), self.line.scalar(rows.length), self.tile_of(rows))
+        failed = row_code.run_tiles(
+            emitter, runs, ir.Constant(I64, 0), self.line.scalar(rows.length), self.tile_of(rows)
+        )
         if any(nest.may_fail for nest in nests) or len(nests) < len(runs):
             self.line.check(emitter, failed)
         for partial, record in zip(partials, records, strict=True):
             self.keep(partial.output, partial.result(emitter, partial.load(emitter, record)))
 
-    def run_in_tile(self, step: Step, run: Run) -> Run:
+    def run_in_tile(self, step: Step, run: row_code.Run) -> row_code.Run:
         """What runs a member of a tiled loop on some rows."""
         return run
 
@@ -306,7 +321,7 @@ class ProgramEmitter:
 
     def result_address(self, output: Reduction) -> ir.Value:
         """The address of an array of one element, which is the result of a reduction over all loops."""
-        return self.line.scalars.address(self.code, shared_buffer(output), output.indices)
+        return self.line.scalars.address(self.code, chunk_code.shared_buffer(output), output.indices)
 
     def length_of(self, stride: ir.Value) -> ir.Value:
         builder = self.code.builder

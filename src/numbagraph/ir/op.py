@@ -164,9 +164,13 @@ def is_elementwise(function: Any) -> bool:
 
 def lazy(path: str) -> Callable[..., Any]:
     """A function that imports "module:name" when it is first called."""
+    found: list[Callable[..., Any]] = []
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return load(path)(*args, **kwargs)
+        if not found:
+            with importing:
+                found.append(load(path))
+        return found[0](*args, **kwargs)
 
     call.__name__ = path.rpartition(":")[2]
     return call

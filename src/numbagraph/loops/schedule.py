@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from graphlib import TopologicalSorter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.lowering import Index, extent_scalar
@@ -25,12 +25,12 @@ from numbagraph.intrinsics.ir import (
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.graph import Graph
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Value, toposort
 from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
-from numbagraph.loops.control import ControlBuilder
 from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
@@ -40,7 +40,11 @@ from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
-from numbagraph.loops.rest import with_the_rest_apart
+
+if TYPE_CHECKING:
+    from numbagraph.loops import control, rest
+else:
+    control, rest = Later("numbagraph.loops.control"), Later("numbagraph.loops.rest")
 
 Action = tuple[Step, ...]
 NOTHING: Mapping[int, int] = {}
@@ -78,7 +82,7 @@ def build_program(
         at_entry = needed_at_entry(graph)
         return scheduled(plan, leaves, at_entry, parallel=parallel, given=given, versioned=versioned)
     except LengthNotKnown:
-        parted = with_the_rest_apart(graph) if is_region else None
+        parted = rest.with_the_rest_apart(graph) if is_region else None
         if parted is not None:
             return scheduled(Plan(parted), leaves, (), parallel=parallel, given=given, versioned=versioned)
         error = LengthNotKnown(refusal(array_of_computed_length(graph)))
@@ -226,7 +230,7 @@ def control_steps(node: Node, live_outs: Iterable[Value], memory: Memory, versio
     """The loop or the branch that has some results, and what brings its operands into memory."""
     wanted = {each.attrs["result"]: memory.buffers[each] for each in live_outs if isinstance(each, Node)}
     within = partial(in_memory, memory=memory)
-    builder = ControlBuilder(
+    builder = control.ControlBuilder(
         node, wanted, within, ElementBuilder(memory), partial(build_program, is_region=True), versioned
     )
     step = builder.step()

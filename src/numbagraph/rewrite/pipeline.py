@@ -1,90 +1,125 @@
-"""The passes over a graph, in their order: the one place that says what is done to a function and when."""
+"""The passes over a graph, in their order: the one place that says what is done to a function and when.
+
+A pass is imported by the first graph with an op that it is about: most functions have no matrices, loops and branches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
+from numbagraph.forking import importing
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.later import Later
+from numbagraph.ir.op import lazy, load
+from numbagraph.ir.structs import Struct, cached_property
 from numbagraph.ir.values import Node, Value, toposort
-from numbagraph.rewrite.algebra import ALGEBRA
-from numbagraph.rewrite.assignments import assignments_in_turn
-from numbagraph.rewrite.branching import branching_choices, branching_values
-from numbagraph.rewrite.canonical import BEFORE_GRADIENT, CANONICALISE
 from numbagraph.rewrite.checks import check_level, verify_types
-from numbagraph.rewrite.engine import Rewrite, RuleSet, rewrite, rewrite_values
-from numbagraph.rewrite.fission import divided_loops, divided_values
-from numbagraph.rewrite.joined_branches import joined_branches
-from numbagraph.rewrite.joined_loops import joined_loops
-from numbagraph.rewrite.linear import linear_sums
-from numbagraph.rewrite.products import EXPAND
-from numbagraph.rewrite.specialise import SPECIALISE
-from numbagraph.rewrite.stabilise import STABILISE
+from numbagraph.rewrite.engine import RuleSet, rewrite, rewrite_values
 from numbagraph.rewrite.stages import Stage, Stages
 
+if TYPE_CHECKING:
+    from numbagraph.rewrite import branching, fission
+else:
+    branching, fission = Later("numbagraph.rewrite.branching"), Later("numbagraph.rewrite.fission")
 
-class GraphPass(Struct):
-    """A pass that is a function of the whole graph, rather than rules."""
 
-    name: str
-    apply: Callable[[Graph], Graph]
-    op: str | None = None
-    """The op that it is about, if it has nothing to do where there is none."""
+class Pass(Struct):
+    """What is done to a graph, by the path of what does it."""
+
+    path: str
+    about: tuple[str, ...] = ()
+    """Names or kinds of ops, if it has nothing to do where there is none of them."""
     serial: bool = False
     """Whether it keeps loops from running on several threads."""
 
+    def is_for(self, present: Collection[str], parallel: bool = False) -> bool:
+        """Whether it is worth a try where there are ops of these names and kinds."""
+        return not (parallel and self.serial) and (not self.about or any(each in present for each in self.about))
 
-PREPARE: tuple[RuleSet, ...] = (BEFORE_GRADIENT, STABILISE)
+    def run(self, graph: Graph) -> Stage:
+        """The stage that it leads to."""
+        raise NotImplementedError
+
+
+class RulePass(Pass):
+    """A set of rules."""
+
+    @cached_property
+    def rules(self) -> RuleSet:
+        with importing:
+            found: RuleSet = load(self.path)
+        return found
+
+    def run(self, graph: Graph) -> Stage:
+        after, rewrites = rewrite(graph, self.rules)
+        return Stage(self.rules.name, after, tuple(rewrites), self.rules)
+
+
+class GraphPass(Pass):
+    """A function of the whole graph, rather than rules."""
+
+    name: str = ""
+
+    @cached_property
+    def function(self) -> Callable[[Graph], Graph]:
+        return lazy(self.path)
+
+    def run(self, graph: Graph) -> Stage:
+        return Stage(self.name, self.function(graph))
+
+
+MATRICES = ("core op", "product")
+"""Kinds of ops that multiply or factor matrices: what is done to them elsewise no rule is about."""
+
+PREPARE: tuple[RulePass, ...] = (
+    RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
+    RulePass("numbagraph.rewrite.algebra:ALGEBRA", MATRICES),
+    RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT"),
+    RulePass("numbagraph.rewrite.stabilise:STABILISE"),
+)
 """What a function goes through before it is differentiated: the derivative of a stable form is stable."""
 
-PREPARE_MATRICES: tuple[RuleSet, ...] = (BEFORE_GRADIENT, ALGEBRA)
-"""What goes before that where there are matrices."""
-
-MATRIX_PASSES: tuple[RuleSet, ...] = (*PREPARE_MATRICES, EXPAND)
-"""The first passes where there are matrices."""
-
-PASSES: tuple[RuleSet | GraphPass, ...] = (
-    CANONICALISE,
-    GraphPass("divided loops", divided_loops, "scan"),
-    GraphPass("joined loops", joined_loops, "scan"),
-    STABILISE,
-    CANONICALISE,
-    SPECIALISE,
-    GraphPass("linear sums", linear_sums),
-    CANONICALISE,
-    GraphPass("assignments in turn", assignments_in_turn, "set_slice"),
-    GraphPass("choices that branch", branching_choices, "where", serial=True),
-    GraphPass("joined branches", joined_branches, "switch"),
+PASSES: tuple[Pass, ...] = (
+    RulePass("numbagraph.rewrite.canonical:BEFORE_GRADIENT", MATRICES),
+    RulePass("numbagraph.rewrite.algebra:ALGEBRA", MATRICES),
+    RulePass("numbagraph.rewrite.products:EXPAND", MATRICES),
+    RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
+    GraphPass("numbagraph.rewrite.fission:divided_loops", ("scan",), name="divided loops"),
+    GraphPass("numbagraph.rewrite.joined_loops:joined_loops", ("scan",), name="joined loops"),
+    RulePass("numbagraph.rewrite.stabilise:STABILISE"),
+    RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
+    RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
+    GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), name="linear sums"),
+    RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
+    GraphPass("numbagraph.rewrite.assignments:assignments_in_turn", ("set_slice",), name="assignments in turn"),
+    GraphPass("numbagraph.rewrite.branching:branching_choices", ("where",), serial=True, name="choices that branch"),
+    GraphPass("numbagraph.rewrite.joined_branches:joined_branches", ("switch",), name="joined branches"),
 )
 
 
-def has_matrices(values: Iterable[Value]) -> bool:
-    """Whether matrices are multiplied or factored: what is done to them elsewise no rule is about."""
-    return any(isinstance(each, Node) and each.op.kind in ("core op", "product") for each in values)
-
-
-def is_for(each: GraphPass, graph: Graph, parallel: bool) -> bool:
-    if parallel and each.serial:
-        return False
-    return each.op is None or any(isinstance(value, Node) and value.op.name == each.op for value in graph.order)
+def ops_in(values: Iterable[Value]) -> frozenset[str]:
+    """The names and the kinds of the ops of some values."""
+    ops = {each.op for each in values if isinstance(each, Node)}
+    return frozenset(name for op in ops for name in (op.name, op.kind))
 
 
 def optimise(graph: Graph, parallel: bool = False) -> Stages:
     """All passes over ``graph``; one that has nothing left to do is left out. With ``parallel``, for threads."""
     stages = [Stage("traced", graph)]
-    settled: dict[RuleSet | GraphPass, Graph] = {}
-    for each in (*MATRIX_PASSES, *PASSES) if has_matrices(graph.order) else PASSES:
-        if settled.get(each) is graph or (isinstance(each, GraphPass) and not is_for(each, graph, parallel)):
+    settled: dict[Pass, Graph] = {}
+    present = ops_in(graph.order)
+    for each in PASSES:
+        if settled.get(each) is graph or not each.is_for(present, parallel):
             continue
-        rewrites: Sequence[Rewrite] = ()
-        if isinstance(each, RuleSet):
-            graph, rewrites = rewrite(graph, each)
-        else:
-            graph = each.apply(graph)
+        stage = each.run(graph)
+        if stage.graph is not graph:
+            graph = stage.graph
+            present = ops_in(graph.order)
         settled[each] = graph
-        stages.append(Stage(each.name, graph, tuple(rewrites), each if isinstance(each, RuleSet) else None))
+        stages.append(stage)
         if check_level() >= 1:
-            verify_types(graph, each.name)
+            verify_types(graph, stage.name)
     return Stages(tuple(stages))
 
 
@@ -97,7 +132,13 @@ def prepare(values: Iterable[Value], points: Collection[Value] = (), beside: Ite
     count = len(values)
     if points:
         values += beside
-    for rules in (*PREPARE_MATRICES, *PREPARE) if has_matrices(toposort(values)) else PREPARE:
-        values = rewrite_values(values, rules)
-    values = divided_values(values)
-    return branching_values(values, points)[:count] if points else values
+    present = ops_in(toposort(values))
+    for each in PREPARE:
+        if each.is_for(present):
+            values = rewrite_values(values, each.rules)
+    present = ops_in(toposort(values))
+    if "scan" in present:
+        values = fission.divided_values(values)
+    if points and "where" in present:
+        values = branching.branching_values(values, points)
+    return values[:count]

@@ -1,0 +1,25 @@
+"""Modules that are imported when something of them is asked for: most programs do without them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from numbagraph.forking import importing
+
+
+class Later:
+    """Stands for a module, which is imported when an attribute is asked for.
+
+    Whoever uses one imports the module under ``TYPE_CHECKING`` by the same name. So type checkers know what is in it,
+    and `tools/check_layers.py` that it is imported.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.__path = path
+
+    def __getattr__(self, name: str) -> Any:
+        with importing:
+            value = getattr(importlib.import_module(self.__path), name)
+        self.__dict__[name] = value
+        return value
