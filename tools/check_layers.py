@@ -4,11 +4,16 @@ ruff's `banned-api` (TID251) is one list for all files, while each layer must ba
 here once for each distinct list. It sees relative and absolute imports, imports inside functions and under
 `TYPE_CHECKING`, and `import numbagraph` with `numbagraph.jit` later. A `noqa` comment does not count. Inside a
 layer, too, no modules import each other, functions and `TYPE_CHECKING` included.
+
+What is imported when it is first used may be named by its path, "numbagraph.rewrite.fission:divided_loops", which ruff
+does not see: a path counts as an import. The frontend's lead back to each other, since a function that users call may
+be traced by what traces it.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -54,6 +59,10 @@ LAYERS = (
 # Every layer may import these, but only inside a function: TID253 in pyproject.toml sees to that.
 IMPORTED_WHEN_USED = {"jax_bridge", "pymc_bridge"}
 
+PATHS_LEAD_BACK = {"frontend"}
+"""Layers in which a path is no import of a module of the same layer."""
+
+NAMED = re.compile(r"(numbagraph(?:\.\w+)+):\w+")
 PACKAGE = Path(__file__).parents[1] / "src" / "numbagraph"
 RUFF = (
     sys.executable,
@@ -76,9 +85,26 @@ def public_names() -> set[str]:
     return set()
 
 
+def layer_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def named(file: Path, modules: Mapping[str, Path]) -> set[str]:
+    """Return the modules of the package whose paths stand in a file."""
+    texts = [each.value for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.Constant)]
+    matches = [NAMED.fullmatch(each) for each in texts if isinstance(each, str)]
+    return {each[1] for each in matches if each is not None} & modules.keys()
+
+
+def modules_of_package() -> dict[str, Path]:
+    names = {path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in PACKAGE.rglob("*.py")}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
 def imported(file: Path, modules: Mapping[str, Path]) -> set[str]:
     """Return the modules of the package that a file imports anywhere."""
-    found: set[str] = set()
+    layer = layer_of(file)
+    found = {each for each in named(file, modules) if layer not in PATHS_LEAD_BACK or layer_of(modules[each]) != layer}
     for statement in ast.walk(ast.parse(file.read_text())):
         match statement:
             case ast.Import(names):
@@ -91,8 +117,7 @@ def imported(file: Path, modules: Mapping[str, Path]) -> set[str]:
 
 def cycle() -> list[str]:
     """Return modules of which each imports the next, and the last one the first; none, if there are no such modules."""
-    names = {path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in PACKAGE.rglob("*.py")}
-    modules = {name.removesuffix(".__init__"): path for path, name in names.items()}
+    modules = modules_of_package()
     imports = {name: imported(path, modules) - {name} for name, path in modules.items()}
     try:
         TopologicalSorter(imports).prepare()
@@ -103,11 +128,10 @@ def cycle() -> list[str]:
 
 def main() -> int:
     files_by_ban: dict[frozenset[str], list[Path]] = defaultdict(list)
-    from_root = public_names()
+    from_root, modules = public_names(), modules_of_package()
     failed = False
     for path in sorted(PACKAGE.rglob("*.py")):
-        file = path.relative_to(PACKAGE)
-        layer = file.parts[0].removesuffix(".py")
+        layer = layer_of(path)
         if layer == "__init__":  # hands on the names of all layers
             continue
         if layer not in LAYERS:
@@ -117,6 +141,10 @@ def main() -> int:
         above = set(LAYERS[LAYERS.index(layer) + 1 :])
         above -= IMPORTED_WHEN_USED
         files_by_ban[frozenset(above | from_root)].append(path)
+        for name in sorted(named(path, modules)):
+            if layer_of(modules[name]) in above:
+                print(f"{path}: the path {name} leads to a layer that stands above this file")
+                failed = True
 
     for banned, files in files_by_ban.items():
         reason = "{msg = 'it stands above this file, see tools/check_layers.py'}"
