@@ -9,13 +9,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.forking import importing
 from numbagraph.frontend.active import active, apart, current_trace
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
@@ -26,12 +25,18 @@ from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value, constant
-from numbagraph.ops.control.affine import at_zero
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
 from numbagraph.transforms import autodiff
+
+if TYPE_CHECKING:
+    from numbagraph.ops.control import affine
+    from numbagraph.rewrite import pipeline
+else:
+    affine, pipeline = Later("numbagraph.ops.control.affine"), Later("numbagraph.rewrite.pipeline")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,11 +106,8 @@ def prepared(outputs: Sequence[Value], points: Sequence[Value] = (), beside: Seq
 
     In regions nothing becomes a branch: what is the same in all steps of a loop leaves it, but no branch does.
     """
-    with importing:
-        from numbagraph.rewrite.pipeline import prepare  # noqa: PLC0415  rules take their time to import
-
     is_region = active.scope is not None and active.scope.parent is not None
-    return prepare(outputs, () if is_region else points, beside)
+    return pipeline.prepare(outputs, () if is_region else points, beside)
 
 
 def cotangents_of(outputs: Sequence[Value], given: Sequence[Value], points: Sequence[Value]) -> list[Value]:
@@ -121,7 +123,7 @@ def pulled_back(outputs: Sequence[Value], given: Sequence[Value], points: Sequen
 
 def tangents_of(outputs: Sequence[Value], points: Sequence[Value], given: Sequence[Value]) -> list[Value]:
     """The tangents of outputs, given those of points."""
-    return autodiff.tangents(prepared(outputs), points, given, at_zero)
+    return autodiff.tangents(prepared(outputs), points, given, affine.at_zero)
 
 
 def zeros_like(value: Value) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,14 +36,18 @@ class Registry:
         self._by_function: dict[Any, Op] = {}
         self._lazy: dict[str, list[tuple[str, Op]]] = {}
         self._deferred: dict[str, str] = {}
-        self._deferred_functions: dict[str, str] = {}
+        self._deferred_functions: dict[str, list[str]] = {}
 
-    def defer(self, module: str, names: Iterable[str]) -> None:
-        """Leave ops to a module that is imported when one of them is asked for. They are called like the functions
-        that they implement, perhaps with a prefix."""
-        for name in names:
+    def defer(self, module: str, names: Mapping[str, Sequence[str]]) -> None:
+        """Leave ops to a module that is imported when one of them is asked for.
+
+        ``names`` says how the functions are called that each op implements ("add.accumulate" is the method of a ufunc);
+        where nothing is said, like the op without its prefix.
+        """
+        for name, functions in names.items():
             self._deferred[name] = module
-            self._deferred_functions[name.rpartition(".")[2]] = name
+            for each in functions or [name.rpartition(".")[2]]:
+                self._deferred_functions.setdefault(each, []).append(name)
 
     def _declare(self, name: str) -> None:
         """Import the module that declares an op, if there is one that has not been imported."""
@@ -102,19 +106,19 @@ class Registry:
         SciPy's functions are declared by name, so that SciPy is imported only where a user has done so.
         """
         found = self._declared(function)
-        deferred = self._deferred_functions.get(getattr(function, "__name__", ""))
-        if found is None and deferred is not None:
-            self._declare(deferred)
+        if found is None:
+            for name in self._deferred_functions.get(called(function), ()):
+                self._declare(name)
             found = self._declared(function)
         return found
 
     def named(self, path: str) -> Op | None:
         """The op that implements a function of SciPy's, at "module:name", or None."""
-        name = path.rpartition(":")[2]
-        for declare in (None, self._deferred_functions.get(name)):
-            if declare is not None:
-                self._declare(declare)
-            for found, op in self._lazy.get(name, ()):
+        function = path.rpartition(":")[2]
+        for name in (None, *self._deferred_functions.get(function, ())):
+            if name is not None:
+                self._declare(name)
+            for found, op in self._lazy.get(function, ()):
                 if found == path:
                     return op
         return None
@@ -131,6 +135,13 @@ class Registry:
                 self._by_function[function] = op
                 return op
         return None
+
+
+def called(function: Any) -> str:
+    """The name of a function, or of a ufunc's method, which is given as a pair."""
+    if isinstance(function, tuple):
+        return ".".join(getattr(each, "__name__", str(each)) for each in function)
+    return getattr(function, "__name__", "")
 
 
 def load(path: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,13 +17,18 @@ from numbagraph.forking import new_lock
 from numbagraph.intrinsics.batches import Extents
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import imported, load, registry
 from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import ArrayType, Extent, Op, Source, Unsupported, Value
 from numbagraph.ops.control.common import batch_size, element_type, stand_ins
-from numbagraph.ops.control.scan import over_elements
 from numbagraph.transforms.batching import spread
 from numbagraph.transforms.interpret import describe, note_callback
+
+if TYPE_CHECKING:
+    from numbagraph.ops.control import scan
+else:
+    scan = Later("numbagraph.ops.control.scan")
 
 CALLBACKS = "numbagraph.callbacks."
 """The prefix of external symbols that call users' functions."""
@@ -222,7 +227,7 @@ class Callback:
             points = stand_ins(map(element_type, inputs, batched), "point")
             numbers = range(len(self.call.outputs))
             own = [op.bind(*points, symbol=symbol, result=number) for number in numbers]
-            return over_elements(inputs, batched, points, own)[result]
+            return scan.over_elements(inputs, batched, points, own)[result]
         operands = [
             each if flag else self._with_batch(each, size)
             for each, flag in zip(inputs[:count], batched[:count], strict=True)

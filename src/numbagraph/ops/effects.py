@@ -7,8 +7,9 @@ are: loops carry the number, branches pass it on, and the last one is a hidden r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import close
 from numbagraph.ir.shapes import as_value
@@ -16,8 +17,12 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Op, Value, constant
 from numbagraph.ops.callback import Call, Callback, Kind, callback_of
 from numbagraph.ops.control.common import batch_size, element_type, stand_ins
-from numbagraph.ops.control.scan import Loop
 from numbagraph.transforms.interpret import effects
+
+if TYPE_CHECKING:
+    from numbagraph.ops.control import scan
+else:
+    scan = Later("numbagraph.ops.control.scan")
 
 ORDER = ArrayType(INT64)
 
@@ -67,4 +72,4 @@ class Effect(Callback):
         closed = close([number, *(point for point, _ in (*xs, *shared))], [after], name="element")
         values = (order, *(value for _, value in (*xs, *shared)), *closed.captures)
         length = as_value(batch_size(operands, batched[1:]))
-        return Loop(length, values, closed.region, 1, len(xs), reverse=False).result(0)
+        return scan.Loop(length, values, closed.region, 1, len(xs), reverse=False).result(0)
