@@ -1,40 +1,35 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
-import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
-from numbagraph import errors, fft, linalg, numpy, ops, special
-from numbagraph.frontend.associative import associative_scan
-from numbagraph.frontend.branches import checkpoint, cond, switch
-from numbagraph.frontend.callbacks import pure_callback
-from numbagraph.frontend.checks import CheckError, check
-from numbagraph.frontend.differentiation import (
-    custom_vjp,
-    grad,
-    jvp,
-    stop_gradient,
-    value_and_grad,
-    vjp,
-)
-from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
-from numbagraph.frontend.jax_functions import from_jax, to_jax
-from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
-from numbagraph.frontend.mapping import vectorize, vmap
-from numbagraph.frontend.nans import debug_nans
-from numbagraph.frontend.prints import debug_print
-from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
-from numbagraph.gufunc import GUFunc, gufunc
-from numbagraph.jit import GraphFunction, graph_jit
-from numbagraph.ops.linalg.errors import on_linalg_error
-from numbagraph.runtime.arguments import Abstract
-from numbagraph.runtime.cache import cache_clear
-from numbagraph.runtime.memory import release_memory
-from numbagraph.runtime.threads import threads
-from numbagraph.shapes import ShapeError
-from numbagraph.tracing import TraceError
-from numbagraph.version import __version__
+from numbagraph.runtime.collection import collector_at_rest
+
+with collector_at_rest:  # modules are there to stay
+    import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
+    from numbagraph import errors, fft, linalg, numpy, ops, special
+    from numbagraph.frontend.checks import CheckError, check
+    from numbagraph.frontend.differentiation import (
+        custom_vjp,
+        grad,
+        jvp,
+        stop_gradient,
+        value_and_grad,
+        vjp,
+    )
+    from numbagraph.frontend.mapping import vectorize, vmap
+    from numbagraph.frontend.nans import debug_nans
+    from numbagraph.frontend.shared import SharedContext, SharedVariable, shared
+    from numbagraph.gufunc import GUFunc, gufunc
+    from numbagraph.jit import GraphFunction, graph_jit
+    from numbagraph.ops.linalg.errors import on_linalg_error
+    from numbagraph.runtime.arguments import Abstract
+    from numbagraph.runtime.cache import cache_clear
+    from numbagraph.runtime.memory import release_memory
+    from numbagraph.runtime.threads import threads
+    from numbagraph.shapes import ShapeError
+    from numbagraph.tracing import TraceError
+    from numbagraph.version import __version__
 
 __all__ = [
     "Abstract",
@@ -91,10 +86,26 @@ __all__ = [
 _LATER = ("jax_bridge", "pymc_bridge", "random", "testing")
 """Modules that are imported when they are used, since some import other libraries."""
 
-_FUNCTIONS_LATER = {"profile": "numbagraph.frontend.profiling"}
-"""Functions that few programs call, with their modules, which are imported when these are asked for."""
+_FUNCTIONS_LATER = {
+    "associative": "associative_scan",
+    "branches": "checkpoint cond switch",
+    "callbacks": "pure_callback",
+    "jacobians": "hessian jacfwd jacrev",
+    "jax_functions": "from_jax to_jax",
+    "loops": "fori_loop map scan while_loop",
+    "prints": "debug_print",
+    "profiling": "profile",
+}
+"""Functions that many programs do not call, by their modules, which are imported when these are asked for."""
 
 if TYPE_CHECKING:
+    from numbagraph.frontend.associative import associative_scan
+    from numbagraph.frontend.branches import checkpoint, cond, switch
+    from numbagraph.frontend.callbacks import pure_callback
+    from numbagraph.frontend.jacobians import hessian, jacfwd, jacrev
+    from numbagraph.frontend.jax_functions import from_jax, to_jax
+    from numbagraph.frontend.loops import fori_loop, map, scan, while_loop  # noqa: A004  JAX's name
+    from numbagraph.frontend.prints import debug_print
     from numbagraph.frontend.profiling import profile
 
 
@@ -109,8 +120,12 @@ else:  # to a checker it would say that there is every name
     def __getattr__(name: str) -> Any:
         if name in _LATER:
             return importlib.import_module(f"{__name__}.{name}")
-        if name in _FUNCTIONS_LATER:
-            return getattr(importlib.import_module(_FUNCTIONS_LATER[name]), name)
+        for module, names in _FUNCTIONS_LATER.items():
+            if name in names.split():
+                found = getattr(importlib.import_module(f"{__name__}.frontend.{module}"), name)
+                return globals().setdefault(name, found)
+        import difflib  # noqa: PLC0415  for typing errors alone
+
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
         advice = f": did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -166,5 +165,7 @@ class Namespace:
     def _advice(self, name: str) -> str:
         if name.startswith("_"):
             return ""
+        import difflib  # noqa: PLC0415  for typing errors alone
+
         near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.75)
         return f": did you mean {near[0]!r}?" if near else f"; dir({self.module}) lists those that there are"

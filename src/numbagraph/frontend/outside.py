@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import sysconfig
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -30,16 +29,25 @@ _ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), Tracer, n
 _CALLED = (FunctionType, MethodType, functools.partial, staticmethod, classmethod)
 _CONTAINERS = (dict, list, set, deque, tuple, frozenset)
 _BY_TEXT = frozenset(("globals", "eval", "exec", "__globals__"))
-_FOLDERS = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 @functools.lru_cache(maxsize=4096)
 def is_library(module: str) -> bool:
     """Whether a module is part of Python, or installed."""
-    if module.partition(".")[0] in sys.stdlib_module_names:
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names:
         return module != "__main__"
+    if package == "numpy":
+        return True
     file = getattr(sys.modules.get(module), "__file__", None)
-    return file is not None and file.startswith(_FOLDERS)
+    return file is not None and file.startswith(_folders())
+
+
+@functools.cache
+def _folders() -> tuple[str, ...]:
+    import sysconfig  # noqa: PLC0415  functions that call NumPy alone need no paths
+
+    return tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def is_numbagraph(kind: type) -> bool:

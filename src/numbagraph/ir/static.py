@@ -6,11 +6,12 @@ import dataclasses
 import struct
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import optree
+
+from numbagraph.ir.op import imported
 
 _PLAIN = frozenset({str, bytes, int, bool, type(None)})
 """Types of which equal values are the same."""
@@ -26,6 +27,9 @@ def typed(value: Hashable) -> Hashable:
     take_apart = next((_PARTS[base] for base in kind.__mro__ if base in _PARTS), None)
     if take_apart is not None:
         return kind, take_apart(value)
+    decimal = imported("decimal")
+    if decimal is not None and isinstance(value, decimal.Decimal):
+        return kind, decimal.Decimal.as_tuple(value)
     if "__dataclass_params__" in vars(kind) and kind.__dataclass_params__.eq:  # type: ignore[attr-defined]
         compared = [each.name for each in dataclasses.fields(kind) if each.compare]  # type: ignore[arg-type]
         return kind, tuple([typed(getattr(value, name)) for name in compared])
@@ -39,7 +43,6 @@ _PARTS: dict[type, Callable[[Any], Hashable]] = {
     tuple: lambda value: tuple(map(typed, value)),
     frozenset: lambda value: frozenset(map(typed, value)),
     range: lambda value: (value.start, value.stop, value.step),
-    Decimal: lambda value: value.as_tuple(),
 }
 """For types of which equal values may differ: what is equal for values that do not. They may be of a subclass."""
 

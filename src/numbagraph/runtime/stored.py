@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 
 from numbagraph.emit.call import EXTERNAL
@@ -36,14 +35,14 @@ def load(cache: DiskCache | None, key: str, compile: Callable[[], bytes], link: 
 
 def with_names(names: Iterable[str], code: bytes) -> bytes:
     """Object code behind the names of the external symbols that it needs."""
-    return json.dumps(list(names)).encode() + b"\n" + code
+    return "\0".join(names).encode() + b"\n" + code
 
 
 def linked(content: bytes, functions: Iterable[str] = ()) -> Library:
     """What `with_names` gave, loaded, if it has these functions."""
     header, _, code = content.partition(b"\n")
-    names = json.loads(header)
-    if not isinstance(names, list) or not all(isinstance(name, str) and name.startswith(EXTERNAL) for name in names):
+    names = header.decode().split("\0") if header else []
+    if not all(name.startswith(EXTERNAL) for name in names):
         raise LinkError(f"what object code names as its external symbols are none: {header[:80]!r}")
     return checked(Library(code, external_symbols(names)), functions)
 
