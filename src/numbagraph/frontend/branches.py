@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import optree
@@ -169,7 +169,9 @@ def traced_branches(index: Value, functions: Sequence[Function], operands: Seque
     arguments = optree.tree_unflatten(spec, values)
     names = [described("the branch", each) for each in functions]
     bodies = [trace_region(each, arguments, name, values) for each, name in zip(functions, names, strict=True)]
-    outputs = alike(bodies, names)
+    fits = alike(bodies, names)
+    bodies = [each.giving(lambda each=each: fitted(each.outputs, fits)) for each in bodies]
+    outputs = [[*each.outputs] for each in bodies]
     is_checked = any(body.is_checked for body in bodies)
     if is_checked:
         outputs = [[*values, TRUE] for values in outputs]
@@ -185,10 +187,18 @@ def traced_branches(index: Value, functions: Sequence[Function], operands: Seque
     return optree.tree_unflatten(bodies[0].spec, [Tracer(each) for each in results])
 
 
-def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[list[Value]]:
-    """The outputs of branches in common types: numbers of Python take the dtype of what the others give."""
+Fit: TypeAlias = Callable[[Value], Value]
+"""Converts an output of a branch to a type that all branches have in common."""
+
+
+def fitted(outputs: Sequence[Value], fits: Sequence[Fit]) -> list[Value]:
+    return [fit(value) for fit, value in zip(fits, outputs, strict=True)]
+
+
+def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[Fit]:
+    """What gives the outputs of branches common types: numbers of Python take the dtype of what the others give."""
     first, title = bodies[0], names[0]
-    columns = []
+    fits = []
     for body, name in zip(bodies, names, strict=True):
         if body.spec != first.spec:
             raise TraceError(f"{name} gives {body.spec}, and {title} gives {first.spec}\n  at {user_source()}")
@@ -199,20 +209,20 @@ def alike(bodies: Sequence[Body], names: Sequence[str]) -> list[list[Value]]:
                 raise TraceError(text)
             for extent, expected in zip(value.shape, values[0].shape, strict=True):
                 shapes.require_same(extent, expected, text)
-        columns.append(in_common_type(values, names))
-    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in bodies]
+        fits.append(to_common_type(values, names))
+    return fits
 
 
-def in_common_type(values: Sequence[Value], names: Sequence[str]) -> list[Value]:
+def to_common_type(values: Sequence[Value], names: Sequence[str]) -> Fit:
     strong = {value.dtype: name for value, name in zip(values, names, strict=True) if not value.type.weak}
     if len(strong) > 1:
         both = ", and ".join(f"{name} gives {dtype}" for dtype, name in strong.items())
         raise TraceError(f"{both}: convert one of them\n  at {user_source()}")
     if not strong:
         dtype = np.result_type(*(value.dtype for value in values))
-        return [weak_convert(value, dtype) for value in values]
-    (dtype,) = strong
-    fitting = np.result_type(dtype, *(WEAK_TYPES[value.dtype](0) for value in values if value.type.weak))
-    if fitting != dtype:
-        raise TraceError(f"one branch gives {dtype}, another a number of Python that is none\n  at {user_source()}")
-    return [convert(value, dtype) for value in values]
+        return lambda value: weak_convert(value, dtype)
+    (common,) = strong
+    fitting = np.result_type(common, *(WEAK_TYPES[value.dtype](0) for value in values if value.type.weak))
+    if fitting != common:
+        raise TraceError(f"one branch gives {common}, another a number of Python that is none\n  at {user_source()}")
+    return lambda value: convert(value, common)

@@ -239,7 +239,7 @@ def traced_scan(
     parameters, body = settled(step, carry, sequences, what)
     count = len(carry.values)
     stacked = [strong(each) for each in body.outputs[count:]]
-    body = replace(body, outputs=(*carry.fitted(body.outputs[:count]), *stacked))
+    body = body.giving(lambda: (*carry.fitted(body.outputs[:count]), *stacked))
     results = loop_results(body, parameters, carry, sequences, how)
     tracers = [Tracer(each) for each in results]
     _, ys = optree.tree_unflatten(body.spec, tracers)
@@ -430,7 +430,8 @@ def traced_while(cond_fun: Function, body_fun: Function, init_val: Any) -> Any:
     tree = optree.tree_unflatten(carry.spec, parameters)
     condition = trace_region(cond_fun, (tree,), described("the condition", cond_fun))
     goes_on = truth(condition.outputs, described("the condition", cond_fun))
-    initial, after = [*carry.values], carry.fitted(body.outputs)
+    body = body.giving(lambda: carry.fitted(body.outputs))
+    initial, after = [*carry.values], [*body.outputs]
     is_checked = body.is_checked or condition.is_checked
     if is_checked:
         initial.append(TRUE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import optree
@@ -15,7 +16,7 @@ from numbagraph.frontend.ordered import without_order
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
-from numbagraph.ir.structs import Struct
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Dim, Extent, Input, Node, Value, constant, current_source, toposort
 from numbagraph.ops.control.common import may_fail
@@ -26,6 +27,19 @@ from numbagraph.runtime.arguments import flatten
 
 TRUE = constant(True, dtype=BOOL)
 """What a region gives whose checks have held, if it is run for them."""
+
+
+@contextmanager
+def guards_inside(found: list[Guard]) -> Iterator[None]:
+    """The guards that arise inside are those of a region, not of the trace."""
+    trace = current_trace()
+    assert trace is not None
+    mark = len(trace.guards.guards)
+    try:
+        yield
+    finally:
+        found += trace.guards.guards[mark:]
+        del trace.guards.guards[mark:]
 
 
 class Body(Struct):
@@ -46,6 +60,13 @@ class Body(Struct):
     def is_used(self, node: Node) -> bool:
         """Whether a value is one of those around the region, and is not computed again."""
         return node in self.used and not is_recomputed(node)
+
+    def giving(self, outputs: Callable[[], Sequence[Value]]) -> Body:
+        """The same with other outputs, made of its values, and with what that requires of them."""
+        guards: list[Guard] = []
+        with guards_inside(guards):
+            made = tuple(outputs())
+        return replace(self, outputs=made, guards=(*self.guards, *guards))
 
 
 LARGEST_RECOMPUTED = 16

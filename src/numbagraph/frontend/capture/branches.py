@@ -249,7 +249,10 @@ class Joined:
             found.append(Tracer(result))
             self.chosen.append((found[0], (no.object, yes.object)))
 
-        self.give([fitted(each, target, shape, name) for each in (no.value, yes.value)], place)
+        fit = lambda value: lambda: fitted(value, target, shape, name)  # noqa: E731
+        no_value, self.no = self.no.also(fit(no.value))
+        yes_value, self.yes = self.yes.also(fit(yes.value))
+        self.give([no_value, yes_value], place)
         return lambda: found[0]
 
     def meet_arrays(self) -> None:

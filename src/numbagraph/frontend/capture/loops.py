@@ -383,7 +383,7 @@ class Capture:
         found: Found = traced.result
         aliases = Aliases(self.names, self.leaf, found, self.carried, self.arrays, traced.journal, length=self.length)
         aliases.require_apart()
-        keys = [key for number in range(len(self.names)) for key in self.keys(number)]
+        keys = sorted(self.carried)
         news = dict(
             zip([id(array) for array, _ in traced.written], [value for _, value in traced.written], strict=True)
         )
@@ -395,15 +395,13 @@ class Capture:
             outputs.append(news.get(key, own[key]))
             initial.append(array.value)
         for number, place in keys:
-            target = self.carried[number, place]
-            end = found.ends[number].leaves[place]
-            assert end.value is not None
             start = value_of(self.leaf(number, place), self.names[number])
-            outputs.append(fitted(end.value, *target, self.names[number]))
-            initial.append(fitted(start, *target, self.names[number]))
+            initial.append(fitted(start, *self.carried[number, place], self.names[number]))
+        fitting, traced = traced.also(lambda: [self.fitting(key, found) for key in keys])
+        outputs += fitting
         if self.counts_steps:
             return self.bound(traced, found, initial, outputs)[:1]
-        grown = {number: each.columns(found.ends[number], self.parameters) for number, each in self.growing.items()}
+        grown, traced = traced.also(lambda: self.appended_columns(found))
         outputs += [each for rows in grown.values() for each in rows]
         results = self.bound(traced, found, initial, outputs)
         stacked = iter(results[len(initial) :])
@@ -423,9 +421,15 @@ class Capture:
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
 
-    def keys(self, number: int) -> list[Key]:
-        places = range(len(self.starts[number].leaves))
-        return [(number, place) for place in places if (number, place) in self.carried]
+    def fitting(self, key: Key, found: Found) -> Value:
+        """A part of a variable after a step, in the type that is carried."""
+        number, place = key
+        end = found.ends[number].leaves[place].value
+        assert end is not None
+        return fitted(end, *self.carried[key], self.names[number])
+
+    def appended_columns(self, found: Found) -> dict[int, list[Value]]:
+        return {number: each.columns(found.ends[number], self.parameters) for number, each in self.growing.items()}
 
     def bound(self, traced: Traced, found: Found, initial: Sequence[Value], outputs: Sequence[Value]) -> list[Value]:
         nothing = flatten(())[1]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from weakref import ref
 
 from numbagraph.frontend.active import Scope, active, current_trace, region
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.ordered import OrderMissing, without_order
+from numbagraph.frontend.regions import guards_inside
 from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Node, Value
+
+Result = TypeVar("Result")
 
 
 class Saved(NamedTuple):
@@ -92,18 +95,12 @@ class Traced(NamedTuple):
     written: list[tuple[Tracer, Value]]
     journal: Journal
 
-
-@contextmanager
-def guards_inside(found: list[Guard]) -> Iterator[None]:
-    """The guards that arise inside are those of a region, not of the trace."""
-    trace = current_trace()
-    assert trace is not None
-    mark = len(trace.guards.guards)
-    try:
-        yield
-    finally:
-        found += trace.guards.guards[mark:]
-        del trace.guards.guards[mark:]
+    def also(self, function: Callable[[], Result]) -> tuple[Result, Traced]:
+        """What a function makes of the region's values, and the region with what that requires of them."""
+        guards: list[Guard] = []
+        with guards_inside(guards):
+            result = function()
+        return result, self._replace(guards=(*self.guards, *guards))
 
 
 @contextmanager
