@@ -187,3 +187,32 @@ def test_what_is_used_later_is_imported_then():
     command = f"import sys, numbagraph; print(*{{*{later}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-W", "error", "-c", command], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == ""
+
+
+LINEAR_ALGEBRA = """
+import sys
+import numpy as np
+from numbagraph import graph_jit
+
+a, b = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([3.0, 4.0])
+functions = [np.linalg.solve, np.dot, lambda a, b: np.linalg.cholesky(a) @ b, lambda a, b: np.linalg.svd(a)[1]]
+found = [graph_jit(each)(a, b) for each in functions]
+assert all(np.allclose(each(a, b), one) for each, one in zip(functions, found, strict=True))
+assert "scipy.linalg" not in sys.modules
+
+import scipy.linalg
+from scipy.linalg import cython_blas
+
+assert np.allclose(scipy.linalg.solve(a, b), found[0])
+assert scipy.linalg.blas.ddot(b, b) == 25
+assert "dgemm" in cython_blas.__pyx_capi__
+assert np.allclose(graph_jit(lambda a, b: np.linalg.solve(a, b) + 1)(a, b), found[0] + 1)
+"""
+
+
+def test_blas_and_lapack_are_found_without_their_package(tmp_path):
+    """`scipy.linalg` takes 0.4 s to import; it is imported afterwards as usual."""
+    environment = {**os.environ, "NUMBAGRAPH_CACHE_DIR": str(tmp_path)}
+    call = [sys.executable, "-W", "error", "-c", LINEAR_ALGEBRA]
+    done = subprocess.run(call, check=False, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from numbagraph.forking import importing
+from numbagraph.intrinsics.extension_modules import extension_module
 
 SCIPY = "numbagraph.scipy."
 """The prefix of external symbols that are functions of `scipy.special.cython_special`, by name and types (`Types`)."""
@@ -51,14 +52,9 @@ def one_by_one(find: Callable[[str], int]) -> Callable[[list[str]], Iterable[int
     return lambda names: map(find, names)
 
 
-def _functions(module: str) -> dict[str, object]:
-    with importing:
-        return import_module(module).__pyx_capi__
-
-
 @cache
 def _address(module: str, name: str) -> int:
-    function = _functions(module)[name]
+    function = extension_module(module).__pyx_capi__[name]
     return _capsule_pointer(function, _capsule_name(function))
 
 
@@ -82,7 +78,9 @@ def special_functions() -> dict[str, dict[Types, int]]:
     """The addresses of SciPy's functions of numbers. Cython numbers the versions of one that is defined for several
     types in an order of its own, so they are known by their types."""
     found: dict[str, dict[Types, int]] = {}
-    for key, capsule in _functions("scipy.special.cython_special").items():
+    with importing:
+        functions = import_module("scipy.special.cython_special").__pyx_capi__
+    for key, capsule in functions.items():
         signature = _capsule_name(capsule)
         types = _types(signature.decode())
         if types is not None:

@@ -7,10 +7,9 @@ things to do, be it other chains of a sampler, the inverse of such a matrix take
 from __future__ import annotations
 
 import ctypes
-from importlib import import_module
 from itertools import product
 
-from numbagraph.forking import importing
+from numbagraph.intrinsics.extension_modules import extension_module
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.fortran import ONE_THREAD
 
@@ -27,8 +26,7 @@ def setting_of_blas() -> dict[str, int]:
 
     A library in which a symbol is looked up stands for those that it needs, too; not on Windows.
     """
-    with importing:
-        library = ctypes.CDLL(import_module("scipy.linalg.cython_blas").__file__)
+    library = ctypes.CDLL(extension_module("scipy.linalg.cython_blas").__file__)
     for prefix, suffix in product(_PREFIXES, _SUFFIXES):
         names = {f"{verb}_threads": f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")}
         if all(hasattr(library, name) for name in names.values()):
