@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from numbagraph.runtime.collection import collector_at_rest
 
-with collector_at_rest:  # modules are there to stay
+with collector_at_rest:  # of modules nothing is garbage
     import numbagraph.op_function  # noqa: F401  offers ops as functions in numbagraph.intrinsics
     from numbagraph import errors, fft, linalg, numpy, ops, special
     from numbagraph.frontend.checks import CheckError, check
@@ -30,6 +30,7 @@ with collector_at_rest:  # modules are there to stay
     from numbagraph.shapes import ShapeError
     from numbagraph.tracing import TraceError
     from numbagraph.version import __version__
+collector_at_rest.keep_for_good()
 
 __all__ = [
     "Abstract",

@@ -196,7 +196,7 @@ class Inspected:
         >>> import numpy as np, numbagraph
         >>> f = numbagraph.graph_jit(lambda x: np.log(np.exp(x)))
         >>> list(f.stages(1.0))
-        ['traced', 'canonicalise', 'stabilise', 'canonicalise 2', 'specialise', 'linear sums']
+        ['traced', 'canonicalise', 'stabilise', 'canonicalise 2', 'specialise']
         """
         result: dict[str, Graph] = {}
         for stage in self._inspect(args, kwargs)[0].stages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -82,6 +82,15 @@ class Registry:
 
     def __contains__(self, name: str) -> bool:
         return name in self._ops or name in self._deferred
+
+    @property
+    def count(self) -> int:
+        """How many are declared by now."""
+        return len(self._ops)
+
+    def is_deferred(self, names: Iterable[str]) -> bool:
+        """Whether one of them is left to a module that has not been imported."""
+        return any(name in self._deferred for name in names)
 
     def names(self) -> list[str]:
         """The names of all, which imports no module."""

@@ -32,10 +32,21 @@ class RewriteError(RuntimeError):
 class Rule:
     """Anything that may replace a node. ``name`` and ``source`` are for people."""
 
-    name: str
     source: Source
-    repeats = False
-    """Whether it is about nodes alone that have one value for several operands."""
+
+    @cached_property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether it is about nodes alone that have one value for several operands."""
+        return False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is about an op whose module nobody has imported, so that no graph has it."""
+        return False
 
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
@@ -72,12 +83,31 @@ class PatternRule(Rule):
         where: Callable[..., bool] | None = None,
         name: str | None = None,
     ) -> None:
-        self.pattern = Template(pattern).trace()
+        self.template = Template(pattern)
         self.replacement = Template(replacement)
         self.where = Template(where) if where is not None else None
-        self.name = name or repr(self.pattern)
+        self.given_name = name
         self.source = source_of(pattern)
-        self.repeats = len(set(self.pattern.operands)) < len(self.pattern.operands)
+
+    @cached_property
+    def pattern(self) -> Application:
+        return self.template.trace()
+
+    @cached_property
+    def name(self) -> str:
+        return self.given_name or repr(self.pattern)
+
+    @cached_property
+    def repeats(self) -> bool:
+        return len(set(self.pattern.operands)) < len(self.pattern.operands)
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        return self.template.symbols()
+
+    @property
+    def waits(self) -> bool:
+        return registry.is_deferred(self.symbols)
 
     @cached_property
     def alternatives(self) -> list[Application]:
@@ -115,11 +145,15 @@ class NodeRule(Rule):
         self.condition = concerns
         self.operand_condition = accepts
         self.operands = operands
-        self.name = function.__name__
         self.source = source_of(function)
 
+    @cached_property
+    def name(self) -> str:
+        return self.function.__name__
+
     def heads(self) -> frozenset[Head]:
-        return frozenset([Constant, *(registry[name] for name in self.operands)])
+        declared = [registry[name] for name in self.operands if not registry.is_deferred([name])]
+        return frozenset([Constant, *declared])
 
     def concerns(self, op: Op) -> bool:
         return self.condition(op)
@@ -189,11 +223,16 @@ class RuleSet:
         self.rules = tuple(rules)
         self.exact = exact
         self._about: dict[Op, About] = {}
+        self._known = 0
+        """How many ops were declared when this was found: rules may have waited for others."""
 
     def candidates(self, node: Node) -> tuple[Rule, ...]:
+        if self._known != registry.count:
+            self._known = registry.count
+            self._about.clear()
         about = self._about.get(node.op)
         if about is None:
-            about = About(tuple(each for each in self.rules if each.concerns(node.op)))
+            about = About(tuple(each for each in self.rules if not each.waits and each.concerns(node.op)))
             if registry.holds(node.op):  # others may hold users' functions, and live as long as someone uses them
                 self._about[node.op] = about
         return about.candidates(node) if about.rules else ()

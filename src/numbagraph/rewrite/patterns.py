@@ -6,6 +6,7 @@ nodes when it is called on values. So both sides of a rule are written in the sa
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from inspect import CO_VARARGS
@@ -222,6 +223,13 @@ class Template:
         if self.rest is not None:
             arguments += bindings[self.rest]
         return self.function(*arguments, **{name: bindings[name] for name in self.keyword})
+
+    def symbols(self) -> frozenset[str]:
+        """The names of ops that the function mentions."""
+        names, scope = self.function.__code__.co_names, self.function.__globals__
+        seen = [*map(scope.get, names), *(cell.cell_contents for cell in self.function.__closure__ or ())]
+        own = [each.name for each in seen if isinstance(each, Symbol)]
+        return frozenset([*own, *names] if any(each is sys.modules[__name__] for each in seen) else own)
 
     def trace(self) -> Application:
         """The pattern that the function writes down."""

@@ -49,6 +49,11 @@ class CollectorAtRest(ContextDecorator):
         if is_due:
             self._collect()
 
+    def keep_for_good(self) -> None:
+        """Do not count what was made until now: modules, which are there to stay."""
+        with self.lock:
+            self.kept = 0
+
     def _keep(self) -> None:
         """Let what was made be among the oldest objects. It would be looked at now, and all others with it."""
         collections = gc.get_stats()[-1]["collections"]
