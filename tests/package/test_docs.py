@@ -12,6 +12,11 @@ from typing import Any
 import pytest
 
 import numbagraph
+import numbagraph.frontend.branches
+import numbagraph.frontend.callbacks
+import numbagraph.frontend.jacobians
+import numbagraph.frontend.loops
+import numbagraph.frontend.prints
 import numbagraph.runtime.threads
 
 ROOT = Path(__file__).parents[2]

@@ -242,9 +242,13 @@ def _warn_of_no_directory(reason: str) -> None:
     warnings.warn(f"{text}; {way}", CacheWarning, stacklevel=2)
 
 
+WITHOUT_CODE = {"__pycache__", "frontend", "inspect", "jax_bridge", "pymc_bridge", "random", "testing"}
+"""Folders of what makes graphs, and of what reads them: a graph is part of the key by its content."""
+
+
 @cache
 def sources() -> str:
-    """The state of numbagraph's own files: in a checkout, the code that they emit changes without a new version."""
+    """The state of the files that make code of a graph: in a checkout, the code changes without a new version."""
     state: list[tuple[str, int, int]] = []
     folders = [os.path.dirname(os.path.dirname(__file__))]
     while folders:
@@ -252,6 +256,6 @@ def sources() -> str:
             if entry.name.endswith(".py"):
                 status = entry.stat()
                 state.append((entry.path, status.st_size, status.st_mtime_ns))
-            elif entry.is_dir() and entry.name != "__pycache__":
+            elif entry.name not in WITHOUT_CODE and entry.is_dir():
                 folders.append(entry.path)
     return repr(sorted(state))

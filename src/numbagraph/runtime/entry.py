@@ -169,9 +169,11 @@ _CONSTANTS = {
 
 def _expand(source: str) -> str:
     """The entry's LLVM IR for this build of Python."""
-    text = re.sub(r";.*", "", source)
-    text = re.sub(r"(%\w+) = field (\w+)\.(\w+) of (%\w+)", _expand_field, text)
-    return expand(text, _CONSTANTS)
+    field = re.compile(r"(%\w+) = field (\w+)\.(\w+) of (%\w+)")
+    lines = [line.partition(";")[0] for line in source.splitlines()]
+    return expand(
+        "\n".join(field.sub(_expand_field, each) if " field " in each else each for each in lines), _CONSTANTS
+    )
 
 
 def _cache_key(source: str) -> str:
