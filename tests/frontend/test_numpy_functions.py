@@ -242,6 +242,18 @@ def test_modules_of_composed_functions_are_imported_when_one_is_called():
     assert result.stdout.strip() == "[]"
 
 
+def test_functions_of_linear_algebra_import_no_other_library():
+    lines = [
+        "import sys, numpy as np, numbagraph as ng",
+        "before = {*sys.modules}",
+        "solve = ng.graph_jit(lambda a, b: ng.linalg.solve_triangular(a, b, lower=True), cache=False)",
+        "solve(np.tril(np.ones((3, 3))), np.ones(3))",
+        "print('scipy.linalg' in {*sys.modules} - before)",
+    ]
+    result = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_histogram_of_elements_beside_the_edges(dtype):
     """A division says which bin it is, and may be one off."""

@@ -27,11 +27,11 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return (numpy_function(self.op) or self.op.reference)(*args, **kwargs)
-        if len(args) > 1 and isinstance(ufunc := numpy_function(self.op), np.ufunc) and len(args) > ufunc.nin:
+        if len(args) > 1 and isinstance(ufunc := as_ufunc(self.op), np.ufunc) and len(args) > ufunc.nin:
             args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
-        function = original(self.op)
-        if function in COMPOSED:
-            return load(f"numbagraph.frontend.{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
+        for function in self.op.implements:
+            if not isinstance(function, (str, tuple)) and function in COMPOSED:
+                return load(f"numbagraph.frontend.{COMPOSED[function]}:{function.__name__}")(*args, **kwargs)
         return apply(self.op, *args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -58,6 +58,12 @@ class Function:
         """What numbagraph has of the function, and NumPy's or SciPy's own documentation of it."""
         function = original(self.op)
         return f"{described(self.op)}\n\n{'' if function is None else inspect.getdoc(function)}".strip()
+
+
+def as_ufunc(op: Op) -> Any:
+    """NumPy's or SciPy's function, where it may be a ufunc: other modules of SciPy take their time to import."""
+    path = next(iter(op.implements), None)
+    return None if isinstance(path, str) and not path.startswith("scipy.special:") else numpy_function(op)
 
 
 def original(op: Op) -> Any:

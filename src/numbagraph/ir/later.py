@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
 from numbagraph.forking import importing
@@ -16,10 +17,11 @@ class Later:
     """
 
     def __init__(self, path: str) -> None:
-        self.__path = path
+        self._path = path
+        self._module: ModuleType | None = None
 
     def __getattr__(self, name: str) -> Any:
-        with importing:
-            value = getattr(importlib.import_module(self.__path), name)
-        self.__dict__[name] = value
-        return value
+        if self._module is None:
+            with importing:
+                self._module = importlib.import_module(self._path)
+        return getattr(self._module, name)
