@@ -12,7 +12,7 @@ import numpy as np
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import apply
-from numbagraph.ir.op import load, numpy_function, registry
+from numbagraph.ir.op import load, numpy_function, registry, ufunc_of
 from numbagraph.ir.values import Op, Unsupported
 
 
@@ -27,7 +27,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current_trace() is None:
             return (numpy_function(self.op) or self.op.reference)(*args, **kwargs)
-        if len(args) > 1 and isinstance(ufunc := as_ufunc(self.op), np.ufunc) and len(args) > ufunc.nin:
+        if len(args) > 1 and (ufunc := ufunc_of(self.op)) is not None and len(args) > ufunc.nin:
             args, kwargs = args[: ufunc.nin], {"out": args[ufunc.nin :], **kwargs}
         for function in self.op.implements:
             if not isinstance(function, (str, tuple)) and function in COMPOSED:
@@ -58,12 +58,6 @@ class Function:
         """What numbagraph has of the function, and NumPy's or SciPy's own documentation of it."""
         function = original(self.op)
         return f"{described(self.op)}\n\n{'' if function is None else inspect.getdoc(function)}".strip()
-
-
-def as_ufunc(op: Op) -> Any:
-    """NumPy's or SciPy's function, where it may be a ufunc: other modules of SciPy take their time to import."""
-    path = next(iter(op.implements), None)
-    return None if isinstance(path, str) and not path.startswith("scipy.special:") else numpy_function(op)
 
 
 def original(op: Op) -> Any:

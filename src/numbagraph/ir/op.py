@@ -176,9 +176,19 @@ def numpy_function(op: Op) -> Callable[..., Any] | None:
     return load(first) if isinstance(first, str) else first
 
 
+def ufunc_of(op: Op) -> np.ufunc | None:
+    """NumPy's or SciPy's ufunc that an op stands for. Of SciPy's modules, which take their time to import, `special`
+    alone has some."""
+    path = next(iter(op.implements), None)
+    if isinstance(path, str) and not path.startswith("scipy.special:"):
+        return None
+    function = numpy_function(op)
+    return function if isinstance(function, np.ufunc) else None
+
+
 def is_elementwise(function: Any) -> bool:
     """Whether NumPy or SciPy broadcast the operands to the array that the result is written into."""
-    function = numpy_function(function) if isinstance(function, Op) else function
+    function = ufunc_of(function) if isinstance(function, Op) else function
     return isinstance(function, np.ufunc) and function.signature is None
 
 
