@@ -1,6 +1,8 @@
 """Derivatives up to third order where a formula for the first one is 0 / 0, and beside these places."""
 
 import math
+from itertools import combinations_with_replacement
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -41,6 +43,40 @@ def test_derivatives_by_two_operands_where_the_formula_has_no_value(integral):
             with mpmath.workdps(50):
                 wanted = [float(mpmath.re(mpmath.diff(reference, (x, y), each))) for each in BY]
             np.testing.assert_allclose(found(x, y), wanted, rtol=1e-8, atol=1e-12)
+
+
+CARLSON = {
+    "elliprd": (scipy.special.elliprd, mpmath.elliprd),
+    "elliprf": (scipy.special.elliprf, mpmath.elliprf),
+    "elliprg": (scipy.special.elliprg, mpmath.elliprg),
+}
+OPERANDS = [(1.0, 1.0, 1.0), (1, 1, 2), (1, 1 + 1e-9, 1 - 1e-5), (1.2, 1e4, 1)]
+BY_THREE = [path for order in (1, 2, 3) for path in combinations_with_replacement(range(3), order)]
+
+
+@pytest.mark.parametrize("integral", CARLSON)
+def test_derivatives_of_symmetric_integrals_where_operands_are_equal(integral):
+    function, reference = CARLSON[integral]
+    derivatives: dict[tuple[int, ...], Any] = {(): function}
+    for path in BY_THREE:
+        derivatives[path] = grad(derivatives[path[:-1]], argnums=path[-1])
+    found = GraphFunction(lambda x, y, z: [derivatives[path](x, y, z) for path in BY_THREE], backend="numpy")
+    for point in OPERANDS:
+        orders = [tuple(map(path.count, range(3))) for path in BY_THREE]
+        with mpmath.workdps(60):
+            step = mpmath.mpf(10) ** -15 * min(point)
+            wanted = [float(mpmath.re(mpmath.diff(reference, point, each, h=step))) for each in orders]
+        np.testing.assert_allclose(found(*map(float, point)), wanted, rtol=1e-11)
+
+
+def test_derivatives_of_symmetric_integrals_beside_an_operand_that_is_zero():
+    """In closed form, by complete integrals: R_F(0, y, y) = pi / (2 sqrt(y)), R_D(0, y, y) = 3 pi / (4 y sqrt(y))."""
+    integrals, y = (scipy.special.elliprf, scipy.special.elliprd), 1.7
+    slopes = [grad(lambda y, each=each: each(0.0, y, y)) for each in integrals]
+    found = GraphFunction(lambda y: (slopes[0](y), slopes[1](y), grad(slopes[0])(y)))(y)
+    np.testing.assert_allclose(found, np.pi * np.array([-0.25, -1.125 / y, 0.375 / y]) / y**1.5, rtol=1e-13)
+    slopes = GraphFunction(grad(scipy.special.elliprg, argnums=(0, 1, 2)))(0.0, 1.0, 1.0)
+    np.testing.assert_allclose(slopes, [np.pi / 8, np.pi / 16, np.pi / 16], rtol=1e-14)
 
 
 def test_principal_values_and_edges_of_elliprc():

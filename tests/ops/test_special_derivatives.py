@@ -17,9 +17,10 @@ from numbagraph.special import logsumexp
 from numbagraph.testing.special_points import check_special_points, has_points
 
 ELEMENTWISE = [op.name for op in registry if op.kind == "elementwise" and has_points(op)]
+OF_SCIPY = ["rgamma", "binom", "poch", "special.cbrt", "exprel"]
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("name", [*ELEMENTWISE, *OF_SCIPY])
 def test_derivatives_at_special_points(name):
     assert check_special_points(registry[name])
 
@@ -36,7 +37,7 @@ def test_every_elementwise_op_is_checked():
     assert differentiable - {*ELEMENTWISE} == UNKNOWN_TO_MPMATH
 
 
-@pytest.mark.parametrize("name", ["logaddexp", "power", "rel_entr", "j1", "log_ndtr", "arcsin"])
+@pytest.mark.parametrize("name", ["logaddexp", "power", "rel_entr", "j1", "log_ndtr", "arcsin", "rgamma", "poch"])
 def test_native_derivatives_at_special_points(name):
     """Rules rewrite what is differentiated before it is compiled."""
     assert check_special_points(registry[name], order=2, backend="numba")
@@ -45,6 +46,17 @@ def test_native_derivatives_at_special_points(name):
 @pytest.mark.parametrize("name", ["logaddexp", "power", "xlogy", "i1", "log_ndtr", "gammainc"])
 def test_derivatives_at_special_points_in_float32(name):
     assert check_special_points(registry[name], order=2, dtype=np.float32, tolerance=1e-4)
+
+
+def test_powm1_is_differentiated_as_a_power():
+    x, y = np.array([(x, y) for x in (0.0, 0.5, 2.0) for y in (0.0, 0.5, 1.0, 2.0, -1.0)]).T
+
+    def slopes(function):
+        first = [grad(lambda x, y: function(x, y).sum(), argnums=by) for by in (0, 1)]
+        second = [grad(lambda x, y, each=each: each(x, y).sum(), argnums=by) for each in first for by in (0, 1)]
+        return graph_jit(lambda x, y: [each(x, y) for each in (*first, *second)])(x, y)
+
+    np.testing.assert_allclose(slopes(scipy.special.powm1), slopes(np.power), rtol=1e-14)
 
 
 @pytest.mark.parametrize("first", [0, 1])

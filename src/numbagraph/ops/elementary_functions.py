@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 
+from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import power, sqrt
+from numbagraph.ops.arithmetic import power, power_vjp, remainder, sqrt
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import log, log1p
 from numbagraph.ops.hypergeometric import hyp1f1
-from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
-from numbagraph.ops.rounding import floor
+from numbagraph.ops.rounding import floor, rint
 from numbagraph.ops.selection import where
-from numbagraph.ops.special import digamma, gamma, xlogy
+from numbagraph.ops.special import digamma, gamma
 from numbagraph.ops.trigonometric import cos, sin
 
 NUMBERS = (-3.0, 3.0)
@@ -42,8 +42,8 @@ cosm1 = kernel("cosm1", [NUMBERS], lambda y, x: -sin(x))
 powm1 = kernel(
     "powm1",
     [POSITIVE, NUMBERS],
-    lambda p, x, y: y * power(x, y - 1),
-    lambda p, x, y: xlogy(p + 1, x),
+    lambda p, x, y: power_vjp(as_value(1.0), power(x, y), x, y)[0],
+    lambda p, x, y: power_vjp(as_value(1.0), power(x, y), x, y)[1],
 )
 rounded = kernel("special.round", [(-9.0, 9.0)], None)
 sindg = kernel("sindg", [(-200.0, 200.0)], lambda y, x: cosdg(x) * DEGREE)
@@ -104,12 +104,19 @@ pseudo_huber = kernel(
 # ---- gammas ----
 
 
+def is_pole(x: Value) -> Value:
+    """Whether gamma has a pole there: the zeros of its reciprocal."""
+    return (x <= 0) & equal(x, floor(x))
+
+
 def rgamma_slope(y: Value, x: Value) -> Value:
-    """[5.2.2], and where gamma has poles, the reciprocal of its residue. [5.2.1]"""
-    pole = (x <= 0) & equal(x, floor(x))
-    at_pole = cos(math.pi * x) * gamma(where(pole, 1.0 - x, 1.0))
-    slope = -y * digamma(x)
-    return differentiated_as(where(pole, at_pole, -y * digamma(where(pole, 1.0, x))), slope)
+    """[5.2.2], and on the left its reflection, which has no poles. [5.5.3]"""
+    left = x < 0.5
+    reflected = where(left, 1 - x, 1.0)
+    turns = where(left, x - rint(x), 0.0)
+    sign = 1 - 2 * remainder(where(left, rint(x), 0.0), 2)
+    slope = cos(math.pi * turns) - digamma(reflected) * sin(math.pi * turns) / math.pi
+    return where(left, sign * gamma(reflected) * slope, -y * digamma(where(left, 1.0, x)))
 
 
 rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
@@ -127,20 +134,53 @@ betaln = kernel(
     lambda y, a, b: digamma(a) - digamma(a + b),
     lambda y, a, b: digamma(b) - digamma(a + b),
 )
-binom = kernel(
-    "binom",
-    [(3.2, 6.0), (0.2, 2.0)],
-    lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
-    lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)),
-)
-"""[1.2.6]"""
+
+
+def poch_slopes(y: Value, z: Value, m: Value) -> tuple[Value, Value]:
+    """[5.2.5]. Where gamma has a pole at the first operand, the reciprocal of that is a factor, which is 0; where it
+    has one at the sum, too, both are reflected, and there is no slope by the other operand."""
+    pole, both = is_pole(z), is_pole(z) & is_pole(z + m)
+    single = pole & ~both
+    at, total = where(single, z, 1.0), where(single, z + m, 1.0)
+    numerator, zero = gamma(total), rgamma(at)
+    by_total = where(single, zero * numerator * digamma(total), y * digamma(where(pole, 1.0, z + m)))
+    at_single = numerator * rgamma_slope(zero, at)
+    mirrored = digamma(where(both, 1 - z - m, 1.0)) - digamma(where(both, 1 - z, 1.0))
+    first = where(both, y * mirrored, by_total + where(single, at_single, -y * digamma(where(pole, 1.0, z))))
+    return first, where(both, where(both, y, 1.0) * math.nan, by_total)
+
+
 poch = kernel(
     "poch",
     [POSITIVE, POSITIVE],
-    lambda y, z, m: y * (digamma(z + m) - digamma(z)),
-    lambda y, z, m: y * digamma(z + m),
+    lambda y, z, m: poch_slopes(y, z, m)[0],
+    lambda y, z, m: poch_slopes(y, z, m)[1],
 )
-"""[5.2.5]"""
+
+
+def binom_slopes(y: Value, n: Value, k: Value) -> tuple[Value, Value]:
+    """[1.2.6]. Where gamma has a pole in the denominator, the reciprocal of that is a factor, which is 0."""
+    first, second = k + 1, n - k + 1
+    at_first, at_second = is_pole(first), is_pole(second)
+    pole = at_first | at_second
+    at, other = where(pole, where(at_first, first, second), 1.0), where(at_first, second, where(at_second, first, 1.0))
+    rest, zero = poch(other, at - 1), rgamma(at)
+    by_other, by_rest = poch_slopes(rest, other, at - 1)
+    by_at = rest * rgamma_slope(zero, at) + zero * by_rest
+    by_other = zero * by_other
+    away = where(pole, 1.0, first), where(pole, 1.0, second)
+    by_first = where(pole, where(at_first, by_at, by_other), -y * digamma(away[0]))
+    by_second = where(pole, where(at_first, by_other, by_at), -y * digamma(away[1]))
+    by_sum = where(pole, 0.0, y * digamma(where(pole, 1.0, n + 1)))
+    return by_sum + by_second, by_first - by_second
+
+
+binom = kernel(
+    "binom",
+    [(3.2, 6.0), (0.2, 2.0)],
+    lambda y, n, k: binom_slopes(y, n, k)[0],
+    lambda y, n, k: binom_slopes(y, n, k)[1],
+)
 zetac = kernel("zetac", [(1.5, 5.0)])
 wrightomega = kernel("wrightomega", [NUMBERS], lambda y, x: y / (1 + y))
 """[4.13.16]"""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.floating import copysign
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import kernel, kernels
 from numbagraph.ops.removable import NEAR, near_zero, power_series
 from numbagraph.ops.selection import where
@@ -98,6 +100,9 @@ ellipj = kernels(
 
 # ---- Carlson's symmetric integrals ----
 
+DUPLICATIONS = 5
+"""Each brings operands nearer to each other by a factor of 4, and what is left of a series of five terms by 4**8."""
+
 
 def elliprc_slope(a: Value, b: Value, difference: Value, factor: Value | float) -> Value:
     """By the first operand, times a factor, which ``difference`` has, too: between the integral and its value at equal
@@ -128,25 +133,58 @@ elliprf = kernel(
 """[19.18.4]"""
 
 
+def slope_of_near(a: Value, b: Value, c: Value) -> Value:
+    """The difference of `elliprd` with the first and the last operand exchanged, per their difference, where that is
+    small: by duplication [19.26.20], whose terms are divided by it, and a series for the rest [19.19.7]."""
+    total: Value | float = 0.0
+    for step in range(DUPLICATIONS):
+        roots = sqrt(a), sqrt(b), sqrt(c)
+        shift = roots[0] * roots[1] + roots[0] * roots[2] + roots[1] * roots[2]
+        product = roots[0] * roots[2]
+        above = a + product + c + shift
+        total = total - 3 / 16**step * above / ((roots[0] + roots[2]) * product * (a + shift) * (c + shift))
+        a, b, c = 0.25 * (a + shift), 0.25 * (b + shift), 0.25 * (c + shift)
+    mean = (3 * a + b + 3 * c) / 7
+    apart = [1 - each / mean for each in (a, b, c)]
+    sums: list[Any] = [0.0, 0.0]
+    for order in range(2, 6):
+        sums.append(1.5 * apart[0] ** order + 0.5 * apart[1] ** order + 1.5 * apart[2] ** order)
+    terms = sums[2] / 2, sums[3] / 3, sums[4] / 4 + sums[2] * sums[2] / 8, sums[5] / 5 + sums[2] * sums[3] / 6
+    series = 1 + sum(5 / (5 + 2 * order) * each for order, each in enumerate(terms, 2))
+    return total - 0.6 / 16**DUPLICATIONS * series / (mean * mean * sqrt(mean))
+
+
 def elliprd_slope(y: Value, a: Value, b: Value, c: Value) -> Value:
     """By the first operand. [19.18.14]"""
-    return (elliprd(b, c, a) - y) / (2 * (a - c))
+    is_near = less(absolute(a - c), 0.25 * c)
+    near = slope_of_near(*(where(is_near, each, 1.0) for each in (a, b, c)))
+    return 0.5 * where(is_near, near, (elliprd(b, c, a) - y) / where(is_near, 1.0, a - c))
+
+
+def share(slope: Value, a: Value) -> Value:
+    """An operand times a slope by it, which grows like the reciprocal of its root."""
+    return differentiated_as(where(equal(a, 0), 0.0, a * where(equal(a, 0), 1.0, slope)), a * slope)
+
+
+def elliprd_slope_by_last(y: Value, a: Value, b: Value, c: Value) -> Value:
+    """By homogeneity. [19.18.11]"""
+    first, second = share(elliprd_slope(y, a, b, c), a), share(elliprd_slope(y, b, a, c), b)
+    return -(1.5 * y + first + second) / c
 
 
 elliprd = kernel(
     "elliprd",
-    [(0.3, 1.0), (1.2, 2.0), (2.2, 3.0)],
+    [POSITIVE, POSITIVE, POSITIVE],
     lambda y, a, b, c: elliprd_slope(y, a, b, c),
     lambda y, a, b, c: elliprd_slope(y, b, a, c),
-    lambda y, a, b, c: -(1.5 * y + a * elliprd_slope(y, a, b, c) + b * elliprd_slope(y, b, a, c)) / c,
+    elliprd_slope_by_last,
 )
-"""The last is by homogeneity. [19.18.11]"""
 elliprg = kernel(
     "elliprg",
-    [(0.3, 1.0), (1.2, 2.0), (2.2, 3.0)],
-    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - a * elliprd(b, c, a) / 3),
-    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - b * elliprd(a, c, b) / 3),
-    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - c * elliprd(a, b, c) / 3),
+    [POSITIVE, POSITIVE, POSITIVE],
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(b, c, a), a) / 3),
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, c, b), b) / 3),
+    lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, b, c), c) / 3),
 )
 elliprj = kernel("elliprj", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
 

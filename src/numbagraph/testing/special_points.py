@@ -81,6 +81,11 @@ EXACT: dict[str, Callable[..., Any]] = {
     "loggamma": lambda x: mpmath.loggamma(x),
     "gamma": mpmath.gamma,
     "digamma": lambda x: mpmath.digamma(x),
+    "rgamma": mpmath.rgamma,
+    "binom": mpmath.binomial,
+    "poch": mpmath.rf,
+    "special.cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "exprel": lambda x: mpmath.expm1(x) / x,
     "xlogy": lambda x, y: x * mpmath.log(y),
     "xlog1py": lambda x, y: x * mpmath.log(1 + y),
     "entr": lambda x: -x * mpmath.log(x),
@@ -127,6 +132,15 @@ class Limits:
         found = [self.limit(side, orders) for side in sides]
         return [each for each in found if not mpmath.isnan(each)]
 
+    def jumps(self, path: Path) -> bool:
+        """Whether the value is another than beside the point, by the operands of a path."""
+        try:
+            value = self.function(*self.point)
+        except (ValueError, ZeroDivisionError):
+            return False
+        beside = self.mixed(()) if len(set(path)) > 1 else self.along(path[0], 0)
+        return mpmath.isfinite(value) and not all(alike(each, value) for each in beside)
+
     def limit(self, side: Sequence[float], orders: Sequence[int]) -> Any:
         try:
             first, second = (self.difference(side, distance, orders) for distance in NEAR)
@@ -172,6 +186,8 @@ def expected(op: Op, limits: Limits, point: Point, path: Path) -> float | None:
     AssertionError
         Where there is no limit, but the op does not declare that.
     """
+    if limits.jumps(path):
+        return None
     if len(set(path)) > 1:
         sides = limits.mixed(path)
         if sides and not all(alike(each, sides[0]) for each in sides):
