@@ -280,7 +280,9 @@ class Draw:
 
     def method(self) -> None:
         if arrays := self.arrays():
-            self.run(f"{self.new_name()} = {self.choose(arrays)}{self.choose(METHODS)}")
+            text = f"{self.choose(arrays)}{self.choose(METHODS)}"
+            rounds = ".sum(" in text or ".mean(" in text
+            self.run(f"{self.new_name()} = {f'rounded({text})' if rounds else text}")
 
     def index(self, name: str, *, write: bool) -> str:
         positions = [other for other in self.arrays() if self.values[other].dtype == INT64]

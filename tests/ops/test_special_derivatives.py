@@ -214,6 +214,12 @@ def test_interpolation_at_a_point_has_the_mean_slope_of_both_sides():
     np.testing.assert_allclose(by_points.sum(), -by_x.sum(), rtol=1e-14)
 
 
+@pytest.mark.parametrize("points", [[1.0], [np.nan], [np.inf], [1.0, 2.0]])
+def test_interpolation_between_one_point_gives_its_height_everywhere(points):
+    at, heights = np.array([np.nan, 0, 1, 2, np.inf, -np.inf]), np.arange(5.0, 5 + len(points))
+    np.testing.assert_array_equal(graph_jit(np.interp)(at, points, heights), np.interp(at, points, heights))
+
+
 def test_a_gradient_of_deviations_is_zero_in_native_code():
     x = np.array([[1.0, 2.0], [1.0, 3.0]])
     found = graph_jit(grad(lambda x: np.std(x, 0).sum() + np.linalg.norm(x[:, 0] - 1)))(x)

@@ -239,7 +239,8 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any)
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
     first, final = (convert(as_value(each), values.dtype) for each in ends)
     result = where(less(at, points[0]), first, where(greater(at, points[-1]), final, result))
-    return where(isnan(at), constant(np.nan, dtype=values.dtype), result)
+    unknown = logical_and(isnan(at), shapes.compare("greater", points.shape[0], 1))  # one point is everywhere
+    return where(unknown, constant(np.nan, dtype=values.dtype), result)
 
 
 def slope_before(points: Value, values: Value, place: Value) -> Value:
