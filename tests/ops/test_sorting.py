@@ -76,3 +76,14 @@ def test_what_is_refused(name):
     function, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         graph_jit(function)(np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "sorter", [[-1, 0, 1], [0, 1, 3], [0, 1], [0, 1, 2, 0], [0.0, 1.0, 2.0], [[0, 1, 2]], [True] * 3]
+)
+def test_sorters_that_numpy_refuses(sorter):
+    keys, numbers, order = np.array([2.0, 1.0, 0.0]), np.linspace(-1, 3, 9), np.array(sorter)
+    with pytest.raises((ValueError, TypeError)) as wanted:
+        np.searchsorted(keys, numbers, sorter=order)
+    with pytest.raises(wanted.type, match=str(wanted.value)):
+        graph_jit(lambda *given: np.searchsorted(*given[:2], sorter=given[2]))(keys, numbers, order)

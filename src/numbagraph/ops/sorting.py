@@ -13,6 +13,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
+from numbagraph.ops.checking import check
+from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.gathering import scatter_along, take
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
@@ -164,6 +166,18 @@ insertion_points = core_op(
 """Where numbers would have to be put into a sorted vector: before those that are equal to them, or behind these."""
 
 
+def sorted_by(keys: Value, sorter: Value) -> Value:
+    """Keys in an order that is given by positions, which are not counted from the end."""
+    if sorter.dtype.kind not in "iu":
+        raise TypeError("sorter must only contain integers")
+    if sorter.ndim != 1:
+        raise TypeError("could not parse sorter argument")
+    shapes.require_same(sorter.shape[0], keys.shape[0], "sorter.size must equal a.size", ValueError)
+    positions = convert(sorter, INT64)
+    inside = logical_and(greater_equal(positions, 0), less(positions, shapes.as_value(keys.shape[0])))
+    return take(keys, check(positions, inside, message="Sorter index out of range."))
+
+
 @decomposition(np.searchsorted, samples=search_samples, scalar=True)
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Value:
     keys, numbers = as_value(a), as_strong(v)
@@ -171,7 +185,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Valu
         raise ValueError(f"searchsorted: the sorted array has one dimension, not {keys.ndim}")
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right' (got {side!r})")
-    keys = keys if sorter is None else take(keys, sorter)
+    keys = keys if sorter is None else sorted_by(keys, as_value(sorter))
     keys, numbers = promote(common_rule(), (keys, numbers))
     keys, numbers = (comparable(each, "searchsorted") for each in (keys, numbers))
     positions = insertion_points(keys, ravel(numbers), right=side == "right")
