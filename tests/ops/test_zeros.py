@@ -98,3 +98,13 @@ def test_running_products_begin_with_their_first_term():
             for backend in ("numpy", "numba"):
                 found = graph_jit(lambda x: np.cumprod(x, axis), backend=backend)(array)  # noqa: B023
                 assert_same(found, expected, ulp=4)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-1, 0), (-1, -0.0), (0.0, 0.0), (-0.0, 1), (None, 0.0), (-0.0, None)])
+def test_clip_keeps_the_sign_of_a_zero_between_numbers(bounds):
+    for dtype in (np.float64, np.float32):
+        x = np.array([-0.0, 0.0, np.nan, 2.0, -2.0] * 3, dtype)
+        for given in (x, x[0], x[1]):
+            found, wanted = graph_jit(lambda x: np.clip(x, *bounds))(given), np.clip(given, *bounds)
+            np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))

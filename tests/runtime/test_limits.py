@@ -461,3 +461,14 @@ def test_shapes_whose_lengths_have_a_product_beyond_all_numbers_are_of_no_array(
         function(x, n)
     with pytest.raises(numbagraph.ShapeError, match="cannot reshape array"):
         graph_jit(function, backend=backend)(x, n)
+
+
+def test_sizes_beyond_63_bits_are_errors():
+    """Of what is never computed, too: NumPy makes no such array."""
+    size = graph_jit(lambda x: np.broadcast_to(x[:, None], (x.shape[0], 2**61)).size)
+    assert [size(np.zeros(n)) for n in (3, 0, 1)] == [3 * 2**61, 0, 2**61]
+    for n in (4, 8, 2**20):
+        with pytest.raises(ValueError, match="array is too big"):
+            size(np.zeros(n))
+    with pytest.raises(ValueError, match="array is too big"):
+        graph_jit(lambda x: np.broadcast_to(x, (2**32, 2**32)).size)(np.zeros(1))

@@ -25,6 +25,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
+from numbagraph.ops.shape import size_of
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 
 
@@ -208,7 +209,7 @@ class Tracer(Unknown):
     @property
     def size(self) -> Any:
         self.require_scope()
-        count = shapes.product(self.value.shape)
+        count = size_of(self.value)
         return count if isinstance(count, int) else Tracer(count)
 
     @property

@@ -128,6 +128,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min:
     a = as_strong(a)
     lower, upper = within(lower, a.dtype, "maximum"), within(upper, a.dtype, "minimum")
     value, *bounds = promote(common_rule(), (a, *[each for each in (lower, upper) if each is not None]))
+    if len(bounds) == 2 and not any(each.ndim for each in bounds):  # between numbers, an equal zero keeps its sign
+        return registry["minimum"](bounds[1], registry["maximum"](bounds[0], value))
     if lower is not None:
         value = registry["maximum"](value, bounds[0])
     return value if upper is None else registry["minimum"](value, bounds[-1])

@@ -14,7 +14,7 @@ from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.intrinsics.ir import Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
+from numbagraph.ir.values import ArrayType, Extent, Input, Node, Op, Value
 
 
 def expand_dims_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
@@ -218,6 +218,13 @@ def require_product(extents: Sequence[Extent], text: str) -> None:
         elif total != 1 and extent != 1:
             shapes.require(registry["product_fits"].bind(shapes.as_value(total), shapes.as_value(extent)), text)
         total = following
+
+
+def size_of(value: Value) -> Extent:
+    """How many elements there are. Of an argument, there is memory for all of them."""
+    if not isinstance(value, Input):
+        require_product(value.shape, f"array is too big: of shape {shapes.shape_text(value.shape)}")
+    return shapes.product(value.shape)
 
 
 def reshape_type(value: Value, *sizes: Value, consumed: int, shape: tuple[int | None, ...]) -> ArrayType:
