@@ -27,6 +27,7 @@ def install_operators(kind: Any, apply: Apply) -> None:
         setattr(kind, f"__{name}__", _binary(name, apply, checked(name, getattr(operator, name))))
     for name in ("__mul__", "__rmul__"):
         setattr(kind, name, _of_numbers(vars(kind)[name]))
+    setattr(kind, "__pow__", _power(vars(kind)["__pow__"]))  # noqa: B010
     setattr(kind, "__eq__", _binary("eq", apply, registry["equal"], weak=True))  # noqa: B010
     setattr(kind, "__ne__", _binary("ne", apply, registry["not_equal"], weak=True))  # noqa: B010
     for name in ("neg", "pos", "abs", "invert"):
@@ -51,6 +52,17 @@ def _of_numbers(multiply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
         if isinstance(other, (list, tuple, str, bytes)) and counts(self):
             raise self._unknown(f"a {type(other).__name__} as often as the integer", "np.full(n, x) is such an array")
         return multiply(self, other)
+
+    return method
+
+
+def _power(plain: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A power, of which Python may ask for the remainder."""
+
+    def method(self: Any, other: Any, mod: Any = None) -> Any:
+        if mod is not None:
+            raise self._unknown("pow() with a modulus", "a loop that squares and takes remainders is such a power")
+        return plain(self, other)
 
     return method
 

@@ -261,3 +261,23 @@ def arrays_as_long_as_elements_say(x):
             k += 1
         s += a.sum()
     return s
+
+
+@case((np.array([3.0, -1.0, 2.0]),), (np.zeros(0),), (np.arange(4)[::-1],))
+def sorted_where_it_lies(x):
+    found = np.empty(len(x))
+    for i in range(len(x)):
+        found[i] = 2 * x[i]
+    found.sort()
+    x[1:].sort()
+    return found
+
+
+@case((np.array([[3.0, -1.0, 2.0], [0.0, 5.0, -2.0]]),), (np.zeros((0, 2)),))
+def rows_sorted_where_they_lie(m):
+    total = 0.0
+    for row in m:
+        row.sort()
+        total += row[0]
+    m[:, -1].sort()
+    return np.array([total])

@@ -62,3 +62,35 @@ def closeness(a, b):
 @case((3.0, 4.0), (-3.0, 4.0))
 def hypotenuses(x, y):
     return math.hypot(x, y), math.hypot(x, y, 12.0), math.hypot(x)
+
+
+@case((2, 10, 1000003), (5, 117, 19), (-3, 4, 7), (3, 4, -7), (3, 0, 1), (4, -1, 8), (-3, -2, 8), (3, 2, 0))
+def powers_by_a_modulus(base, exponent, modulus):
+    found = pow(base, exponent, modulus)
+    if found > 100:
+        return found, pow(found, 2)
+    return found, pow(2, abs(found))
+
+
+@case((97,), (561,), (1000003,), (1,))
+def miller_rabin(n):
+    if n < 2:
+        return False
+    for p in (2, 3, 5, 7):
+        if n % p == 0:
+            return n == p
+    odd, twos = n - 1, 0
+    while odd % 2 == 0:
+        odd //= 2
+        twos += 1
+    for a in (2, 3, 5, 7):
+        x = pow(a, odd, n)
+        if x in (1, n - 1):
+            continue
+        for _ in range(twos - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True

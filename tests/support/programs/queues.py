@@ -1,5 +1,7 @@
 """Programs that keep queues and stacks in arrays, and lists that they finish behind their loops."""
 
+from collections import deque
+
 import numpy as np
 
 from tests.support.programs.declared import case, refused
@@ -136,3 +138,75 @@ def appended_in_a_second_loop(x, n):
     for _ in range(n):
         out.append(x[0])
     return out
+
+
+@case((np.arange(7.0), 1.5), (np.arange(7.0)[::-1], -1.0), (np.zeros(0), 0.0))
+def bounded_queue(x, t):
+    recent = deque(maxlen=3)
+    sums = []
+    for v in x:
+        if v > t:
+            recent.append(v)
+        if v > 5:
+            recent.popleft()
+        sums.append(v + (recent[0] if len(recent) else v))
+    return sums, recent, list(recent)
+
+
+@case((np.array([3.0, 1.0, 2.0, 5.0, 4.0, 0.0]),), (np.zeros(1),))
+def bounded_queue_of_a_list(x):
+    last = deque(list(x), 2)
+    last.extend([x[0], x[0] + 1])
+    total = 0.0
+    while last:
+        total = 2 * total + last.popleft()
+    return total
+
+
+UPPER = np.triu(np.ones((5, 5), dtype=int), 1)
+
+
+@case((UPPER,), (UPPER.T,), (np.ones((2, 2), dtype=int),), (np.zeros((0, 0), dtype=int),))
+def topological_order(edges):
+    n = len(edges)
+    incoming = edges.sum(axis=0)
+    queue = deque(i for i in range(n) if incoming[i] == 0)
+    order = []
+    while queue:
+        u = queue.popleft()
+        order.append(u)
+        for v in range(n):
+            if edges[u, v]:
+                incoming[v] -= 1
+                if incoming[v] == 0:
+                    queue.append(v)
+    if len(order) != n:
+        raise ValueError(f"a cycle of {n - len(order)}")
+    return order
+
+
+@case((UPPER,), (UPPER.T,), (np.ones((2, 2), dtype=int),), (np.zeros((1, 1), dtype=int),))
+def topological_order_by_a_stack(edges):
+    n = len(edges)
+    incoming = edges.sum(axis=0)
+    stack = [i for i in np.arange(n) if incoming[i] == 0]
+    order = []
+    while stack:
+        u = stack.pop()
+        order.append(u)
+        for v in np.nonzero(edges[u])[0]:
+            incoming[v] -= 1
+            if incoming[v] == 0:
+                stack.append(v)
+    return np.array(order, dtype=int)
+
+
+@case((np.arange(9),), (np.zeros(0, dtype=int),))
+def stack_longer_than_arguments(x):
+    stack = [i for i in range(len(x) ** 3) if i % 3 == 0]
+    total = 0
+    while stack:
+        total += stack.pop() % 7
+        if total % 11 == 0 and total < 50:
+            stack.append(total)
+    return total

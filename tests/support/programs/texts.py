@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.programs.declared import case
+from tests.support.programs.declared import case, refused
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
 
@@ -117,3 +117,51 @@ def given(x, kind):
 def of_equal_texts_and_others(x, kind, t):
     other = "a" if x[0] > t else kind
     return other == kind, other
+
+
+@case((X, 1), (X, 0), (X[2:3], 9))
+def formatted_in_errors(x, kind):
+    for i in range(len(x)):
+        if x[i] < 0:
+            if kind == 0:
+                raise ValueError("element %d is %.2f (%s%%)" % (i, x[i], "negative"))
+            elif kind == 1:
+                raise ValueError("element {0} of {n} is {1:.3f}".format(i, x[i], n=len(x)))
+    assert kind < 5, "kind: %s" % kind
+    return x.sum()
+
+
+def required(value, name, low):
+    message = f"{name} must be at least {low}, got " + repr(value)
+    if value < low:
+        raise ValueError(message + "!")
+    return value
+
+
+@case((np.array([2, 1]), 1), (np.array([2, -1]), 0), (np.array([7, 1]), 5))
+def texts_put_together(n, low):
+    total = 0
+    for each in n:
+        total += required(each, "n", low)
+    if total > 5:
+        raise RuntimeError(", ".join(["total", str(total), f"{low:+d}"]) + " of {%s}" % f"{total - low}")
+    if total > 4:
+        raise KeyError("%(total)d and %(low)s" % {"total": total, "low": low})
+    return total
+
+
+@refused("a text of traced values can be put together, printed and given to errors", (X,))
+def text_of_a_number_is_compared(x):
+    total = 0.0
+    for v in x:
+        total += v
+    return f"{total}" == "1.0"
+
+
+@refused("returns a text of .*: a text of traced values can be printed", (X,))
+def text_of_a_number_is_returned(x):
+    total = 0.0
+    for v in x:
+        total += v
+    # in tests/support/programs
+    return f"{total}"

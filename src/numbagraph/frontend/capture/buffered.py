@@ -8,7 +8,7 @@ import copy
 import functools
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import optree
@@ -28,6 +28,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Dim, Value
+from numbagraph.ops.masks import is_late
 from numbagraph.runtime.arguments import flatten, register_node
 
 SPARE = 64
@@ -92,15 +93,30 @@ class Elements:
                 )
 
 
+class Named(NamedTuple):
+    """What a list is in Python."""
+
+    name: str
+    """What Python calls it in errors: list or deque."""
+    most: int | None
+    """How many elements it holds at most; it loses its first ones."""
+
+    @classmethod
+    def of(cls, held: Any) -> Named:
+        return cls("deque", held.maxlen) if type(held) is deque else cls("list", None)
+
+    def made(self, found: list[Any]) -> Any:
+        return found if self.name == "list" else deque(found, self.most)
+
+
 class Buffered(Stacked):
     """One list."""
 
     advice = "make an array of it, np.array(...)"
 
-    def __init__(self, held: Sequence[Any], known: Elements, steps: Value | None, name: str) -> None:
+    def __init__(self, held: Sequence[Any], known: Elements, steps: Value | None, named: Named) -> None:
         self.known = known
-        self.name = name
-        """What Python calls it in errors: list or deque."""
+        self.named = named
         self.depth = 1
         parts = [known.admit(each)[0] for each in held]
         self.spec, self.kinds = known.spec, tuple(known.kinds)
@@ -121,7 +137,9 @@ class Buffered(Stacked):
         are_pythons = held.kept.are_pythons
         first = placeholder(ArrayType(array.dtype, array.value.shape[1:], weak=are_pythons and array.ndim == 1))
         known.admit(Tracer(first))
-        found = cls((), known, count, "list")
+        found = cls((), known, count, Named("list", None))
+        if is_late(count):
+            found.require_room(registry["less_equal"](count, found.room))
         found.stores[0][: Tracer(count)] = array
         found.lent = held.kept.lent
         found.end[...] = Tracer(count)
@@ -196,7 +214,7 @@ class Buffered(Stacked):
         elif int(position.data) < 0:
             position = registry["add"].bind(count, position)
         inside = registry["logical_and"](registry["greater_equal"](position, 0), registry["less"](position, count))
-        self.require(inside, message or f"{self.name} index out of range")
+        self.require(inside, message or f"{self.named.name} index out of range")
         return registry["add"].bind(held_by(self.first), whole_number(Tracer(position)))
 
     def require(self, condition: Value | bool, message: str) -> None:
@@ -204,6 +222,9 @@ class Buffered(Stacked):
         if self.spec is None:  # nothing has been appended so far
             raise raised.marked() if is_caught() else raised.error()
         raised.require(condition)
+
+    def require_room(self, condition: Value) -> None:
+        Raised(ListFull, (f"a {self.named.name} has no room for more elements here",)).require(condition)
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(key) if isinstance(key, slice) else self.read(self.place(key))
@@ -225,11 +246,13 @@ class Buffered(Stacked):
 
     def append(self, element: Any) -> None:
         values, end = self.parts_of(element), held_by(self.end)
-        Raised(ListFull, (f"a {self.name} has no room for more elements here",)).require(
-            registry["less"](end, self.room)
-        )
+        self.require_room(registry["less"](end, self.room))
         self.put(end, values, element)
-        self.end[...] = Tracer(registry["add"].bind(end, weak_constant(1)))
+        end = registry["add"].bind(end, weak_constant(1))
+        self.end[...] = Tracer(end)
+        if self.named.most is not None:
+            kept = registry["subtract"](end, self.named.most)
+            self.first[...] = Tracer(registry["maximum"](held_by(self.first), kept))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
@@ -237,11 +260,11 @@ class Buffered(Stacked):
                 f"assignment to a part of a list whose length is traced: assign to its elements, or use an array"
                 f"\n  at {user_source()}"
             )
-        place = self.place(key, f"{self.name} assignment index out of range")
+        place = self.place(key, f"{self.named.name} assignment index out of range")
         self.put(place, self.parts_of(value), value)
 
     def pop(self, key: Any = -1) -> Any:
-        is_empty = "pop from an empty deque" if self.name == "deque" else "pop from empty list"
+        is_empty = "pop from an empty deque" if self.named.name == "deque" else "pop from empty list"
         self.require(registry["greater"](self.count(), 0), is_empty)
         if isinstance(key, int) and key in (0, -1):
             place = held_by(self.first) if key == 0 else registry["add"].bind(held_by(self.end), weak_constant(-1))
@@ -262,7 +285,7 @@ class Buffered(Stacked):
     def __delitem__(self, key: Any) -> None:
         if isinstance(key, slice):
             raise CaptureError(f"del of a part of a list whose length is traced\n  at {user_source()}")
-        self.close_up(self.place(key, f"{self.name} assignment index out of range"))
+        self.close_up(self.place(key, f"{self.named.name} assignment index out of range"))
 
     def close_up(self, place: Value) -> None:
         """Take an element out."""
@@ -271,6 +294,8 @@ class Buffered(Stacked):
         self.end[...] = Tracer(registry["add"].bind(held_by(self.end), weak_constant(-1)))
 
     def insert(self, key: Any, element: Any) -> None:
+        if self.named.most is not None:
+            self._not_yet()
         values, count, position = self.parts_of(element), self.count(), whole_number(key)
         negative = registry["less"](position, 0)
         position = registry["where"](negative, registry["add"].bind(position, count), position)
@@ -298,6 +323,12 @@ class Buffered(Stacked):
         found.first, found.end, found.stores = self.first.copy(), self.end.copy(), [each.copy() for each in self.stores]
         return found
 
+    def as_list(self) -> Buffered:
+        """A list of the same elements."""
+        found = self.copy()
+        found.named = Named("list", None)
+        return found
+
     def clear(self) -> None:
         self.end[...] = Tracer(held_by(self.first))
 
@@ -320,7 +351,7 @@ class Buffered(Stacked):
         """The list as a result of the function."""
         spec = flatten(0)[1] if self.spec is None else self.spec
         arrays = [self.array] if self.spec is None else self.columns()
-        return Listed(arrays, (spec, tuple(each.weak for each in self.kinds), self.name))
+        return Listed(arrays, (spec, tuple(each.weak for each in self.kinds), self.named))
 
 
 def storage(start: int) -> Any:
@@ -338,7 +369,8 @@ def room_for(held: int, steps: Value | None) -> Value:
     call fails, and the function is traced once more with more."""
     trace = current_trace()
     assert trace is not None
-    found: Any = SPARE + held if steps is None else shapes.add(steps, SPARE + held)
+    # how many a mask selects is known too late for the length of an array that loops and branches carry
+    found: Any = SPARE + held if steps is None or is_late(steps) else shapes.add(steps, SPARE + held)
     for value in trace.inputs:
         if value.shape:
             found = shapes.add(found, functools.reduce(shapes.multiply, value.shape))
@@ -348,7 +380,7 @@ def room_for(held: int, steps: Value | None) -> Value:
 class Listed:
     """A list as a result: arrays of its elements' parts."""
 
-    def __init__(self, arrays: list[Any], data: tuple[Any, tuple[bool, ...], str]) -> None:
+    def __init__(self, arrays: list[Any], data: tuple[Any, tuple[bool, ...], Named]) -> None:
         self.arrays, self.data = arrays, data
 
 
@@ -356,7 +388,7 @@ def _put_together(data: Any, children: Any) -> Any:
     arrays = list(children)
     if not all(isinstance(each, np.ndarray) for each in arrays):
         return Listed(arrays, data)
-    spec, weak, name = data
+    spec, weak, named = data
     columns = [each.tolist() if flag else list(each) for each, flag in zip(arrays, weak or (False,), strict=True)]
     columns = [
         [part.copy() if part.ndim else part for part in column]
@@ -365,9 +397,7 @@ def _put_together(data: Any, children: Any) -> Any:
         for array, column in zip(arrays, columns, strict=True)
     ]
     found = [optree.tree_unflatten(spec, parts) for parts in zip(*columns, strict=True)]
-    if name == "list":
-        return found
-    return deque(found)
+    return named.made(found)
 
 
 register_node(Listed, lambda node: (tuple(node.arrays), node.data), _put_together)

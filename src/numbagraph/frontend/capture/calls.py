@@ -140,9 +140,8 @@ def both_parts(left: Any, right: Any) -> Any:
     return left // right, left % right
 
 
-@with_python(pow)
-def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    return base**exponent if modulus is None else base**exponent % modulus
+def power(base: Any, exponent: Any) -> Any:
+    return base**exponent
 
 
 def is_instance(thing: Any, kinds: Any) -> bool:
@@ -358,7 +357,6 @@ _REPLACED: dict[Any, Any] = {
     all: over_elements("all"),
     round: rounded,
     divmod: both_parts,
-    pow: power,
     isinstance: is_instance,
     type: type_of,
     hasattr: has_attribute,

@@ -10,35 +10,22 @@ from typing import Any
 from numbagraph.frontend import checks
 from numbagraph.frontend.active import active
 from numbagraph.frontend.capture.facts import learn
+from numbagraph.frontend.capture.formats import Template, Text, own_values, taken_apart
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Value
 
 
-class Text(Struct):
-    """An f-string, of which some values may be traced."""
-
-    template: str
-    values: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        return self.template.format(*self.values)
-
-
 class UserError(Struct):
     """Makes an error of the user's: of a class, with texts and other arguments."""
 
     kind: type[Exception]
-    parts: tuple[tuple[str | None, int], ...]
+    parts: tuple[tuple[Template | None, int], ...]
     """For each argument its template, if it is a text, and how many values it takes."""
 
     def __call__(self, *values: Any) -> Exception:
-        arguments, rest = [], iter(values)
-        for template, count in self.parts:
-            own = [next(rest) for _ in range(count)]
-            arguments.append(own[0] if template is None else template.format(*own))
-        return self.kind(*arguments)
+        return self.kind(*own_values(self.parts, values))
 
 
 class _Caught(threading.local):
@@ -101,8 +88,8 @@ class Raised:
             raise self.error()
         parts, values = [], []
         for each in self.arguments:
-            own = each.values if isinstance(each, Text) else (each,)
-            parts.append((each.template if isinstance(each, Text) else None, len(own)))
+            part, own = taken_apart(each)
+            parts.append(part)
             values += own
         traced = Tracer(condition) if isinstance(condition, Value) else condition
         checks.require(traced, UserError(self.kind, tuple(parts)), *values)

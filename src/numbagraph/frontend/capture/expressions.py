@@ -210,25 +210,6 @@ class Expressions(ast.NodeTransformer):
         place = call_of("attribute_of", self.visit(target.value), constant(target.attr))
         return ast.Expr(call_of("augment_attribute", operator, place, value))
 
-    def text(self, node: ast.expr) -> ast.expr:
-        """An argument of an error: an f-string is made when the numbers are known that it speaks of."""
-        if not isinstance(node, ast.JoinedStr):
-            return self.visit(node)
-        template, values = "", []
-        for part in node.values:
-            if isinstance(part, ast.Constant):
-                template += str(part.value).replace("{", "{{").replace("}", "}}")
-                continue
-            assert isinstance(part, ast.FormattedValue)
-            spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
-            if not all(isinstance(each, ast.Constant) for each in spec):
-                return self.visit(node)
-            format_ = "".join(str(each.value) for each in spec if isinstance(each, ast.Constant))
-            conversion = f"!{chr(part.conversion)}" if part.conversion != NO_CONVERSION else ""
-            template += f"{{{conversion}:{format_}}}" if format_ else f"{{{conversion}}}"
-            values.append(self.visit(part.value))
-        return self.at(node, call_of("text", constant(template), *values))
-
     # ---- expressions ----
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -262,10 +243,30 @@ class Expressions(ast.NodeTransformer):
         node.operand = self.visit(node.operand)
         return self.at(node, call_of("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """A text is made when the numbers are known that it speaks of."""
+        template, values = "", []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                template += str(part.value).replace("{", "{{").replace("}", "}}")
+                continue
+            assert isinstance(part, ast.FormattedValue)
+            spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
+            if not all(isinstance(each, ast.Constant) for each in spec):
+                self.generic_visit(node)
+                return node
+            format_ = "".join(str(each.value) for each in spec if isinstance(each, ast.Constant))
+            conversion = f"!{chr(part.conversion)}" if part.conversion != NO_CONVERSION else ""
+            template += f"{{{conversion}:{format_}}}" if format_ else f"{{{conversion}}}"
+            values.append(self.visit(part.value))
+        return self.at(node, call_of("text", constant(template), *values))
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Operators that SciPy's sparse arrays have do not ask a traced array on their right; lists are repeated."""
         self.generic_visit(node)
         name = _OPERATORS[type(node.op)].removeprefix("i")
+        if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+            return self.at(node, call_of("percent", node.left, node.right))
         return self.at(node, call_of("binary", constant(name), node.left, node.right)) if name in _SPARSE else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -299,9 +300,7 @@ class Expressions(ast.NodeTransformer):
                 self.generic_visit(node)
                 return node
         generators = [each for each in (*node.args, *(each.value for each in node.keywords)) if is_generator(each)]
-        is_print = spelling(node.func) in WRITERS
-        visit = self.text if is_print else self.visit
-        node.args = [self.generator(each) if is_generator(each) else visit(each) for each in node.args]
+        node.args = [self.generator(each) if is_generator(each) else self.visit(each) for each in node.args]
         for keyword in node.keywords:
             each = keyword.value
             keyword.value = self.generator(each) if is_generator(each) else self.visit(each)
@@ -395,15 +394,6 @@ class Expressions(ast.NodeTransformer):
             if "lineno" in each._attributes and not hasattr(each, "lineno"):
                 ast.copy_location(each, old)
         return new
-
-
-WRITERS = ("print", "warn", "debug", "info", "warning", "error", "critical", "exception")
-"""Functions to which texts of traced values are given, as they are called (`numbagraph.frontend.capture.printing`)."""
-
-
-def spelling(function: ast.expr) -> str | None:
-    """The last name of a function that is called."""
-    return getattr(function, "id", None) or getattr(function, "attr", None)
 
 
 def is_generator(node: ast.AST) -> TypeGuard[ast.GeneratorExp]:

@@ -111,6 +111,10 @@ def is_one_by_one(iterable: Any) -> bool:
     return isinstance(iterable, (Generated, Yielding))
 
 
+def power(call: Call, base: Any, exp: Any, mod: Any = None) -> Any:
+    return calls.power(base, exp) if mod is None else call(numbers.modular_power)(base, exp, mod)
+
+
 # ---- iterators of Python's that a loop over them does not use up ----
 
 
@@ -178,6 +182,7 @@ _LAZY: dict[Any, Function] = {
     itertools.permutations: permutations,
     zip: zip_,
     enumerate: enumerate_,
+    pow: power,
     math.frexp: written(numbers.frexp),
     math.ldexp: written(numbers.ldexp),
     math.modf: written(numbers.modf),

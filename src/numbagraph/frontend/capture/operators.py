@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
 from numbagraph.frontend.capture import control
 from numbagraph.frontend.capture.appended import resolved
@@ -41,7 +41,7 @@ from numbagraph.frontend.capture.elements import (
     unpack,
     unpack_star,
 )
-from numbagraph.frontend.capture.errors import Raised, Text, is_caught
+from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.generators import generated, with_generator
 from numbagraph.frontend.capture.library import iterated, of_library
 from numbagraph.frontend.capture.lists import Stacked
@@ -56,9 +56,18 @@ from numbagraph.frontend.capture.possibly import (
     settled_in,
 )
 from numbagraph.frontend.capture.printing import writing
-from numbagraph.frontend.capture.sorting import list_of, sort
+from numbagraph.frontend.capture.sorting import is_lazy, list_of, sort
 from numbagraph.frontend.capture.source import CaptureError
-from numbagraph.frontend.capture.texts import ChosenText, chosen_text, with_text
+from numbagraph.frontend.capture.texts import (
+    chosen_text,
+    formatting,
+    joining,
+    percent,
+    shown_as,
+    text,
+    with_text,
+)
+from numbagraph.frontend.capture.written.iterators import queued
 from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -99,6 +108,7 @@ __all__ = [
     "not_equal",
     "or_",
     "ordered",
+    "percent",
     "pick",
     "place_of",
     "raise_",
@@ -173,12 +183,6 @@ def assert_(test: Any, message: Function | None) -> None:
     Raised(AssertionError, (message(),) if message else ()).require(truth(test))
 
 
-def text(template: str, *values: Any) -> Any:
-    """An f-string in an error."""
-    found = Text(template, values)
-    return found if any(isinstance(each, (Tracer, ChosenText)) for each in values) else str(found)
-
-
 def is_(left: Any, right: Any) -> Any:
     """``left is right``."""
     if left is None or right is None:
@@ -231,12 +235,16 @@ def call(function: Any) -> Any:
     if found is not None:
         return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
     if function is collections.deque:
-        return lambda *args, **kwargs: made(collections.deque(*args, **kwargs))
+        return queue
     holder = getattr(function, "__self__", None)
     buffered = resolved(holder)
-    if getattr(function, "__name__", None) == "sort" and (isinstance(buffered, Stacked) or is_traced(buffered)):
+    if isinstance(buffered, (Stacked, list)) and function.__name__ == "sort" and is_traced(buffered):
         refuse_change(function)
         return sort(call, buffered)
+    if isinstance(holder, str) and function.__name__ in ("format", "join"):
+        return (formatting if function.__name__ == "format" else joining)(holder)
+    if function is str or function is repr:
+        return shown_as(function)
     if isinstance(buffered, Buffered):
         name = function.__name__
         return (lambda each: extend(buffered, each)) if name == "extend" else getattr(buffered, name)
@@ -244,6 +252,18 @@ def call(function: Any) -> Any:
         refuse_once(f"{function.__name__}()")
     refuse_change(function)
     return traceable(function, sys.modules[__name__])
+
+
+def queue(iterable: Any = (), maxlen: int | None = None) -> Any:
+    """``collections.deque``."""
+    if isinstance(maxlen, Tracer):
+        raise LengthsNeeded(
+            f"deque() that holds as many elements as a traced value says: name it in static_argnames"
+            f"\n  at {user_source()}"
+        )
+    if is_lazy(iterable) or is_traced(iterable):
+        return call(queued)(iterable, maxlen)
+    return made(collections.deque(iterable, maxlen))
 
 
 def call_with_generator(function: Any) -> Any:

@@ -15,7 +15,7 @@ import optree
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.capture.containers import in_region
-from numbagraph.frontend.capture.errors import Text
+from numbagraph.frontend.capture.formats import Template, Text
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.ordered import order_here, set_order
@@ -30,7 +30,7 @@ from numbagraph.runtime.arguments import flatten
 class Printed(Struct, eq=False):
     """What is printed: trees, some leaves of which come when the program runs, and how."""
 
-    templates: tuple[str | None, ...]
+    templates: tuple[Template | None, ...]
     """For each argument the template of a text, if it is one."""
     spec: optree.PyTreeSpec
     leaves: tuple[Any, ...]

@@ -119,12 +119,12 @@ class Rewriting:
             case ast.Return(value=ast.expr() as value):
                 return [ast.Return(call_of("returned", self.expressions.visit(value)))]
             case ast.Raise(exc=ast.Call(func=function, args=arguments_, keywords=[])):
-                parts = [self.expressions.text(each) for each in arguments_]
+                parts = [self.expressions.visit(each) for each in arguments_]
                 return [ast.Expr(call_of("raise_", self.expressions.visit(function), *parts))]
             case ast.Raise(exc=ast.expr() as raised):
                 return [ast.Expr(call_of("raise_", self.expressions.visit(raised)))]
             case ast.Assert():
-                message = thunk(self.expressions.text(statement.msg)) if statement.msg else constant(None)
+                message = thunk(self.expressions.visit(statement.msg)) if statement.msg else constant(None)
                 return [ast.Expr(call_of("assert_", self.expressions.test(statement.test), message))]
             case _ if blocks(statement) and not isinstance(statement, SCOPES):
                 around = live | loads(statement)

@@ -3,14 +3,13 @@ in a way that cannot be followed otherwise, it is traced once more."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import Trace, current_trace, tried
 from numbagraph.frontend.capture.appended import Outgrown
 from numbagraph.frontend.capture.branches import Unlike
-from numbagraph.frontend.capture.buffered import Buffered, Elements
+from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_own
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
@@ -88,8 +87,7 @@ def with_buffers(
         try:
             with tried():
                 for each, held, kinds in zip(own, saved, known, strict=True):
-                    name = "deque" if type(each) is deque else "list"
-                    buffered = Buffered(held, kinds, None if in_region() else steps, name)
+                    buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))
                 pairs = zip(state, known_stacked, strict=True)

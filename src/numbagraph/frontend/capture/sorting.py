@@ -47,7 +47,7 @@ def list_of(iterable: Any) -> Any:
     if isinstance(iterable, Yielding):
         return appended(iterable)
     if isinstance(iterable, Buffered):
-        return iterable.copy()
+        return iterable.as_list()
     if isinstance(iterable, Stacked):
         return iterable[:]
     if isinstance(iterable, Tracer):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.frontend.capture.errors import Text
+from numbagraph.frontend.capture.formats import Fields, Percent, Template, Text
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
@@ -122,6 +122,51 @@ def with_text(arguments: Sequence[Any], chosen: ChosenText, text: str) -> list[A
 
     return [Text(each.template, tuple(map(own, each.values))) if isinstance(each, Text) else own(each)
             for each in arguments]  # fmt: skip
+
+
+# ---- of traced values ----
+
+
+def text(template: Template, *values: Any) -> Any:
+    """A text of values: one that is made later, if they are traced."""
+    if any(isinstance(each, (Tracer, ChosenText, Text)) for each in values):
+        return Text.of(template, values)
+    return template.format(*values)
+
+
+def percent(pattern: str, values: Any) -> Any:
+    """``pattern % values``."""
+    if isinstance(values, Mapping):
+        return text(Percent(pattern, tuple(values)), *values.values())
+    return text(Percent(pattern, None), *(values if isinstance(values, tuple) else (values,)))
+
+
+def formatting(pattern: str) -> Callable[..., Any]:
+    """``pattern.format``."""
+    return lambda *args, **kwargs: text(Fields(pattern, tuple(kwargs)), *args, *kwargs.values())
+
+
+def joining(separator: str) -> Callable[[Any], Any]:
+    """``separator.join``."""
+
+    def call(texts: Any) -> Any:
+        if isinstance(texts, (list, tuple)) and any(isinstance(each, Text) for each in texts):
+            between = separator.replace("{", "{{").replace("}", "}}")
+            return Text.of(between.join(["{}"] * len(texts)), texts)
+        return separator.join(texts)
+
+    return call
+
+
+def shown_as(function: Callable[..., str]) -> Callable[..., Any]:
+    """``str`` or ``repr``."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], (Tracer, ChosenText, Text)):
+            return text("{}" if function is str else "{!r}", *args)
+        return function(*args, **kwargs)
+
+    return call
 
 
 # ---- as trees ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -101,3 +102,10 @@ def enumerate_(iterable: Any, start: Any = 0) -> Iterator[Any]:
     for element in iterable:
         yield number, element
         number += 1
+
+
+def queued(iterable: Any, maxlen: Any) -> Any:
+    found: Any = collections.deque(maxlen=maxlen)
+    for each in iterable:
+        found.append(each)
+    return found

@@ -136,3 +136,34 @@ def rounded(parts: Any, count: Any) -> Any:
             if y == x - high:
                 high = x
     return float(high)
+
+
+def modular_power(base: Any, exp: Any, mod: Any) -> Any:
+    """``pow(base, exp, mod)`` of integers, by squares."""
+    if mod == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    square = base % mod
+    if exp < 0:
+        square = inverse(square, mod)
+    rest = abs(exp)
+    found = 1 % mod
+    while rest > 0:
+        if rest % 2 == 1:
+            found = found * square % mod
+        rest //= 2
+        if rest > 0:
+            square = square * square % mod
+    return found
+
+
+def inverse(number: Any, mod: Any) -> Any:
+    """What a number is multiplied with to give 1, by Euclid's algorithm."""
+    one, other = number, mod
+    factor, following = 1, 0
+    while other != 0:
+        quotient = one // other
+        one, other = other, one - quotient * other
+        factor, following = following, factor - quotient * following
+    if abs(one) != 1:
+        raise ValueError("base is not invertible for the given modulus")
+    return factor * one % mod
