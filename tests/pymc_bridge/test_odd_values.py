@@ -388,3 +388,28 @@ def test_the_logarithm_of_a_determinant_of_no_numbers_is_refused():
 def test_the_logarithm_of_determinants_is_that_of_all_matrices():
     matrices = pt.dtensor3("matrices")
     compare([matrices], pm.math.LogDet()(matrices), [(np.stack([np.diag([2.0, 3.0]), M[:2, :2] + np.eye(2)]),)])
+
+
+def test_checks_of_arrays_without_elements():
+    """They are part of no element that is computed."""
+    checked, some = pytensor.raise_op.Assert("too large"), x[k:2]
+    small = m.sum() < 9
+    calls = [(a, b, c) for a in (X[:3], X[:0]) for b in (M, M / 99) for c in np.int64([1, 2, -1])]
+    compare([x, m, k], [checked(x, small)], calls)
+    compare([x, m, k], [some, checked(some, small) * 2], calls)
+
+
+@pytest.mark.parametrize("length", [0, 2])
+def test_checks_of_arrays_without_elements_in_branches_and_loops(length):
+    checked, step = pytensor.raise_op.Assert("too large"), lambda row, before: checked(before * 2, row.sum() < 9)
+    steps = pytensor.scan(step, m, x, return_updates=False)
+    chosen = conditional.ifelse(k > 0, checked(x, m.sum() < 9), x)
+    ours = pytensor.function([x, m, k], [steps, chosen], mode="NUMBAGRAPH")
+    assert [each.shape for each in ours(X[:length], M[:0], 1)] == [(0, length), (length,)]
+    ours = pytensor.function([x, m, k], chosen, mode="NUMBAGRAPH")
+    np.testing.assert_array_equal(ours(X[:length], M, 0), X[:length])
+    with pytest.raises(AssertionError, match="too large"):
+        ours(X[:length], M, 1)
+    ours = pytensor.function([x, m], steps, mode="NUMBAGRAPH")
+    with pytest.raises(AssertionError, match="too large"):
+        ours(X[:length], M)

@@ -18,20 +18,19 @@ import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import ancestors, toposort
+from pytensor.graph.traversal import toposort
 from pytensor.scalar.basic import ScalarType
 
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
-from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Node, Value, at_source, constant
 from numbagraph.ir.values import Constant as GraphConstant
 from numbagraph.ops.shape import broadcast_value, expand_at
 from numbagraph.pymc_bridge.branches import Branches, entering
-from numbagraph.pymc_bridge.origin import Origin, expression, origin_of
+from numbagraph.pymc_bridge.checks import Requirement, with_checks
+from numbagraph.pymc_bridge.origin import expression, origin_of
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.pymc_bridge.sparse_matrix import COMPRESSED, SparseMatrix, coordinates
 from numbagraph.rewrite.canonical import BEFORE_GRADIENT
@@ -102,15 +101,6 @@ def handler_of(op: Any) -> Handler | None:
     if package in LATER:
         import_module(LATER[package])
     return next((_handlers[each] for each in type(op).__mro__ if each in _handlers), None)
-
-
-class Requirement(Struct):
-    """A condition that a graph checks when it runs, and the variable that it protects."""
-
-    condition: Value
-    message: str
-    error: type[Exception]
-    variable: Variable
 
 
 class ImportedGraph(Graph):
@@ -425,16 +415,15 @@ def finish(
         (*inputs, *importer.arrays), (*values, *conditions), tuple(guards.guards), tuple(guards.equalities), name
     )
     graph, captured = numbers_as_constants(*fold_captured(graph, tuple(importer.arrays.values())))
-    checked = list(graph.outputs[: len(values)])
     names: dict[Variable, str] = {}
-    for requirement, condition in zip(requirements, graph.outputs[len(values) :], strict=True):
-        if not (isinstance(condition, GraphConstant) and condition.data.all()):
-            names = names or names_of_users(outputs)
-            number = output_of(requirement, outputs)
-            attributes = {"message": requirement.message, "error": requirement.error}
-            with at_source(Origin("", 0, names.get(requirement.variable, "") or expression(requirement.variable))):
-                checked[number] = registry["check"](checked[number], condition, **attributes)
-    return ImportedGraph(graph.inputs, tuple(checked), graph.guards, graph.equalities, name, captured)
+
+    def name_of(variable: Variable) -> str:
+        names.update(names or names_of_users(outputs))
+        return names.get(variable, "") or expression(variable)
+
+    count = len(values)
+    checked, checks = with_checks(requirements, graph.outputs[count:], outputs, graph.outputs[:count], name_of)
+    return ImportedGraph(graph.inputs, tuple(checked), (*graph.guards, *checks), graph.equalities, name, captured)
 
 
 def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:
@@ -445,14 +434,6 @@ def names_of_users(outputs: Sequence[Variable]) -> dict[Variable, str]:
         for each in node.inputs:
             names.setdefault(each, each.name or name)
     return names
-
-
-def output_of(requirement: Requirement, outputs: Sequence[Variable]) -> int:
-    """The first output that depends on a checked variable. (One inside an op's own graph is no output's ancestor.)"""
-    for number, output in enumerate(outputs):
-        if requirement.variable in ancestors([output]):
-            return number
-    return 0
 
 
 def is_one_number(array: np.ndarray) -> bool:

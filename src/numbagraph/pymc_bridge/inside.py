@@ -9,14 +9,14 @@ from pytensor.graph.basic import Variable
 from numbagraph.frontend.regions import Body, dependents, invariants
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Closed, close, interned
 from numbagraph.ir.structs import replace
-from numbagraph.ir.values import Constant, Input, Node, Value, at_source
+from numbagraph.ir.values import Input, Node, Value
 from numbagraph.loops.lengths import array_of_computed_length, refusal
 from numbagraph.ops.control.common import strong
-from numbagraph.pymc_bridge.importer import Importer, Requirement, UnsupportedOp, output_of
-from numbagraph.pymc_bridge.origin import Origin, expression
+from numbagraph.pymc_bridge.checks import with_checks
+from numbagraph.pymc_bridge.importer import Importer, UnsupportedOp
+from numbagraph.pymc_bridge.origin import expression
 from numbagraph.pymc_bridge.parametrisations import PARAMETRISATIONS
 from numbagraph.rewrite.engine import rewrite_values
 from numbagraph.rewrite.pipeline import prepare
@@ -34,8 +34,11 @@ def body_of(inside: Importer, variables: Sequence[Variable], used: Sequence[Valu
         used = [*used, *inside.entered]
     if not all(isinstance(each, Value) for each in outputs):
         raise UnsupportedOp("a loop or a branch whose results are no arrays")
-    own = with_checks(inside.requirements, variables, [strong(each) for each in outputs])
-    guards, found.guards = tuple(found.guards), []
+    conditions = [each.condition for each in inside.requirements]
+    own, checks = with_checks(
+        inside.requirements, conditions, variables, [strong(each) for each in outputs], expression
+    )
+    guards, found.guards = (*found.guards, *checks), []
     shapes.require_all(found)
     return Body(tuple(own), flatten(own)[1], guards, frozenset(used))
 
@@ -50,20 +53,6 @@ def body_of_loop(
     before.guards = [each for each in body.guards if each.condition not in varying and not each.ordered]
     shapes.require_all(before)
     return replace(body, guards=tuple(each for each in body.guards if each not in before.guards))
-
-
-def with_checks(
-    requirements: Sequence[Requirement], variables: Sequence[Variable], values: Sequence[Value]
-) -> list[Value]:
-    """Values whose conditions are checked where they are computed."""
-    checked = list(values)
-    for each in requirements:
-        if not (isinstance(each.condition, Constant) and each.condition.data.all()):
-            number = output_of(each, variables)
-            with at_source(Origin("", 0, expression(each.variable))):
-                attributes = {"message": each.message, "error": each.error}
-                checked[number] = registry["check"](checked[number], each.condition, **attributes)
-    return checked
 
 
 def closed_body(body: Body, parameters: Sequence[Input], name: str) -> Closed:
