@@ -45,8 +45,8 @@ def everything(graph: Graph) -> list[Value]:
     while True:
         known = set(order)
         lengths = [each for value in order for each in extents_of(value) if each not in known]
-        if not lengths:
-            return order
+        if not any(isinstance(each, Node) for each in lengths):
+            return [*dict.fromkeys(lengths), *order]
         roots = [*dict.fromkeys(lengths), *roots]
         order = toposort(roots)
 

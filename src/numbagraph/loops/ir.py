@@ -183,7 +183,7 @@ class Kernel(Step, frozen=False):
                 roots.append(output.factor)
             if output.buffer is not None:
                 roots.extend(output.buffer.extents)
-        yield from walk(roots)
+        return walk(roots)
 
     def writes(self) -> list[Buffer]:
         return [buffer for output in self.outputs for buffer in targets(output)]

@@ -15,6 +15,8 @@ from numbagraph.loops.fusion import everything, is_barrier
 
 def late_conditions(graph: Graph) -> dict[Value, None]:
     """The conditions of those guards, in the order in which they were required."""
+    if not graph.guards:
+        return {}
     late: set[Value] = set()
     for value in everything(graph):
         if is_barrier(value) or (isinstance(value, Node) and not late.isdisjoint(value.inputs)):

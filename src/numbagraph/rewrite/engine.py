@@ -7,6 +7,7 @@ replacement need no new types, and a pass costs one visit a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,18 @@ class Rule:
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
 
+    @property
+    def op(self) -> Op | None:
+        """The op that it is about; None if `concerns` says of which ones it is."""
+        return None
+
     def heads(self) -> frozenset[Head]:
         """The heads of operands that make a difference to it."""
         raise NotImplementedError
 
     def concerns(self, op: Op) -> bool:
         """Whether it is about nodes of ``op``. Asked once for each op."""
-        raise NotImplementedError
+        return op is self.op
 
     def accepts(self, heads: Sequence[Head]) -> bool:
         """Whether nodes on operands with these heads are worth a try. Asked once for each combination."""
@@ -101,6 +107,10 @@ class PatternRule(Rule):
     def repeats(self) -> bool:
         return len(set(self.pattern.operands)) < len(self.pattern.operands)
 
+    @property
+    def op(self) -> Op:
+        return self.pattern.op
+
     @cached_property
     def symbols(self) -> frozenset[str]:
         return self.template.symbols()
@@ -116,9 +126,6 @@ class PatternRule(Rule):
 
     def heads(self) -> frozenset[Head]:
         return frozenset(head for each in self.alternatives for head in each.heads)
-
-    def concerns(self, op: Op) -> bool:
-        return op is self.pattern.op
 
     def accepts(self, heads: Sequence[Head]) -> bool:
         return any(each.accepts(heads) for each in self.alternatives)
@@ -222,20 +229,30 @@ class RuleSet:
         self.name = name
         self.rules = tuple(rules)
         self.exact = exact
-        self._about: dict[Op, About] = {}
         self._known = 0
-        """How many ops were declared when this was found: rules may have waited for others."""
+        """How many ops were declared when the following was found: rules may have waited for others."""
+        self._by_op: dict[Op | None, list[tuple[int, Rule]]] = {}
+        self._about: dict[Op, About] = {}
 
     def candidates(self, node: Node) -> tuple[Rule, ...]:
         if self._known != registry.count:
-            self._known = registry.count
-            self._about.clear()
+            self._look_again()
         about = self._about.get(node.op)
         if about is None:
-            about = About(tuple(each for each in self.rules if not each.waits and each.concerns(node.op)))
+            several = [each for each in self._by_op[None] if each[1].concerns(node.op)]
+            ordered = sorted([*several, *self._by_op.get(node.op, ())], key=itemgetter(0))
+            about = About(tuple(each for _, each in ordered))
             if registry.holds(node.op):  # others may hold users' functions, and live as long as someone uses them
                 self._about[node.op] = about
         return about.candidates(node) if about.rules else ()
+
+    def _look_again(self) -> None:
+        self._known = registry.count
+        self._about.clear()
+        self._by_op = {None: []}
+        for each in enumerate(self.rules):
+            if not each[1].waits:
+                self._by_op.setdefault(each[1].op, []).append(each)
 
 
 class About:

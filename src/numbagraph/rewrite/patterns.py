@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from functools import cache
 from inspect import CO_VARARGS
 from itertools import product
 from typing import Any
@@ -54,6 +55,9 @@ class PatternVariable(Pattern):
 
     def __repr__(self) -> str:
         return self.name
+
+
+variable = cache(PatternVariable)
 
 
 class Rest(Pattern):
@@ -157,7 +161,7 @@ class Application(Pattern):
 
 
 def as_pattern(operand: Pattern | complex) -> Pattern:
-    return operand if isinstance(operand, Pattern) else PatternNumber(operand)
+    return operand if isinstance(operand, Pattern) else PatternNumber(operand, {})
 
 
 class Symbol(Struct):
@@ -233,7 +237,7 @@ class Template:
 
     def trace(self) -> Application:
         """The pattern that the function writes down."""
-        bindings: Bindings = {name: PatternVariable(name) for name in self.positional}
+        bindings: Bindings = {name: variable(name) for name in self.positional}
         bindings.update((name, Attribute(name)) for name in self.keyword)
         if self.rest is not None:
             bindings[self.rest] = (Rest(self.rest),)
