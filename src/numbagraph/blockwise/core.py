@@ -16,7 +16,7 @@ from numbagraph.intrinsics.fortran import LONGEST
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
-from numbagraph.ir.values import ArrayType, Cotangents, Node, Op, Unsupported, Value, Vjp, as_it_is
+from numbagraph.ir.values import ArrayType, Batch, Cotangents, Node, Op, Unsupported, Value, Vjp, as_it_is
 
 SINGLE = (FLOAT32, COMPLEX64)
 Scratch = Callable[..., Sequence[tuple[np.dtype, Sequence[int | lowering.Scalar]]]]
@@ -102,34 +102,21 @@ def core_op(
         lengths = {key: lowering.extent_scalar(extent) for key, extent in all_lengths(node.inputs, dict(attrs)).items()}
         return [memory(*each) for each in scratch(node.inputs[0].dtype, lengths, **attrs)]
 
-    def compute(*arrays: Any, **attrs: Any) -> Any:
-        result = attrs.pop("result", None)
-        found = evaluate(*arrays, **attrs)
-        return found if result is None else found[result]
-
-    def translate(*arrays: Any, **attrs: Any) -> Any:
-        result = attrs.pop("result", None)
-        found = jnp(*arrays, **attrs)
-        return found if result is None else found[result]
-
     def of_call(g: Any, y: Value, *operands: Value, **attrs: Any) -> Cotangents:
         attrs.pop("result", None)
         return vjp(g, y, *operands, **attrs)
-
-    def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-        return op.bind(*align_batches(inputs, batched, map(len, parsed.inputs)), **attrs)
 
     return registry.register(
         Op(
             name=name,
             kind="core op",
-            reference=compute,
+            reference=one_result(evaluate),
             infer=infer,
             frontend=frontend,
             lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), needed),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
-            batch=batch if batched is None else batched,
-            jnp=jnp if isinstance(jnp, Unsupported) else translate,
+            batch=batch_of_cores(parsed) if batched is None else batched,
+            jnp=jnp if isinstance(jnp, Unsupported) else one_result(jnp),
             samples=samples,
             implements=(*([reference] if reference is not None else []), *implements),
             multi_result=multi_result,
@@ -139,6 +126,26 @@ def core_op(
             ulp=ulp,
         )
     )
+
+
+def one_result(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives the one of its results whose number is the attribute ``result``, if there is one."""
+
+    def call(*arrays: Any, **attrs: Any) -> Any:
+        result = attrs.pop("result", None)
+        found = function(*arrays, **attrs)
+        return found if result is None else found[result]
+
+    return call
+
+
+def batch_of_cores(signature: Signature) -> Batch:
+    """The batching rule of an op that takes any leading dimensions of its cores."""
+
+    def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
+        return op.bind(*align_batches(inputs, batched, map(len, signature.inputs)), **attrs)
+
+    return batch
 
 
 def memory(dtype: np.dtype, shape: Sequence[int | lowering.Scalar]) -> lowering.Memory:

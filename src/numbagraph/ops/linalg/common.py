@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.common import align_batches
+from numbagraph.blockwise.core import batch_of_cores
 from numbagraph.blockwise.promotion import common_rule, promote
 from numbagraph.blockwise.signature import parse
 from numbagraph.ir.op import quiet, registry
@@ -78,12 +78,7 @@ def factored_solution(
 def computed(name: str, signature: str, vjp: Vjp, jnp: Callable[..., Any]) -> Op:
     """Declare an op that gives its first operand, which is computed from the others: what is differentiated is how it
     depends on them, rather than how it was computed."""
-    parsed = parse(signature)
-
-    def batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], **attrs: Any) -> Value:
-        return op.bind(*align_batches(inputs, batched, map(len, parsed.inputs)), **attrs)
-
-    return with_derivative(name, vjp, jnp, batch)
+    return with_derivative(name, vjp, jnp, batch_of_cores(parse(signature)))
 
 
 def reference(
