@@ -6,6 +6,7 @@ import collections
 from collections.abc import Iterable
 from typing import Any
 
+from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import user_source
@@ -76,9 +77,20 @@ class Outgrown(OnlyTraced):
 
     advice = "return the list to which the loop has appended"
 
+    def __repr__(self) -> str:
+        return "a list that a loop has made longer"
+
     def __init__(self, kept: Any = None) -> None:
         self.kept = kept
         """What stands for the list under each of its names; None where only its variable knows the longer one."""
+
+
+def outgrown() -> LengthsNeeded:
+    """The error for a list that is read under another name than that by which it has become longer or shorter."""
+    return LengthsNeeded(
+        f"a list whose length is traced is read under another name than that by which it has become longer or "
+        f"shorter: use one name, and return it from functions that change it\n  at {user_source()}"
+    )
 
 
 def resolved(thing: Any) -> Any:

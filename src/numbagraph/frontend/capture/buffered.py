@@ -345,7 +345,7 @@ class Buffered(Stacked):
     def _not_yet(self, *_: Any, **__: Any) -> Any:
         raise CaptureError(f"this method of a list whose length is traced: use an array\n  at {user_source()}")
 
-    remove = index = appendleft = rotate = extendleft = _not_yet
+    remove = index = appendleft = rotate = extendleft = __imul__ = _not_yet
 
     def result(self) -> Any:
         """The list as a result of the function."""

@@ -146,6 +146,19 @@ def enumerated(_: Call) -> Function:
     return function
 
 
+def iterated(_: Call) -> Function:
+    def function(operands: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_traced(operands, args, kwargs):
+            raise CaptureError(
+                f"np.nditer of a traced array, whose elements come as they lie in memory: loop over x.flat, or over "
+                f"np.ndenumerate(x) for positions, by which elements are assigned to (x[position] = value)"
+                f"\n  at {user_source()}"
+            )
+        return np.nditer(operands, *args, **kwargs)
+
+    return function
+
+
 def length_of(array: Tracer, axis: int) -> Any:
     extent = shapes.resolve(array.value.shape[axis])
     return extent if isinstance(extent, int) else Tracer(extent)
@@ -220,6 +233,7 @@ _REPLACED: dict[Any, Callable[[Call], Function]] = {
     itertools.pairwise: pairwise,
     np.ndindex: indices,
     np.ndenumerate: enumerated,
+    np.nditer: iterated,
     next: following,
     list: listed(list),
     tuple: listed(tuple),

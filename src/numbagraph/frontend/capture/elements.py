@@ -10,7 +10,7 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.array_operators import counts
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.cells import Cell
@@ -27,7 +27,7 @@ from numbagraph.frontend.capture.control import for_, if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
 from numbagraph.frontend.capture.lists import Stacked, repeated
-from numbagraph.frontend.capture.numbers import as_bool
+from numbagraph.frontend.capture.numbers import as_bool, is_traced
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required
 from numbagraph.frontend.capture.source import CaptureError
@@ -193,9 +193,11 @@ def set_attribute(holder: Any, name: str, value: Any) -> None:
 def augmented(name: str, variable: Any, value: Any) -> Any:
     """``variable += value`` and its like."""
     given, variable, value = variable, required(variable), required(value)
-    if name == "imul":
-        return times(variable, value) if is_repetition(variable, value) else operator.imul(variable, value)
-    if isinstance(variable, Buffered):
+    if name == "imul" and type(variable) is list and is_traced(value):
+        raise LengthsNeeded(f"a list is repeated in place as often as a traced number says\n  at {user_source()}")
+    if name == "imul" and not isinstance(variable, Stacked) and is_repetition(variable, value):
+        return times(variable, value)
+    if name == "iadd" and isinstance(variable, Buffered):
         extend(variable, value)
         return given
     if not isinstance(variable, Tracer) and isinstance(variable, list):
@@ -206,13 +208,16 @@ def augmented(name: str, variable: Any, value: Any) -> Any:
 
 def times(left: Any, right: Any) -> Any:
     """A list, repeated as often as a traced number says, which stands before or behind it."""
+    if isinstance(left, Stacked) or isinstance(right, Stacked):
+        return made(left * right if isinstance(left, Stacked) else right * left)
     return made(repeated(left, right) if isinstance(right, Tracer) else repeated(right, left))
 
 
 def is_repetition(left: Any, right: Any) -> bool:
     """Whether a product is that of a list and how often it is repeated."""
     return any(
-        isinstance(one, (list, tuple)) and isinstance(other, Tracer) and counts(other)
+        (isinstance(one, (list, tuple)) and isinstance(other, Tracer) and counts(other))
+        or (isinstance(one, Stacked) and (isinstance(other, int) or (isinstance(other, Tracer) and counts(other))))
         for one, other in ((left, right), (right, left))
     )
 

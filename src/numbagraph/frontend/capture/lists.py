@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.frontend.active import LengthsNeeded
+from numbagraph.frontend.capture.appended import outgrown
 from numbagraph.frontend.capture.containers import is_made_here, made
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
@@ -26,7 +28,7 @@ class ListNeeded(CaptureError):
 class Kept:
     """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
 
-    __slots__ = ("are_pythons", "begins", "depth", "lent", "ndim")
+    __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "lent", "ndim")
 
     def __init__(self, depth: int, ndim: int, are_pythons: bool) -> None:
         self.depth = depth
@@ -37,6 +39,8 @@ class Kept:
         self.lent = Lent()
         self.begins: tuple[Any, ...] | None = None
         """What a list held before the loop that has appended to it."""
+        self.is_outgrown = False
+        """Whether the list is longer or shorter now, or in another order, and has its elements elsewhere."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kept) and (self.depth, self.ndim) == (other.depth, other.ndim)
@@ -59,11 +63,30 @@ class Stacked(Rows):
 
     kind = "a list"
     advice = "make an array of it, np.array(...)"
+    is_row = False
+    """Whether it is one of a list's lists, which are all of one length."""
 
     def __init__(self, array: Tracer, depth: int = 1, are_pythons: bool = False, kept: Kept | None = None) -> None:
         super().__init__(array)
         self.kept = kept or Kept(depth, array.ndim, are_pythons)
         self.depth = depth
+
+    @property
+    def array(self) -> Any:  # type: ignore[override]
+        if self.kept.is_outgrown:
+            raise outgrown()
+        return self._array
+
+    @array.setter
+    def array(self, array: Tracer) -> None:
+        self._array = array
+
+    def _become(self, array: Any, are_pythons: bool) -> None:
+        """Hold other elements. What else stands for the list has those before."""
+        lent, self.kept.is_outgrown = self.kept.lent, True
+        self.kept = Kept(self.depth, array.ndim, are_pythons)
+        self.kept.lent = lent
+        self.array = array
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -73,7 +96,7 @@ class Stacked(Rows):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to one element."""
         if isinstance(key, slice) or self.depth > 1:
-            raise CaptureError(
+            raise LengthsNeeded(
                 f"assignment to a part of a list whose length is traced: assign to its elements, or use an array"
                 f"\n  at {user_source()}"
             )
@@ -108,6 +131,8 @@ class Stacked(Rows):
             other = Elements(held)
         are_pythons = isinstance(other, Stacked) and other.kept.are_pythons
         are_pythons |= isinstance(other, Elements) and other.are_pythons
+        if self.kept.are_pythons and are_pythons and {self.array.dtype.kind, other.array.dtype.kind} == {"i", "f"}:
+            self.array, other.array = self.array.astype(float), other.array.astype(float)
         is_alike = other.array.dtype == self.array.dtype and other.array.ndim == self.array.ndim
         if not is_alike or self.depth > 1 or getattr(other, "depth", 1) > 1:
             raise CaptureError(
@@ -115,20 +140,20 @@ class Stacked(Rows):
                 f"of it, np.array(...)\n  at {user_source()}"
             )
         whole: Any = np.concatenate([self.array, other.array])
-        self.kept = Kept(self.depth, whole.ndim, self.kept.are_pythons and are_pythons)
-        self.array = whole
+        self._become(whole, self.kept.are_pythons and are_pythons)
+        self.kept.lent = Lent()
         for each in getattr(other, "elements", [other.array]):
             self.kept.lent.keep(whole, each)
         self._with_same(self)
 
     def reverse(self) -> None:
         self._require_outside("reversed")
-        self.array = self.array[::-1].copy()
+        self._become(self.array[::-1].copy(), self.kept.are_pythons)
 
     def arrange(self, order: Any) -> None:
         """Put the elements into an order."""
         self._require_outside("sorted")
-        self.array = self.array[order]
+        self._become(self.array[order], self.kept.are_pythons)
 
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
         load("numbagraph.frontend.capture.operators:call")(self.sort)(key=key, reverse=reverse)
@@ -137,7 +162,7 @@ class Stacked(Rows):
         self._require_outside("made shorter")
         found = self[key]
         rest: Any = self.array[:-1] if isinstance(key, int) and key == -1 else np.delete(self.array, key, axis=0)
-        self.array = rest.copy()
+        self._become(rest.copy(), self.kept.are_pythons)
         return found
 
     def __add__(self, other: Any) -> Any:
@@ -145,10 +170,29 @@ class Stacked(Rows):
         made(found).extend(other)
         return found
 
+    def __iadd__(self, other: Any) -> Any:
+        self.extend(other)
+        return self
+
+    def __mul__(self, times: Any) -> Any:
+        if not isinstance(times, (int, Tracer)):
+            return NotImplemented
+        rows: Any = np.maximum(times, 0)
+        whole: Any = np.broadcast_to(self.array, (rows, *self.array.shape))
+        flat: Any = np.reshape(whole, (-1, *self.array.shape[1:]))
+        return self._with_same(Stacked(flat.copy(), self.depth, self.kept.are_pythons))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> Any:
+        self._require_outside("repeated")
+        self._become((self * times).array, self.kept.are_pythons)
+        return self
+
     def __radd__(self, other: Any) -> Any:
         found = Elements(other) if other else None
         if found is None:
-            return Stacked(self.array.copy(), self.depth, kept=self.kept)
+            return self[:]
         return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
 
     def _with_same(self, other: Stacked) -> Stacked:
@@ -159,6 +203,11 @@ class Stacked(Rows):
         return other
 
     def _require_outside(self, what: str) -> None:
+        if self.is_row:
+            raise LengthsNeeded(
+                f"one of the lists in a list whose length is traced is {what}: assign to its elements, or put all "
+                f"elements into one list, and where each part begins into another\n  at {user_source()}"
+            )
         if not is_made_here(self):
             raise ListNeeded(
                 f"a list whose length is traced is {what} in a loop or a branch on traced values: use an array"
@@ -174,7 +223,9 @@ class Stacked(Rows):
 
     def _element(self, found: Tracer) -> Any:
         if self.depth > 1:
-            return Stacked(found, self.depth - 1, kept=self.kept)
+            part = Stacked(found, self.depth - 1, kept=self.kept)
+            part.is_row = True
+            return part
         if not found.ndim:
             if not self.kept.are_pythons:
                 return found
@@ -210,7 +261,7 @@ def _put_together(data: tuple[Kept, int], children: Any) -> Any:
     if isinstance(array, np.ndarray) and array.ndim == kept.ndim - (kept.depth - depth):
         return kept.elements(array, depth)
     found: Any = Stacked.__new__(Stacked)
-    found.array, found.kept, found.depth = array, kept, depth
+    found._array, found.kept, found.depth = array, kept, depth
     return found
 
 

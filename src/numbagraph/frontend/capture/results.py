@@ -6,7 +6,7 @@ from typing import Any
 
 import optree
 
-from numbagraph.frontend.capture.appended import Outgrown, resolved
+from numbagraph.frontend.capture.appended import Outgrown, outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.possibly import Possibly, settled
 from numbagraph.frontend.capture.texts import ChosenText
@@ -28,6 +28,8 @@ def with_numbers(tree: Any) -> Any:
     if any(isinstance(each, (Outgrown, Buffered)) for each in leaves):
         tree = optree.tree_map(with_list, tree, is_leaf=is_list, none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
         leaves, spec = flatten(tree)
+    if any(isinstance(each, Outgrown) for each in leaves):
+        raise outgrown()
     if not any(isinstance(each, (Possibly, ChosenText)) for each in leaves):
         return tree
     return optree.tree_unflatten(spec, list(map(with_number, leaves)))

@@ -83,6 +83,7 @@ def with_buffers(
     every = [*known, *known_stacked]
     failed: Exception | None = first
     before: list[Any] = []
+    stacked = {number for number, each in enumerate(state) if isinstance(first, ListNeeded) and is_stacked(each)}
     for _ in range(PASSES):
         try:
             with tried():
@@ -90,15 +91,16 @@ def with_buffers(
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))
-                pairs = zip(state, known_stacked, strict=True)
-                changed = isinstance(first, ListNeeded)
                 given = [
-                    Buffered.of_stacked(each, kinds) if changed and is_stacked(each) else each for each, kinds in pairs
+                    Buffered.of_stacked(each, kinds) if number in stacked else each
+                    for number, (each, kinds) in enumerate(zip(state, known_stacked, strict=True))
                 ]
+                outgrow([state[number] for number in stacked], True)
                 before = [tuple(each.kinds) for each in every]
                 return run(given)
         except Exception as error:  # noqa: BLE001  it is raised where nothing else is
             failed = error
+        outgrow([state[number] for number in stacked], False)
         for each, held in zip(own, saved, strict=True):
             each.clear()
             each.extend(held)
@@ -107,3 +109,11 @@ def with_buffers(
     assert failed is not None
     # a path that has no buffer for a list is a matter of the buffers alone
     raise first if first is not None and (isinstance(first, LengthsNeeded) or isinstance(failed, Unlike)) else failed
+
+
+def outgrow(lists: Sequence[Stacked], are_outgrown: bool) -> None:
+    """Let nobody read what else stands for lists that are in buffers from now on, or let it be read again. In a region
+    these are known to the region around by what its variables become."""
+    if not in_region():
+        for each in lists:
+            each.kept.is_outgrown = are_outgrown
