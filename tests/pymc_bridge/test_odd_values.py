@@ -172,6 +172,15 @@ def test_results_are_arrays_of_their_types_where_pytensor_decides_on_lengths():
         np.testing.assert_array_equal(results[2], np.cumsum([200, 100]).astype(outputs[2].dtype))
 
 
+@pytest.mark.filterwarnings(FALLBACK)
+def test_results_can_be_written_to_where_pytensor_decides_on_lengths():
+    """NumPy's imaginary parts of real numbers cannot."""
+    compiled = pytensor.function([x, y], [pt.set_subtensor(x[:2], y), pt.imag(x)], mode="NUMBAGRAPH")
+    for update in (X[:2], X[:1]):
+        for each in compiled(X, update):
+            each[...] = 1
+
+
 def test_the_error_for_lengths_names_the_line():
     ours = pytensor.function([x, y], pt.exp(x) + y, mode="NUMBAGRAPH")
     with pytest.raises(ValueError, match=r"\(6,\) \(2,\)\n  at .*test_odd_values.py:"):

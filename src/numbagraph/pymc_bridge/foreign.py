@@ -99,12 +99,12 @@ class ByPytensor:
 
 
 def as_promised(variable: Variable, result: Any) -> Any:
-    """A result as an array of its type's dtype: Python code of some ops gives a number, or another integer. The kind of
-    number stays that of the result."""
+    """A result as an array of its type's dtype, which the caller may write to: Python code of some ops gives a number,
+    another integer, or what is read-only. The kind of number stays that of the result."""
     kind: Any = variable.type
     if not isinstance(kind, TensorType):
         return result
-    array, dtype = np.asarray(result), kind.numpy_dtype
+    array, dtype = np.require(result, requirements="W"), kind.numpy_dtype
     return array.astype(dtype, copy=False) if (array.dtype.kind == "c") == (dtype.kind == "c") else array
 
 
