@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,14 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
-from pytensor.scalar.basic import Add, Cast, Mul
+from pytensor.scalar.basic import LE, Add, Cast, Mul
+from pytensor.scalar.loop import ScalarLoop
+from pytensor.scalar.math import PolyGamma
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.math import ProdWithoutZeros
 
-from numbagraph.pymc_bridge.compatibility import conditional, indexing, linalg, math
+from numbagraph.pymc_bridge.compatibility import blas, conditional, indexing, linalg, math
 from numbagraph.pymc_bridge.linalg import TABLE, core_of
 from tests.fuzz.near import perturbed, perturbed_matrix
 
@@ -32,11 +34,19 @@ EXACT = frozenset(
     """.split()
 )
 """Ops that round nothing: they move elements."""
-ROTATING = (linalg.SolveSylvester, linalg.SolveBilinearDiscreteLyapunov, linalg.Expm)
-"""Functions whose algorithm mixes the elements of a matrix, so that small ones get errors of large ones."""
+BY_ROWS = (linalg.Cholesky, linalg.CholeskySolve, linalg.SolveTriangular)
+"""Functions of matrices whose algorithm leaves small elements apart from large ones."""
+ELIMINATING = (linalg.Solve, linalg.MatrixInverse, linalg.Det, linalg.SLogDet, linalg.LU, linalg.LUFactor, linalg.QR)
+"""Those that add multiples of rows to others. All that are not named here rotate a matrix; PyTensor's `LogDet` does so,
+too, since it sums logarithms of singular values."""
+SCALED = (blas.Gemv, blas.Gemm, blas.Ger)
 SELECTING = (indexing.AdvancedSubtensor, indexing.AdvancedSubtensor1)
 SUMS = {Add: np.add, Mul: np.multiply}
 """Ops of any number of operands, which NumPy's functions take two of."""
+SMALL = 1e-5
+"""A constant that is compared with terms of a series is below this."""
+FAR_BELOW = -1e6
+"""SciPy's polygamma takes a step for each unit between an argument and 0."""
 HUGE = 1e15
 """Where the elements of a matrix are larger, or no numbers, LAPACK says nothing about its functions."""
 
@@ -112,6 +122,8 @@ class Evaluation:
             return [Failed([error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
             return results
+        if isinstance(node.op, SCALED):
+            results = in_another_order(node.op, inputs, results, rounding)
         if type(core_of(node.op)) in TABLE:
             results = self.of_near_operands(node, inputs, results, rounding)
         return rounded(node, inputs, results, rounding)
@@ -121,10 +133,13 @@ class Evaluation:
     ) -> list[Any]:
         """LAPACK's results are right for operands near those that are given: what is 0 for these may be of either sign.
         An error of an op stays what it is."""
-        near = perturbed_matrix if isinstance(core_of(node.op), ROTATING) else perturbed
+        core: Any = core_of(node.op)
+        near = partial(perturbed_matrix, rotated=not isinstance(core, ELIMINATING))
+        near = perturbed if isinstance(core, BY_ROWS) else near
         try:
             with np.errstate(all="ignore"):
-                return self.runs[node]([near(each, rounding) for each in inputs], rounding)
+                found = self.runs[node]([near(each, rounding) for each in inputs], rounding)
+                return [cancelled(*each, rounding) for each in zip(found, results, strict=True)]
         except Exception:  # noqa: BLE001
             return results
 
@@ -143,7 +158,46 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if type(core_of(node.op)) in TABLE and any(is_huge(each, largest_for(core_of(node.op), each)) for each in inputs):
         noise = rounding.choice([np.nan, rounding.normal()])
         return [np.full(np.shape(each), noise).astype(each.dtype) for each in results]
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ScalarLoop):
+        largest = precision_of(node.op.scalar_op)
+        results = [each + largest * rounding.uniform(-1, 1, np.shape(each)) for each in results[:-1]] + results[-1:]
     return [with_errors(each, inputs, rounding) for each in results]
+
+
+def cancelled(near: Any, result: Any, rng: np.random.Generator) -> Any:
+    """A result for other operands; what is no larger than its error may as well be 0, of
+    either sign."""
+    array = np.array(near)
+    if array.dtype.kind in "fc" and array.shape == np.shape(result):
+        lost = (np.abs(near - result) >= np.abs(result) / 2) & (rng.random(array.shape) < 0.5)
+        array[lost] = np.copysign(0, rng.normal(size=lost.sum()))
+    return array
+
+
+def in_another_order(op: Any, inputs: list[Any], results: list[Any], rng: np.random.Generator) -> list[Any]:
+    """A product of two matrices and a number, which BLAS takes in the order that it likes: that decides what overflows
+    on the way."""
+    added, number, x, y, *factor = inputs
+    if isinstance(op, blas.Ger):
+        x, y, factor = x[:, None], y[None], [added.dtype.type(1)]
+    if not number or not factor[0]:
+        return results  # what is multiplied by 0 is not read
+    with np.errstate(all="ignore"):
+        products = (lambda: (number * x) @ y, lambda: x @ (number * y), lambda: number * (x @ y))
+        return [factor[0] * added + products[int(rng.integers(3))]()]
+
+
+def precision_of(loop: ScalarLoop) -> float:
+    """Where a loop ends that sums a series: when a term, or its logarithm, is below a constant."""
+    if not loop.is_while:
+        return 0.0
+    compared = [each.owner for each in ancestors([loop.fgraph.outputs[-1]]) if each.owner is not None]
+    bounds = [
+        float(each.inputs[1].data)
+        for each in compared
+        if isinstance(each.op, LE) and isinstance(each.inputs[1], Constant)
+    ]
+    return max((np.exp(each) if each < 0 else each for each in bounds if each < SMALL), default=0.0)
 
 
 def largest_for(core: Any, value: Any) -> float:
@@ -212,8 +266,8 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
             raise Undecided(str(error)) from error
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
             results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
-        if isinstance(core, linalg.LU) and not core.permute_l:  # a permutation, which is complex if the matrix is
-            results = [np.real(results[0]), *results[1:]]
+        if isinstance(core, linalg.LU) and not core.permute_l:
+            results = [permutation_of(core, inputs[0], results[0]), *results[1:]]
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]
 
     return run
@@ -230,9 +284,23 @@ def sum_of(node: Apply, inputs: list[Any]) -> np.ndarray:
 def require_answer(node: Apply, inputs: list[Any]) -> None:
     """Raise where PyTensor's Python code, or LAPACK, has no answer that is worth waiting for."""
     core, operand = core_of(node.op), np.asarray(inputs[0])
+    if isinstance(getattr(core, "scalar_op", None), PolyGamma):
+        x = np.asarray(inputs[1])
+        if np.any((x < FAR_BELOW) & (x != np.floor(x))):
+            raise Undecided("SciPy would take hours")
     if isinstance(core, (linalg.SVD, linalg.MatrixPinv, math.LogDet)) and not np.all(np.isfinite(operand)):
         native = operand.dtype.kind != "c" and not isinstance(core, math.LogDet)
         raise (np.linalg.LinAlgError if native else Undecided)("SVD did not converge")  # after hours, if at all
+
+
+def permutation_of(lu: Any, a: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """That of PyTensor, which is complex if the matrix is. SciPy's has no rows where a matrix without columns has some:
+    docs/limits.md."""
+    if a.size:
+        return np.real(found)
+    rows = a.shape[-2]
+    same = np.arange(rows) if lu.p_indices else np.eye(rows)
+    return np.array(np.broadcast_to(same, a.shape[:-2] + same.shape)).astype(np.real(found).dtype)
 
 
 def shape_of_solution(core: Any, a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
@@ -280,10 +348,10 @@ def arange(node: Apply, ends: list[Any]) -> np.ndarray:
 def as_declared(value: Any, variable: Variable) -> Any:
     """The value in the dtype that its type has: a few of PyTensor's ops give another one.
 
-    Where one of them is complex, and the other is not, the value's counts.
+    Where the value is complex, and the type is not, the value's counts.
     """
     dtype = getattr(variable.type, "dtype", None)
-    if not isinstance(value, np.ndarray) or dtype is None or "c" in (np.dtype(dtype).kind, value.dtype.kind):
+    if not isinstance(value, np.ndarray) or dtype is None or value.dtype.kind == "c":
         return value
     return value.astype(dtype, copy=False)
 

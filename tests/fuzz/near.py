@@ -25,13 +25,16 @@ def perturbed(value: Any, rng: np.random.Generator) -> Any:
     return noisy if isinstance(value, np.ndarray) else noisy[()]
 
 
-def perturbed_matrix(value: Any, rng: np.random.Generator) -> Any:
-    """Matrices with the errors of a rotation, which are as large as rounding makes its largest element."""
+def perturbed_matrix(value: Any, rng: np.random.Generator, *, rotated: bool) -> Any:
+    """Matrices with the errors of an algorithm that adds multiples of rows or columns to others: of the size of the
+    largest element in the same row or column, or of all if it ``rotated`` the matrix from both sides."""
     array = np.asarray(value)
     if array.dtype.kind not in "fc" or array.ndim < 2 or not array.size:
         return perturbed(value, rng)
     with np.errstate(all="ignore"):
-        largest = np.abs(array).max((-2, -1), keepdims=True)
+        sizes = np.abs(array)
+        beside = np.maximum(sizes.max(-1, keepdims=True), sizes.max(-2, keepdims=True))
+        largest = sizes.max((-2, -1), keepdims=True) if rotated else beside
         return array + (largest * np.finfo(array.dtype).eps * rng.uniform(-4, 4, array.shape)).astype(array.dtype)
 
 

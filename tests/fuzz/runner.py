@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +45,26 @@ class Report:
             *(f"refused {count} times: {reason}" for reason, count in self.refused.most_common(8)),
         ]
         return "\n".join(lines)
+
+
+class OutOfTime(BaseException):
+    """What `limited` raises, which code that survives any `Exception` does not catch."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTime` where a reference takes more of the processor's time. (For the main thread.)"""
+
+    def end(*_: object) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 Case = Callable[[np.random.Generator, Report], None]
