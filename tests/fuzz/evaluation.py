@@ -326,15 +326,12 @@ def thunk_of(node: Apply) -> Callable[[list[Any]], list[Any]]:
 
 
 def widened(node: Apply, inputs: list[Any]) -> list[Any]:
-    """Integers of 8 bits alone, whose real functions NumPy computes in half precision, in more bits."""
+    """Integers of 8 bits, whose real functions NumPy computes in half precision, in more bits."""
     kinds = {np.dtype(each.type.dtype).kind for each in node.outputs if hasattr(each.type, "dtype")}
-    if (
-        not isinstance(node.op, Elemwise)
-        or kinds != {"f"}
-        or any(each.type.numpy_dtype.itemsize > 1 for each in node.inputs)
-    ):
+    if not isinstance(node.op, Elemwise) or kinds != {"f"}:
         return inputs
-    return [np.asarray(each).astype(np.int32) for each in inputs]
+    arrays = [np.asarray(each) for each in inputs]
+    return [each.astype(np.int32) if each.itemsize == 1 else each for each in arrays]
 
 
 def arange(node: Apply, ends: list[Any]) -> np.ndarray:
