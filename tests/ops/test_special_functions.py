@@ -15,11 +15,11 @@ from numbagraph.frontend.differentiation import vjp
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported
-from numbagraph.ops import DEFERRED
+from numbagraph.ops.deferred import NAMES
 from numbagraph.ops.kernels import IN_JAX, KIND
 from numbagraph.testing import check_gradients, samples
 
-MODULES = {module: [registry[name] for name in names.split()] for module, names in DEFERRED.items()}
+MODULES = {module: [registry[name] for name in names.split()] for module, names in NAMES.items()}
 MODULES = {module: ops for module, ops in MODULES.items() if ops[0].kind == KIND}
 OPS = [op for ops in MODULES.values() for op in ops]
 VALUES = (0.0, -0.0, 0.5, -1.0, 3.0, np.inf, -np.inf, np.nan)

@@ -90,8 +90,9 @@ def test_the_gallery_shows_each_of_its_examples() -> None:
     assert sorted(shown) == sorted(script.stem for script in (ROOT / "examples" / "gallery").glob("*.py"))
 
 
-def test_the_table_of_ops_is_up_to_date() -> None:
-    command = [sys.executable, str(ROOT / "tools" / "op_table.py"), "--check"]
+@pytest.mark.parametrize("tool", ["op_table", "deferred_ops"])
+def test_the_tables_of_ops_are_up_to_date(tool: str) -> None:
+    command = [sys.executable, str(ROOT / "tools" / f"{tool}.py"), "--check"]
     assert subprocess.run(command, check=False).returncode == 0
 
 

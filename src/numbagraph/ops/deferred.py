@@ -1,0 +1,147 @@
+"""Written by ``python tools/deferred_ops.py``: ops that are declared when one of them is asked for."""
+
+NAMES = {
+    "array_standard": "astype",
+    "bessel": "i0 i1 i0e i1e j0 j1 jv iv ive kve kve_derivative",
+    "bessel_functions": (
+        "y0 y1 k0 k1 k0e k1e jve yv yve yn kv kn struve modstruve ber bei berp beip ker kei kerp keip airy airye "
+        "wright_bessel log_wright_bessel besselpoly"
+    ),
+    "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
+    "ciphers": "threefry2x32 unit_interval",
+    "closeness": (
+        "asarray_chkfinite isclose allclose array_equal array_equiv isneginf isposinf iscomplex isreal real_if_close"
+    ),
+    "combinatorial": "perm factorial multigammaln",
+    "compaction": "true_positions",
+    "contraction": "einsum tensordot dot inner vdot outer",
+    "control.scan": "scan",
+    "control.switch": "switch",
+    "control.while_loop": "while_loop",
+    "control.while_pullback": "while_pullback",
+    "convolution": "convolve",
+    "covariance": "cov corrcoef correlate",
+    "densities": (
+        "gamma_weight beta_weight per_gamma_density per_gamma_density_bend per_beta_density per_beta_density_bend"
+    ),
+    "diagonals": "main_diagonal diagonal diag tril triu",
+    "distribution_functions": (
+        "chdtr chdtrc chdtri chdtriv gdtr gdtrc gdtrix gdtria gdtrib pdtr pdtrc pdtri pdtrik betaincc betainccinv "
+        "btdtria btdtrib fdtr fdtrc fdtri fdtridfd stdtr stdtrit stdtridf bdtr bdtrc bdtri bdtrik bdtrin nbdtr nbdtrc "
+        "nbdtri nbdtrik nbdtrin ndtri_exp nrdtrimn nrdtrisd chndtr chndtrix chndtridf chndtrinc ncfdtr ncfdtri "
+        "ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtrit nctdtridf nctdtrinc smirnov smirnovi"
+    ),
+    "editing": "delete insert resize trim_zeros diagflat rot90 block",
+    "elementary_functions": (
+        "special.cbrt special.exp2 exp10 special.expm1 special.log1p exprel cosm1 powm1 special.round sindg cosdg "
+        "tandg cotdg radian boxcox boxcox1p inv_boxcox inv_boxcox1p pseudo_huber rgamma gammasgn beta betaln poch "
+        "binom zetac wrightomega voigt_profile tklmbda"
+    ),
+    "elliptic": "ellipk ellipkm1 ellipe ellipkinc ellipeinc ellipj elliprc elliprf elliprd elliprg elliprj agm",
+    "floating": "copysign nextafter spacing heaviside ldexp frexp_mantissa frexp_exponent frexp",
+    "fourier": (
+        "fourier_rows half_fourier_rows inverse_half_fourier_rows fourier_columns half_fourier_columns "
+        "inverse_half_fourier_columns fft.fftfreq fft.rfftfreq fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft "
+        "fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.fftshift fft.ifftshift"
+    ),
+    "histograms": "bincount digitize histogram histogram_bin_edges histogramdd histogram2d",
+    "hypergeometric": (
+        "hyp0f1 hyp1f1 hyp2f1 hyperu lpmv eval_jacobi eval_sh_jacobi eval_gegenbauer eval_legendre eval_sh_legendre "
+        "eval_chebyt eval_chebyu eval_chebyc eval_chebys eval_sh_chebyt eval_sh_chebyu eval_laguerre eval_genlaguerre "
+        "eval_hermite eval_hermitenorm"
+    ),
+    "incomplete": (
+        "gammainc_by_a betainc_by_a betainc_by_b gammainc gammaincc betainc gammaincinv gammainccinv betaincinv"
+    ),
+    "integral_functions": (
+        "erfi dawsn expi exp1 expn spence sici shichi fresnel itj0y0 it2j0y0 iti0k0 it2i0k0 itstruve0 it2struve0 "
+        "itmodstruve0 itairy kolmogorov kolmogi"
+    ),
+    "linalg.banded": "solve_banded solveh_banded",
+    "linalg.determinants": "determinant_of det slogdet",
+    "linalg.equations": "solve_sylvester solve_continuous_lyapunov solve_discrete_lyapunov",
+    "linalg.factorisations": "cholesky cholesky_pullback square_lu",
+    "linalg.functions": (
+        "pinv_of pinv matrix_rank condition_number matrix_power multi_dot kron block_diag toeplitz matrix_diagonal "
+        "matrix_trace matrix_norm vector_norm"
+    ),
+    "linalg.general": "lu_factor lu_solve factor_of lu eig eigvals expm_frechet expm",
+    "linalg.least_squares": "lstsq_of lstsq",
+    "linalg.permutations": "permutation_of",
+    "linalg.solutions": "solve_triangular solve_factored solve inv cho_solve solve_tridiagonal",
+    "linalg.spectra": "eigh eigvalsh qr svd svdvals",
+    "nan_statistics": "nansum nanprod nancumsum nancumprod nanmax nanmin nanmean nanvar nanstd",
+    "norms": "trace norm",
+    "order_statistics": "order_statistics parted_positions parted",
+    "padding": "pad",
+    "partitions": "partition argpartition lexsort sort_complex",
+    "polynomials": (
+        "polyadd polysub polymul polyval polyder polyint vander polyfit chebval legval hermval hermeval lagval "
+        "polynomial_value"
+    ),
+    "positions": (
+        "unravel_index ravel_multi_index diag_indices_from diag_indices tril_indices triu_indices tril_indices_from "
+        "triu_indices_from"
+    ),
+    "quantiles": "quantile percentile nanquantile nanpercentile median nanmedian",
+    "random": (
+        "draws.random draws.random_f draws.standard_normal draws.standard_normal_f draws.standard_exponential "
+        "draws.standard_exponential_f draws.standard_exponential_inv draws.standard_exponential_inv_f "
+        "draws.standard_cauchy draws.standard_gamma draws.standard_gamma_f draws.standard_t draws.beta "
+        "draws.chisquare draws.noncentral_chisquare draws.f draws.noncentral_f draws.pareto draws.weibull draws.power "
+        "draws.laplace draws.gumbel draws.logistic draws.lognormal draws.rayleigh draws.wald draws.vonmises "
+        "draws.triangular draws.poisson draws.negative_binomial draws.geometric draws.logseries draws.zipf "
+        "draws.binomial draws.hypergeometric draws.integers_int8 draws.integers_int16 draws.integers_int32 "
+        "draws.integers_int64 draws.integers_uint8 draws.integers_uint16 draws.integers_uint32 draws.integers_uint64 "
+        "draws.integers_bool"
+    ),
+    "random_rows": (
+        "draws.orders draws.multinomial draws.multivariate_hypergeometric_count "
+        "draws.multivariate_hypergeometric_marginals"
+    ),
+    "ranges": "arange",
+    "running": "cumsum cumprod cummax cummin linear_recurrence",
+    "sampled": "sampled_log_gamma",
+    "selecting": "nonzero flatnonzero argwhere compress extract unique",
+    "sets": "isin union1d intersect1d setxor1d setdiff1d unique_all unique_counts unique_inverse unique_values",
+    "sorting": "argsort sort insertion_points searchsorted",
+    "sparse": (
+        "sparse_product sparse_product_columns sparse_transposed_product sparse_transposed_product_columns "
+        "sparse_sampled_product sparse_sampled_product_columns sparse_rows sparse_transposition sparse_distinct "
+        "sparse_looked_up sparse_solve_triangular"
+    ),
+    "special": (
+        "expit logit log_expit softplus log1mexp log1mexp_slope huber erf erfc erfcx erfinv erfcinv ndtr ndtri "
+        "log_ndtr inverse_mills_ratio above_asymptote owens_t gammaln gamma loggamma digamma polygamma_of polygamma "
+        "per xlogy xlog1py entr rel_entr kl_div"
+    ),
+    "statistics": "count_nonzero mean var std average ptp",
+    "tensors": "tensorinv tensorsolve logspace geomspace",
+    "trigonometric": (
+        "sin cos tan arcsin_slope arccosh_slope arccosh_bend arctanh_slope arcsin arccos arctan arctan2 sinh cosh "
+        "tanh arcsinh arccosh arctanh degrees radians sinc angle"
+    ),
+    "wave_functions": (
+        "mathieu_a mathieu_b mathieu_cem mathieu_sem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2 "
+        "pro_cv obl_cv pro_ang1 pro_ang1_cv obl_ang1 obl_ang1_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv obl_rad1 "
+        "obl_rad1_cv obl_rad2 obl_rad2_cv pbdv pbvv pbwa"
+    ),
+    "windows": "sliding_window_view choose packbits unpackbits nanargmax nanargmin",
+}
+"""The names of ops by their module in `numbagraph.ops`, in the order of their declarations."""
+
+CALLED = {
+    "condition_number": "cond",
+    "cummax": "maximum.accumulate",
+    "cummin": "minimum.accumulate",
+    "cumprod": "cumprod multiply.accumulate",
+    "cumsum": "cumsum add.accumulate",
+    "degrees": "degrees rad2deg",
+    "digamma": "digamma psi",
+    "matrix_diagonal": "diagonal",
+    "matrix_trace": "trace",
+    "polynomial_value": "polyval",
+    "radians": "radians deg2rad",
+    "vector_cross": "cross",
+}
+"""The functions that some of them implement, where these are not called like the op."""
