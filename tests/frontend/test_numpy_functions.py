@@ -38,6 +38,19 @@ def test_modules_declare_what_the_table_says(module):
     assert declared - others <= set(before)
 
 
+def test_what_is_declared_is_deferred_no_more():
+    """Rules wait for what is deferred: whoever imports its module, by whatever way, ends that."""
+    program = "\n".join(
+        [
+            "import numbagraph.ops.linalg.determinants",
+            "from numbagraph.ir.op import registry",
+            "print(registry['det'].name, registry.is_deferred(each.name for each in registry.declared()))",
+        ]
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "det False"
+
+
 def fill_some(a, v):
     np.fill_diagonal(a, v)
 

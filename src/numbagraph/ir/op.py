@@ -57,7 +57,7 @@ class Registry:
                 return
             importlib.import_module(module)
             for each in [each for each, other in self._deferred.items() if other == module]:
-                del self._deferred[each]
+                self._deferred.pop(each, None)
 
     def register(self, op: Op) -> Op:
         missing = [name for name in op.__fields__ if getattr(op, name) is None]
@@ -66,6 +66,7 @@ class Registry:
         if op.name in self._ops:
             raise ValueError(f"op {op.name!r} is declared twice")
         self._ops[op.name] = op
+        self._deferred.pop(op.name, None)  # whoever has imported its module
         for function in op.implements:
             if isinstance(function, str):
                 self._lazy.setdefault(function.rpartition(":")[2], []).append((function, op))
