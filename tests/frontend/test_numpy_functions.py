@@ -118,6 +118,22 @@ def test_methods_of_ufuncs(name, axis):
     check(lambda x, y: ufunc.outer(x, y), X, X[0])
 
 
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
+def test_positions_that_reduceat_takes(ufunc):
+    reduced = graph_jit(lambda x, positions: ufunc.reduceat(x, positions))
+    for positions in ([], [0, 3], [5, 0]):
+        given = [positions, np.array(positions, np.int64), np.array(positions, np.uint8)]
+        for each in [*given, np.array(positions, bool)]:
+            for x in (np.arange(6.0), np.arange(12.0).reshape(6, 2)):
+                np.testing.assert_array_equal(reduced(x, each), ufunc.reduceat(x, each))
+    for wrong in (np.array([0.0, 1.0]), np.array([0, 1], np.uint64)):
+        with pytest.raises(TypeError, match="according to the rule 'safe'"):
+            reduced(np.arange(6.0), wrong)
+    for wrong in ([6], [-1], [0, 7]):
+        with pytest.raises(IndexError, match="out-of-bounds"):
+            reduced(np.arange(6.0), wrong)
+
+
 def test_reductions_take_one_element_after_the_other():
     """The vector loops of NumPy for AVX-512 reduce rows by ``arctan2`` and ``power`` wrongly."""
     for ufunc in (np.arctan2, np.power):

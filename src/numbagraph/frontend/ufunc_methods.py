@@ -15,6 +15,7 @@ from numbagraph.frontend.ufuncs import loop_dtype
 from numbagraph.frontend.writers import not_traced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
+from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node
 from numbagraph.ops.creation import iota
 from numbagraph.ops.indexing import add_index
@@ -124,14 +125,22 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) ->
     return np.moveaxis(np.concatenate([rows[:1], rest]), 0, axis)
 
 
+def positions_of(indices: Any) -> Any:
+    """Positions as 64-bit integers, of what NumPy takes for them."""
+    found = as_array(np.zeros(0, INT64) if isinstance(indices, (list, tuple)) and not indices else indices)
+    if not np.can_cast(found.dtype, INT64, "safe"):
+        raise TypeError(f"Cannot cast array data from {found.dtype!r} to {INT64!r} according to the rule 'safe'")
+    return found.astype(INT64)
+
+
 def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    given, starts = as_array(array), as_array(indices)
+    given, starts = as_array(array), positions_of(indices)
     require_rank(given, "reduceat")
     rows = leading(ufunc, given, axis, dtype)
     length = rows.shape[0]
     inside = (starts >= 0) & (starts < length)
     shapes.require(inside.all().value, f"index out-of-bounds in {ufunc.__name__}.reduceat", IndexError)
-    stops = np.concatenate([starts[1:], np.expand_dims(as_array(length), 0)])
+    stops = np.concatenate([starts[1:], np.expand_dims(as_array(length), 0)])[: starts.shape[0]]
 
     def segment(_: Any, bounds: Any) -> tuple[Any, Any]:
         start, stop = bounds
