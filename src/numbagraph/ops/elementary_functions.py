@@ -141,12 +141,11 @@ def poch_slopes(y: Value, z: Value, m: Value) -> tuple[Value, Value]:
     has one at the sum, too, both are reflected, and there is no slope by the other operand."""
     pole, both = is_pole(z), is_pole(z) & is_pole(z + m)
     single = pole & ~both
-    at, total = where(single, z, 1.0), where(single, z + m, 1.0)
-    numerator, zero = gamma(total), rgamma(at)
-    by_total = where(single, zero * numerator * digamma(total), y * digamma(where(pole, 1.0, z + m)))
-    at_single = numerator * rgamma_slope(zero, at)
-    mirrored = digamma(where(both, 1 - z - m, 1.0)) - digamma(where(both, 1 - z, 1.0))
-    first = where(both, y * mirrored, by_total + where(single, at_single, -y * digamma(where(pole, 1.0, z))))
+    at, numerator = where(single, z, 1.0), gamma(where(single, z + m, 1.0))
+    zero, by_first, by_sum = rgamma(at), digamma(where(pole, 1 - z, z)), digamma(where(both, 1 - z - m, z + m))
+    by_total = where(single, zero * numerator, y) * by_sum
+    by_one = where(single, numerator * rgamma_slope(zero, at), -y * by_first)
+    first = where(both, y * (by_sum - by_first), by_total + by_one)
     return first, where(both, where(both, y, 1.0) * math.nan, by_total)
 
 
