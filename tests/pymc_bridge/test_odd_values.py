@@ -9,6 +9,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
 from pytensor.compile.mode import Mode  # noqa: E402
+from pytensor.raise_op import Assert  # noqa: E402
 from pytensor.tensor import blas  # noqa: E402
 from pytensor.tensor.basic import ARange  # noqa: E402
 from pytensor.tensor.blockwise import Blockwise  # noqa: E402
@@ -192,6 +193,17 @@ def test_shapes_that_are_refused_when_a_graph_is_translated():
         from_pytensor([x], [x.reshape((4, -3))])
     with pytest.raises(AssertionError, match="must have length 3"):
         from_pytensor([], [pt.specify_shape(pt.as_tensor(X), 3)])
+
+
+@pytest.mark.parametrize("numbers", [[99.0, 1.0], [1.0, np.nan], [-1.0, 1.0], [-1.0, 99.0]])
+def test_assertions_are_checked_where_the_result_has_no_element(numbers):
+    v, w = pt.vector("v"), pt.vector("w")
+    asserted = Assert("out of bounds")(v * 2, pt.all(w < 50), w[0] > 0)
+    function = pytensor.function([v, w], [asserted, pt.exp(asserted)], mode="NUMBAGRAPH")
+    for length in (0, 3, 0):
+        np.testing.assert_array_equal(function(np.ones(length), [1.0, 2.0])[0], np.full(length, 2.0))
+        with pytest.raises(AssertionError, match="out of bounds"):
+            function(np.ones(length), numbers)
 
 
 @pytest.mark.filterwarnings(FALLBACK)
