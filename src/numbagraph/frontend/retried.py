@@ -9,6 +9,7 @@ from numbagraph.frontend.known_lengths import Known, integers_of, lengths_of
 from numbagraph.frontend.locating import ListFull
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.runtime.collection import collector_at_rest
+from numbagraph.runtime.specialise import passes
 
 if TYPE_CHECKING:
     from numbagraph.frontend.binding import Arguments
@@ -54,12 +55,9 @@ class Retried:
                     return self._call_version(arguments, self._apart(arguments, traced), leaves)
                 except ShapeError:
                     pass
-            if not self.convert.needed:
-                raise
-            try:
-                return self._call_with_numbers(arguments)
-            except Exception:  # noqa: BLE001  the first one speaks of the function as it is
-                raise error from None
+            return self._call_with_numbers_after(error, arguments)
+        except passes().LengthNotKnown as error:  # of an array on one of the paths, of which numbers say which is taken
+            return self._call_with_numbers_after(error, arguments)
 
     def _apart(self, arguments: Arguments, traced: Traced) -> Traced:
         """The version that compares lengths where a statement is reached that requires them to be equal."""
@@ -73,6 +71,15 @@ class Retried:
             if made.is_valid:
                 traced.apart = found
             return found
+
+    def _call_with_numbers_after(self, error: Exception, arguments: Arguments) -> Any:
+        """The same, where it helps against an error."""
+        if not self.convert.needed:
+            raise error
+        try:
+            return self._call_with_numbers(arguments)
+        except Exception:  # noqa: BLE001  the first one speaks of the function as it is
+            raise error from None
 
     def _call_with_numbers(self, arguments: Arguments) -> Any:
         """A version for these lengths and integers of Python's: which paths there are may follow from them. Where it

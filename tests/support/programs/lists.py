@@ -177,3 +177,79 @@ def element_of_a_list_is_read_after_a_write(x, i):
     row = rows[i]
     a[0] = 5.0
     return row
+
+
+NUMBERS = np.arange(17) * 7 % 13
+
+
+@case((NUMBERS, 3), (NUMBERS[:1], 1), (NUMBERS[:0], 2))
+def lists_made_in_a_step(x, n):
+    base = [0, 1, 2, 3]
+    found = np.zeros((n, 10), dtype=int)
+    for i in range(n):
+        made = [
+            [0] * 4,
+            2 * [0, i],
+            [0, 0] + [1, 2],
+            base[:],
+            base[::-1],
+            list(base),
+            base.copy(),
+            sorted(base),
+            list(reversed(base)),
+            list(range(4)),
+        ]
+        for k in range(10):
+            counts = made[k]
+            for v in x:
+                counts[v % 4] += 1
+            found[i, k] = counts[1] * (i + 1) + counts[3]
+    return found, base
+
+
+@case((NUMBERS,), (NUMBERS[:1],), (np.array([999, 5, 70]),), (NUMBERS[:0],))
+def radix_sort(a):
+    if len(a) == 0:
+        return a
+    out = a.copy()
+    exponent = 1
+    while out.max() // exponent > 0:
+        counts = [0] * 10
+        for v in out:
+            counts[(v // exponent) % 10] += 1
+        for d in range(1, 10):
+            counts[d] += counts[d - 1]
+        sorted_ = np.empty_like(out)
+        for v in out[::-1]:
+            d = (v // exponent) % 10
+            counts[d] -= 1
+            sorted_[counts[d]] = v
+        out = sorted_
+        exponent *= 10
+    return out
+
+
+@case((np.array([1, 2, 1, 2, 1, 3]), np.array([1, 2, 1])), (NUMBERS[:0], NUMBERS[:1]))
+def places_of_a_pattern(text, pattern):
+    m = len(pattern)
+    if m == 0:
+        return list(range(len(text)))
+    fails = [0] * m
+    k = 0
+    for i in range(1, m):
+        while k and pattern[k] != pattern[i]:
+            k = fails[k - 1]
+        if pattern[k] == pattern[i]:
+            k += 1
+        fails[i] = k
+    found = []
+    k = 0
+    for i, each in enumerate(text):
+        while k and pattern[k] != each:
+            k = fails[k - 1]
+        if pattern[k] == each:
+            k += 1
+        if k == m:
+            found.append(i - m + 1)
+            k = fails[k - 1]
+    return found

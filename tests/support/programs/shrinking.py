@@ -77,3 +77,40 @@ def solved_or_inverted(n, m, y):
             x = -x
         total += x
     return total
+
+
+@case((np.arange(5.0),), (np.zeros(1),), (np.zeros(0),))
+def parts_of_a_list_of_tuples(x):
+    held = []
+    for i in range(len(x)):
+        held.append((i, x[i]))
+        if len(held) > 2 and x[i] < 2:
+            held.pop()
+    back = held[::-1]
+    back.append((-1, x.sum()))
+    return held[1:], held[-2:], held[1:][::-1], back, held
+
+
+@case((np.array([0, 1, 2, 2, 3]), np.array([1, 2, 3])), (np.array([1]), np.array([2])), (np.zeros(0, int),) * 2)
+def local_alignment(a, b):
+    n, m = len(a), len(b)
+    score = np.zeros((n + 1, m + 1), dtype=np.int64)
+    best, place = 0, (0, 0)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            match = score[i - 1, j - 1] + (3 if a[i - 1] == b[j - 1] else -3)
+            score[i, j] = max(0, match, score[i - 1, j] - 2, score[i, j - 1] - 2)
+            if score[i, j] > best:
+                best, place = score[i, j], (i, j)
+    i, j = place
+    path = []
+    while i > 0 and j > 0 and score[i, j] > 0:
+        path.append((i - 1, j - 1))
+        match = score[i - 1, j - 1] + (3 if a[i - 1] == b[j - 1] else -3)
+        if score[i, j] == match:
+            i, j = i - 1, j - 1
+        elif score[i, j] == score[i - 1, j] - 2:
+            i -= 1
+        else:
+            j -= 1
+    return score, path[::-1]

@@ -227,7 +227,18 @@ class Buffered(Stacked):
         Raised(ListFull, (f"a {self.named.name} has no room for more elements here",)).require(condition)
 
     def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(key) if isinstance(key, slice) else self.read(self.place(key))
+        if not isinstance(key, slice):
+            return self.read(self.place(key))
+        return super().__getitem__(key) if self.spec is None or self.spec.is_leaf() else self.rows(key)
+
+    def rows(self, key: slice) -> Buffered:
+        """A list of some of its elements, which are tuples."""
+        found, columns = self.as_list(), [each[key] for each in self.columns()]
+        count = Tracer(shapes.as_value(columns[0].value.shape[0]))
+        for store, column in zip(found.stores, columns, strict=True):
+            store[:count] = column
+        found.first[...], found.end[...] = 0, count
+        return found
 
     # ---- changes ----
 

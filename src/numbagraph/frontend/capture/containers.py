@@ -215,7 +215,8 @@ def require_changeable(holder: Any) -> None:
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
             f"assignment to an element or an attribute of a {type(holder).__name__} in a loop or a branch on traced "
-            f"values: Python would do it once, while the function is traced\n  at {user_source()}"
+            f"values: Python would do it once, while the function is traced; change a copy, which is made there ([*x])"
+            f"\n  at {user_source()}"
         )
 
 
@@ -255,6 +256,11 @@ def made(container: Any) -> Any:
     elif (trace := current_trace()) is not None:
         trace.made[id(container)] = container
     return container
+
+
+def made_if_list(found: Any) -> Any:
+    """What an operator or a function has given, which is a new list if it is one."""
+    return made(found) if type(found) is list else found
 
 
 def note_change(holder: Any) -> None:

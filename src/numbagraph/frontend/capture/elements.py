@@ -19,6 +19,7 @@ from numbagraph.frontend.capture.containers import (
     in_region,
     is_made_here,
     made,
+    made_if_list,
     note_change,
     refuse_change,
     require_changeable,
@@ -53,6 +54,8 @@ def item(holder: Any, key: Any) -> Any:
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
     found = holder[key]
+    if type(key) is slice:
+        return made_if_list(found)
     return found.operand() if type(found) is Hidden else found
 
 

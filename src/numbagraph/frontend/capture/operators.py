@@ -18,7 +18,7 @@ from numbagraph.frontend.capture.calls import replacement
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.comparison import equal, not_equal, ordered
 from numbagraph.frontend.capture.consumers import consumer
-from numbagraph.frontend.capture.containers import in_region, made, refuse_change, refuse_once
+from numbagraph.frontend.capture.containers import in_region, made, made_if_list, refuse_change, refuse_once
 from numbagraph.frontend.capture.control import and_, asked, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
 from numbagraph.frontend.capture.elements import (
@@ -208,7 +208,7 @@ def binary(name: str, left: Any, right: Any) -> Any:
     if name == "mul" and is_repetition(left, right):
         return times(left, right)
     is_outside = is_sparse(left) and isinstance(right, (Tracer, OnlyTraced))
-    return getattr(operator, name)(lifted(left) if is_outside else left, right)
+    return made_if_list(getattr(operator, name)(lifted(left) if is_outside else left, right))
 
 
 # ---- loops ----
@@ -232,6 +232,9 @@ def call(function: Any) -> Any:
     if found is not None:
         return found
     found = consumer(function, call) or replacement(function)
+    if found is not None and any(function is each for each in (list, sorted)):
+        make = of_required(found)
+        return lambda *args, **kwargs: made_if_list(make(*args, **kwargs))
     if found is not None:
         return found if any(function is each for each in (isinstance, type, hasattr)) else of_required(found)
     if function is collections.deque:
@@ -241,6 +244,8 @@ def call(function: Any) -> Any:
     if isinstance(buffered, (Stacked, list)) and function.__name__ == "sort" and is_traced(buffered):
         refuse_change(function)
         return sort(call, buffered)
+    if isinstance(holder, list) and function.__name__ == "copy":
+        return lambda: made_if_list(function())
     if isinstance(holder, str) and function.__name__ in ("format", "join"):
         return (formatting if function.__name__ == "format" else joining)(holder)
     if function is str or function is repr:
