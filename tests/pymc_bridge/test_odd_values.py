@@ -182,6 +182,18 @@ def test_results_can_be_written_to_where_pytensor_decides_on_lengths():
             each[...] = 1
 
 
+@pytest.mark.parametrize(
+    "result",
+    [m[-2::-1, k] % x, m[:n, 0] + x, pt.switch(x > 0, m[-2:, 0], x), pt.exp(m[:, k:n] * 2 + x)],
+    ids=["remainder", "sum", "choice", "matrix"],
+)
+def test_lengths_that_turn_out_to_be_1_are_not_repeated(result):
+    """They follow from numbers or from other lengths, and PyTensor's types do not know them."""
+    numbers = [np.arange(5.0 * rows).reshape(rows, 5) for rows in (1, 2, 6)]
+    calls = [(a, b, *c) for a in numbers for b in (X[:5], X[:1]) for c in pairs((1, 2), (0, 5))]
+    compare([m, x, k, n], result, calls)
+
+
 def test_the_error_for_lengths_names_the_line():
     ours = pytensor.function([x, y], pt.exp(x) + y, mode="NUMBAGRAPH")
     with pytest.raises(ValueError, match=r"\(6,\) \(2,\)\n  at .*test_odd_values.py:"):

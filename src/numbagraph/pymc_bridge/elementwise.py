@@ -243,8 +243,23 @@ def by_elements(importer: Importer, op: Any, node: Apply, inputs: Sequence[Value
     return apply_scalar(op, canonical_dtype(node.outputs[0].type.dtype), inputs)
 
 
+def require_equal_lengths(node: Apply, inputs: Sequence[Value]) -> None:
+    """PyTensor repeats along the dimensions that its types know to have length 1, not along those that turn out to."""
+    op: Any = node.op
+    repeated = [each.type.broadcastable for each in node.inputs]
+    for axis in range(node.outputs[0].type.ndim):
+        lengths = [each.shape[axis] for each, known in zip(inputs, repeated, strict=True) if not known[axis]]
+        for each in lengths[1:]:
+            if not shapes.same(lengths[0], each):
+                name = op.scalar_op.name or type(op.scalar_op).__name__.lower()
+                given = " ".join(shapes.shape_text(each.shape) for each in inputs)
+                text = f"{name}: operands could not be broadcast together with shapes {given}"
+                shapes.require_same(lengths[0], each, text)
+
+
 @imports(Elemwise)
 def elemwise(importer: Importer, node: Apply, *inputs: Value) -> Value | list[Value]:
+    require_equal_lengths(node, inputs)
     return by_elements(importer, node.op.scalar_op, node, inputs)
 
 
