@@ -8,13 +8,12 @@ takes six times as long as one in a vector.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
 from itertools import chain
 
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, guard_values, substitute
 from numbagraph.ir.regions import close, opened, opened_guards
-from numbagraph.ir.structs import Struct, replace
+from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import BatchElement, Constant, Input, Node, Value, at_source, toposort
 from numbagraph.ops.control.common import may_fail, stand_ins
 from numbagraph.ops.control.narrowed import as_loop
