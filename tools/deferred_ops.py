@@ -13,6 +13,8 @@ import textwrap
 from collections import defaultdict
 from pathlib import Path
 
+from written import write
+
 import numbagraph.ops
 from numbagraph.ir.op import Registry, called
 from numbagraph.ir.values import Op
@@ -83,15 +85,5 @@ def table() -> str:
     )
 
 
-def main() -> int:
-    if "--check" in sys.argv[1:]:
-        if FILE.read_text() != table():
-            print(f"{FILE.name} is out of date: run python tools/deferred_ops.py")
-            return 1
-        return 0
-    FILE.write_text(table())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(FILE, table()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from written import write
+
 from numbagraph import ops
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Op, Unsupported
@@ -44,15 +46,5 @@ def page() -> str:
     return HEADER + "\n".join(rows) + "\n"
 
 
-def main() -> int:
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != page():
-            print(f"{PAGE.name} is out of date: run python tools/op_table.py")
-            return 1
-        return 0
-    PAGE.write_text(page())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(PAGE, page()))
