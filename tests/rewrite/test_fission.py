@@ -254,22 +254,37 @@ def test_sums_are_added_up_in_their_order():
     assert np.sum(terms(xs)) != expected
 
 
-def test_sums_of_any_number_of_steps_store_no_terms():
+def estimated(count, p):
+    def step(_, carry):
+        x, total = carry
+        return 2.9 * x * (1 - x), total + np.exp(-x)
+
+    return numbagraph.fori_loop(0, count, step, (p[0], p[0] * 0))[1]
+
+
+@pytest.mark.parametrize(
+    ("function", "is_divided"),
+    [
+        (lambda p, xs, n: estimated(n, p), False),
+        (lambda p, xs, n: estimated(xs.shape[0] * xs.shape[0], p), False),
+        (lambda p, xs, n: estimated(xs.shape[0] - 1, p), True),
+        (lambda p, xs, n: estimated(1000, p), True),
+        (lambda p, xs, n: estimated(10**9, p), False),
+        (lambda p, xs, n: sum_alone(p, np.outer(xs, xs).ravel()), True),
+    ],
+)
+def test_terms_are_stored_where_an_array_is_as_long_or_they_are_few(function, is_divided):
     """A loop over more steps than memory holds numbers keeps its sum."""
+    final = optimise(graph_jit(function).graph(P, X, 3)).final
+    assert ("exp" in {each.op.name for each in final.order if isinstance(each, Node)}) == is_divided
 
-    def estimated(count):
-        def step(_, carry):
-            x, total = carry
-            return 3.9 * x * (1 - x), total + np.exp(-x)
 
-        return numbagraph.fori_loop(0, count, step, (0.3, 0.0))[1]
-
-    final = optimise(graph_jit(estimated).graph(3)).final
-    assert "exp" not in {each.op.name for each in final.order if isinstance(each, Node)}
-    x, total = 0.3, 0.0
-    for _ in range(1000):
-        x, total = 3.9 * x * (1 - x), total + np.exp(-x)
-    np.testing.assert_allclose(graph_jit(estimated)(1000), total, rtol=1e-12)
+def test_the_sum_of_any_number_of_steps():
+    x, total = P[0], 0.0
+    for _ in range(1600):
+        x, total = 2.9 * x * (1 - x), total + np.exp(-x)
+    for function in (lambda p, n: estimated(n, p), lambda p, n: estimated(1600, p)):
+        np.testing.assert_allclose(graph_jit(function)(P, 1600), total, rtol=1e-10)
 
 
 def test_a_failing_check_names_its_step():

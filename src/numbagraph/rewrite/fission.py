@@ -92,9 +92,14 @@ def divided(nodes: Sequence[Node]) -> dict[Value, Value]:
 
 def is_bounded(loop: Loop) -> bool:
     """Whether what a step adds to a carry may be stored for all steps: there is an array of as many numbers already, or
-    they are few."""
+    they are few. A product of lengths may be larger than any array."""
     length = shapes.resolve(loop.length)
-    return length <= FEW if isinstance(length, int) else shapes.follows_from_lengths(length)
+    if isinstance(length, int):
+        return length <= FEW
+    if any(not (isinstance(each, Node) and each.op.name == "iota") for each in loop.xs):
+        return True
+    is_product = any(isinstance(each, Node) and each.op.name == "multiply" for each in toposort([length]))
+    return shapes.follows_from_lengths(length) and not is_product
 
 
 class Whole(Struct, eq=False):
@@ -155,7 +160,7 @@ class Rest(Struct, eq=False):
     rows: dict[Value, Value]
     """What some values of a step are in all steps."""
     fixed: dict[Value, Value]
-    """What stands-in for captures stand for."""
+    """What the stand-ins for captures stand for."""
 
     def is_part_of(self, values: Iterable[Value]) -> bool:
         """Whether some values are computed from its results: what its steps require is checked then."""
