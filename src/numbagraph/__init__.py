@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from numbagraph.forking import importing
 from numbagraph.runtime.collection import collector_at_rest
 
 with collector_at_rest:  # of modules nothing is garbage
@@ -120,10 +121,12 @@ else:  # to a checker it would say that there is every name
 
     def __getattr__(name: str) -> Any:
         if name in _LATER:
-            return importlib.import_module(f"{__name__}.{name}")
+            with importing:
+                return importlib.import_module(f"{__name__}.{name}")
         for module, names in _FUNCTIONS_LATER.items():
             if name in names.split():
-                found = getattr(importlib.import_module(f"{__name__}.frontend.{module}"), name)
+                with importing:
+                    found = getattr(importlib.import_module(f"{__name__}.frontend.{module}"), name)
                 return globals().setdefault(name, found)
         import difflib  # noqa: PLC0415  for typing errors alone
 

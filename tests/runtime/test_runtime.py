@@ -161,6 +161,57 @@ def python(code, **environment):
     return done.stdout.strip()
 
 
+FORK_DURING_IMPORT = """
+import os, sys, threading, time
+import numbagraph
+from numbagraph.ir.op import registry
+
+module, expression = sys.argv[1:]
+assert module not in sys.modules
+begun, code = threading.Event(), compile(expression, "expression", "eval")
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            begun.set()
+            time.sleep(0.2)
+
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=eval, args=(code, globals()))
+thread.start()
+assert begun.wait(30)
+child = os.fork()
+if not child:
+    eval(code)
+    os._exit(0)
+thread.join()
+for _ in range(1000):
+    found, status = os.waitpid(child, os.WNOHANG)
+    if found:
+        sys.exit(os.waitstatus_to_exitcode(status))
+    time.sleep(0.01)
+os.kill(child, 9)
+sys.exit("the child hangs")
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("module", "expression"),
+    [
+        ("frontend.loops", "numbagraph.scan"),
+        ("frontend.jacobians", "numbagraph.hessian"),
+        ("random", "numbagraph.random"),
+        ("ops.control.scan", "registry['scan']"),
+    ],
+)
+def test_a_child_imports_what_a_thread_was_importing(module, expression):
+    """Python leaves such a module locked in the child."""
+    call = [sys.executable, "-W", "ignore", "-c", FORK_DURING_IMPORT, f"numbagraph.{module}", expression]
+    done = subprocess.run(call, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 PROGRAM = """
 import numpy as np
 from numbagraph import graph_jit, value_and_grad
