@@ -82,6 +82,24 @@ def test_lengths_that_do_not_fit():
             each(X, COUNTS)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        pt.specify_shape(x, (4,)),
+        pt.split(x, splits_size=pt.as_tensor([3, 1]), n_splits=2)[0],
+        x + pt.as_tensor([1.0, 2.0, 3.0, 4.0]),
+    ],
+    ids=["checked", "split", "added"],
+)
+def test_errors_of_what_a_graph_inside_does_not_use(given):
+    """PyTensor, which decides where native code refuses lengths, removes such values once that graph is inlined."""
+    inside = OpFromGraph([x, i], [x.sum(), i * 2])
+    for each in functions(inside(given, i)[1]):
+        np.testing.assert_array_equal(each(X[:4], COUNTS), COUNTS * 2)
+        with pytest.raises((AssertionError, ValueError)):
+            each(X, COUNTS)
+
+
 def test_a_model_of_groups_that_are_counted():
     """Constant data are counted before; for data that may change the density needs the lengths before it runs."""
     with pm.Model() as model:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytensor
+from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Variable, clone_get_equiv
 from pytensor.graph.traversal import toposort
@@ -83,19 +84,26 @@ class ByPytensor:
 
     @cached_property
     def function(self) -> Callable[..., Sequence[Any]]:
+        """It computes what graphs inside of ops are given, too: once they are inlined, what they do not use would be
+        removed, with its errors."""
         inputs, outputs = self.partition.inputs, self.partition.outputs
         given: Any = {each: each.type() for each in inputs}  # a shared variable cannot be an argument itself
         copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
         results = [copies[each] for each in outputs]
+        required: list[Variable] = []
         for node in toposort(results):
             op: Any = node.op
-            if isinstance(op, RandomVariable) and op.inplace:
+            if isinstance(op, OpFromGraph):
+                required += [each for each in node.inputs if each.owner is not None]
+            elif isinstance(op, RandomVariable) and op.inplace:
                 node.op = type(op)(**{**op._props_dict(), "inplace": False})
             elif isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and node.inputs[0].type.dtype != "bool":
                 node.op = Elemwise(op.scalar_op, nfunc_spec=("positive", 1, 1))  # numbers wrap round, as in compiled
                 # code: Python's would be an error
-        return pytensor.function([*given.values()], results, mode=mode, on_unused_input="ignore", trust_input=True)
+        options: Any = {"mode": mode, "on_unused_input": "ignore", "trust_input": True}
+        run: Any = pytensor.function([*given.values()], [*results, *required], **options)
+        return lambda *arrays: run(*arrays)[: len(results)]
 
 
 def as_promised(variable: Variable, result: Any) -> Any:
