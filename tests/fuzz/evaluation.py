@@ -266,6 +266,10 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
             results = thunk(widened(node, inputs))
         except NotImplementedError as error:  # a batch without elements
             raise Undecided(str(error)) from error
+        except ValueError as error:
+            if isinstance(core, linalg.Solve) and not all(np.all(np.isfinite(each)) for each in inputs):
+                raise Undecided(str(error)) from error  # of a batch: the results have the matrix's shape
+            raise
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
             results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
         if isinstance(core, linalg.LU) and not core.permute_l:
@@ -328,12 +332,12 @@ def thunk_of(node: Apply) -> Callable[[list[Any]], list[Any]]:
 
 
 def widened(node: Apply, inputs: list[Any]) -> list[Any]:
-    """Integers of 8 bits, whose real functions NumPy computes in half precision, in more bits."""
+    """Small integers, whose real functions NumPy computes in half or single precision, in more bits."""
     kinds = {np.dtype(each.type.dtype).kind for each in node.outputs if hasattr(each.type, "dtype")}
     if not isinstance(node.op, Elemwise) or kinds != {"f"}:
         return inputs
     arrays = [np.asarray(each) for each in inputs]
-    return [each.astype(np.int32) if each.itemsize == 1 else each for each in arrays]
+    return [each.astype(np.int32) if each.dtype.kind in "iub" and each.itemsize < 4 else each for each in arrays]
 
 
 def arange(node: Apply, ends: list[Any]) -> np.ndarray:

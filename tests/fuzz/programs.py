@@ -6,6 +6,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numbagraph.testing.calls import Call, is_supported, samples
 from tests.fuzz.arguments import arrays_of, leaves, mapped
 from tests.fuzz.indices import index_of
 from tests.fuzz.near import perturbed
+from tests.support.references import IN_SINGLE, in_double
 
 OTHERS = tuple(map(np.dtype, ("uint8", "bool", "int8", "uint64", "complex64")))
 DTYPES = (FLOAT64,) * 5 + (FLOAT32, INT64, COMPLEX128, *OTHERS)
@@ -107,7 +109,8 @@ class Use:
         self.determined = call.op.determined
 
     def __call__(self, *arrays: Any) -> Any:
-        result = self.determined(self.call.function(*[aligned(each) for each in arrays]))
+        function = partial(in_double, self.call.function) if self.call.op.name in IN_SINGLE else self.call.function
+        result = self.determined(function(*[aligned(each) for each in arrays]))
         return in_order(result) if self.call.op.name in UNORDERED else result
 
     def with_errors(self, noisy: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -18,6 +18,7 @@ from numbagraph.ir.values import ArrayType, Input, Node, Unsupported
 from numbagraph.ops.deferred import NAMES
 from numbagraph.ops.kernels import IN_JAX, KIND
 from numbagraph.testing import check_gradients, samples
+from tests.support.references import IN_SINGLE, in_double
 
 MODULES = {module: [registry[name] for name in names.split()] for module, names in NAMES.items()}
 MODULES = {module: ops for module, ops in MODULES.items() if ops[0].kind == KIND}
@@ -28,8 +29,6 @@ MANY_OPERANDS = 3
 """Of more than these, not all combinations of special values are tried."""
 INACCURATE = ("itairy", "stdtridf")
 """SciPy's values are off by 1e-6: differences of them are no derivatives."""
-IN_SINGLE = "bei beip ber berp it2i0k0 it2j0y0 itairy iti0k0 itj0y0 kei keip ker kerp".split()
-"""SciPy computes these in single precision where operands are: we do in double, and are more accurate."""
 
 
 def ufunc_of(op):
@@ -56,10 +55,7 @@ def accepts(op, arrays):
 
 
 def expected_of(op, arrays):
-    if op.name not in IN_SINGLE or arrays[0].dtype != FLOAT32:
-        return ufunc_of(op)(*arrays)
-    found = ufunc_of(op)(*[each.astype(FLOAT64) for each in arrays])
-    return tuple(each.astype(FLOAT32) for each in found) if isinstance(found, tuple) else found.astype(FLOAT32)
+    return in_double(ufunc_of(op), *arrays) if op.name in IN_SINGLE else ufunc_of(op)(*arrays)
 
 
 def check_values(cases, **options):

@@ -329,7 +329,7 @@ put_at = registry.register(
 
 def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
     shapes.require(extent in (1, array.shape[axis]), f"sum_to_extent: a length of {array.shape[axis]} is not {extent}")
-    return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array
+    return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array.copy()
 
 
 @decomposition(
