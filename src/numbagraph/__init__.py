@@ -1,9 +1,8 @@
 """numbagraph compiles NumPy code, with its gradients, to one native function."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from numbagraph.forking import importing
+from numbagraph.forking import import_module, importing
 from numbagraph.runtime.collection import collector_at_rest
 
 with collector_at_rest:  # of modules nothing is garbage
@@ -121,14 +120,13 @@ else:  # to a checker it would say that there is every name
 
     def __getattr__(name: str) -> Any:
         if name in _LATER:
-            with importing:
-                return importlib.import_module(f"{__name__}.{name}")
+            return import_module(f"{__name__}.{name}")
         for module, names in _FUNCTIONS_LATER.items():
             if name in names.split():
-                with importing:
-                    found = getattr(importlib.import_module(f"{__name__}.frontend.{module}"), name)
+                found = getattr(import_module(f"{__name__}.frontend.{module}"), name)
                 return globals().setdefault(name, found)
-        import difflib  # noqa: PLC0415  for typing errors alone
+        with importing:
+            import difflib  # noqa: PLC0415  for typing errors alone
 
         near = difflib.get_close_matches(name, __all__, n=1, cutoff=0.7) if not name.startswith("_") else []
         advice = f": did you mean {near[0]!r}?" if near else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
+from types import ModuleType
 from typing import Any
 from weakref import WeakSet
 
@@ -29,6 +31,13 @@ def _free_locks() -> None:
 importing: Any = threading.RLock()
 """Held while modules are imported that are needed first by a call: Python itself does not see to it that what another
 thread is importing can be imported in a child."""
+
+
+def import_module(path: str) -> ModuleType:
+    """A module that is needed first by a call."""
+    with importing:
+        return importlib.import_module(path)
+
 
 _held: list[Any] = [importing]
 _taken: list[Any] = []

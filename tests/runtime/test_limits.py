@@ -1,5 +1,6 @@
 """The native entry among threads and processes, and what it leaves in memory."""
 
+import ast
 import contextlib
 import ctypes
 import gc
@@ -197,6 +198,26 @@ def test_all_locks_are_made_for_fork():
     folder = pathlib.Path(numbagraph.__file__).parent
     found = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if makers.search(path.read_text())}
     assert found == {"forking.py", "intrinsics/target.py"}
+
+
+def late_imports(tree, *, in_function=False, locked=False):
+    """The lines on which functions import something without the lock."""
+    in_function |= isinstance(tree, (ast.FunctionDef, ast.Lambda))
+    locked |= isinstance(tree, ast.With) and any(ast.unparse(each) == "importing" for each in tree.items)
+    if in_function and not locked and isinstance(tree, (ast.Import, ast.ImportFrom)):
+        yield tree.lineno
+    for each in ast.iter_child_nodes(tree):
+        yield from late_imports(each, in_function=in_function, locked=locked)
+
+
+def test_what_calls_import_takes_the_lock():
+    """`importlib` is used by `forking` alone, which takes it."""
+    assert list(late_imports(ast.parse("def f():\n    import os\n    with importing:\n        import re"))) == [2]
+    folder = pathlib.Path(numbagraph.__file__).parent
+    sources = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.py")}
+    assert {name: lines for name, text in sources.items() if (lines := list(late_imports(ast.parse(text))))} == {}
+    maker = re.compile(r"^import importlib$|from importlib import|__import__", re.MULTILINE)
+    assert {name for name, text in sources.items() if maker.search(text)} == {"forking.py"}
 
 
 def test_interpreter_exits_with_functions_alive():

@@ -164,7 +164,8 @@ def python(code, **environment):
 FORK_DURING_IMPORT = """
 import os, sys, threading, time
 import numbagraph
-from numbagraph.ir.op import registry
+import numbagraph.intrinsics
+from numbagraph.ir.op import load, registry
 
 module, expression = sys.argv[1:]
 assert module not in sys.modules
@@ -203,6 +204,8 @@ sys.exit("the child hangs")
         ("frontend.jacobians", "numbagraph.hessian"),
         ("random", "numbagraph.random"),
         ("ops.control.scan", "registry['scan']"),
+        ("emit.timed", "load('numbagraph.emit.timed:__name__')"),
+        ("intrinsics.special", "numbagraph.intrinsics.special"),
     ],
 )
 def test_a_child_imports_what_a_thread_was_importing(module, expression):

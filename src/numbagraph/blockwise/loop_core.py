@@ -15,6 +15,7 @@ from llvmlite import ir
 from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import align_batches
 from numbagraph.blockwise.signature import Lengths, Signature
+from numbagraph.forking import importing
 from numbagraph.intrinsics.batches import Extents, for_each, laid_out
 from numbagraph.intrinsics.emitter import I32, I64, POINTER, Emitter
 from numbagraph.ir import shapes
@@ -145,7 +146,8 @@ class LoopCore(Struct, eq=False):
 
     def in_jax(self, *arrays: Any, result: int = 0, **_: Any) -> Any:
         """A call back to Python: JAX has no way to compile loops of Numba."""
-        import jax
+        with importing:
+            import jax
 
         shape = self.shape([each.shape for each in arrays], result)
         target = jax.ShapeDtypeStruct(shape, self.outputs[result])

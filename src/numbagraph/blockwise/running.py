@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, reference_of
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.reduction import Function, numpy_arguments
+from numbagraph.forking import import_module
 from numbagraph.intrinsics.reducers import Reducer
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, quiet, registry
@@ -45,7 +45,7 @@ def running_op(
     def evaluate(
         library: str, function: Function, arrays: Sequence[Any], *, axis: int, reverse: bool, exclusive: bool
     ) -> Any:
-        namespace = importlib.import_module(library)
+        namespace = import_module(library)
         arrays = namespace.broadcast_arrays(*arrays)
         result = function(*[namespace.flip(each, axis) if reverse else each for each in arrays], axis=axis)
         if exclusive:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.forking import importing
 from numbagraph.frontend.nans import watching
 from numbagraph.frontend.traced import Traced
 from numbagraph.ir.graph import Graph
@@ -38,7 +39,8 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
         # Whoever runs this one has looked at the guards: another thread may break them meanwhile.
         return make_callable([traced.specialisation.make_plan(guarded=False)], name)
     if backend == "jax":
-        from numbagraph.jax_bridge.translate import compile_jax
+        with importing:
+            from numbagraph.jax_bridge.translate import compile_jax
 
         call = compile_jax(traced.graph)
     else:

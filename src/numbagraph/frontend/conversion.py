@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from numbagraph.forking import importing
 from numbagraph.frontend.active import LengthsNeeded, active, current_trace
 from numbagraph.frontend.known_lengths import Known
 from numbagraph.frontend.locating import TraceError, Unconvertible, user_source
@@ -21,7 +22,8 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
     trace = current_trace()
     if trace is None or not trace.converts:
         return function
-    from numbagraph.frontend.capture import operators  # noqa: PLC0415  few functions need it
+    with importing:
+        from numbagraph.frontend.capture import operators  # noqa: PLC0415  few functions need it
 
     converted: Callable[..., Any] = operators.call(function)
     return converted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.forking import importing
 from numbagraph.frontend.binding import Arguments, Key
 from numbagraph.frontend.embed import c_layout, embed
 from numbagraph.frontend.reach import Reach
@@ -129,6 +130,7 @@ class Embedded:
         >>> print(round(area, 6))
         1.772454
         """
-        from numbagraph.frontend.scipy_callables import scipy_callable  # noqa: PLC0415  few programs need it
+        with importing:
+            from numbagraph.frontend.scipy_callables import scipy_callable  # noqa: PLC0415  few programs need it
 
         return scipy_callable(self, signature, user_data)

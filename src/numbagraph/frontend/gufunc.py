@@ -12,6 +12,7 @@ import numpy as np
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.signature import parse
+from numbagraph.forking import importing
 from numbagraph.frontend.axes import Moves, moves_of
 from numbagraph.frontend.conversion import as_traced
 from numbagraph.frontend.jit import GraphFunction
@@ -208,7 +209,8 @@ class GUFunc:
 
     def _in_blocks(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
         """A call with arrays of dask, which itself reads plain signatures alone."""
-        from dask.array import apply_gufunc  # noqa: PLC0415  an operand is of dask
+        with importing:
+            from dask.array import apply_gufunc  # noqa: PLC0415  an operand is of dask
 
         operands = [each if is_lazy(each) else np.asarray(each) for each in operands]
         rest = dict(options)

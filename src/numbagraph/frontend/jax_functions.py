@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
+from numbagraph.forking import importing
 from numbagraph.frontend.transformed import Transformed
 
 P = ParamSpec("P")
@@ -66,10 +67,12 @@ def to_jax(f: Callable[P, R], *, native: bool = False) -> Callable[P, R]:
     [[0.0], [0.0]]
     """
     if native:
-        from numbagraph.jax_bridge.native import native as called_by_xla
+        with importing:
+            from numbagraph.jax_bridge.native import native as called_by_xla
 
         return called_by_xla(f)
-    from numbagraph.jax_bridge.exported import exported
+    with importing:
+        from numbagraph.jax_bridge.exported import exported
 
     return exported(f)
 
@@ -115,6 +118,7 @@ def from_jax(f: Callable[P, R]) -> Transformed[P, R]:
     >>> f(np.zeros(2)), numbagraph.grad(f)(np.zeros(2))
     (np.float64(0.6931471805599453), array([0.5, 0.5]))
     """
-    from numbagraph.jax_bridge.imported import imported
+    with importing:
+        from numbagraph.jax_bridge.imported import imported
 
     return imported(f)

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from numbagraph.forking import new_lock
+from numbagraph.forking import importing, new_lock
 from numbagraph.frontend.backends import compiled, require_backend
 from numbagraph.frontend.binding import (
     GENERATORS,
@@ -458,7 +458,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
     @cached_property
     def _numba_type_(self) -> Any:
         """Numba asks for this: it makes the function known to ``@njit`` code."""
-        from numbagraph.runtime.njit import type_of  # noqa: PLC0415  it imports Numba, which takes its time
+        with importing:
+            from numbagraph.runtime.njit import type_of  # noqa: PLC0415  it imports Numba, which takes its time
 
         return type_of(self)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import import_module, importing
 from numbagraph.frontend.active import current_trace
 from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import apply
@@ -129,7 +129,7 @@ class Namespace:
     def find(self, name: str) -> Any:
         """What stands under a name."""
         if name in self.plain:
-            return getattr(importlib.import_module(self.libraries[0]), name)
+            return getattr(import_module(self.libraries[0]), name)
         op = None if name.startswith("_") else self.op(name)
         if op is None:
             raise AttributeError(f"module {self.module!r} has no function {name!r}{self._advice(name)}")
@@ -140,7 +140,7 @@ class Namespace:
             return registry[name]
         for library in self.libraries:
             if library.startswith("numpy"):
-                found = registry.find(getattr(importlib.import_module(library), name, None))
+                found = registry.find(getattr(import_module(library), name, None))
             else:
                 found = registry.named(f"{library}:{name}")
             if found is not None:
@@ -157,7 +157,7 @@ class Namespace:
                     found.update([name] if library in self.libraries else [])
         for library in self.libraries:
             if library.startswith("numpy"):
-                module = importlib.import_module(library)
+                module = import_module(library)
                 public = (name for name in getattr(module, "__all__", dir(module)) if callable(getattr(module, name)))
                 found.update(name for name in public if registry.find(getattr(module, name)) is not None)
         return sorted(found)
@@ -165,7 +165,8 @@ class Namespace:
     def _advice(self, name: str) -> str:
         if name.startswith("_"):
             return ""
-        import difflib  # noqa: PLC0415  for typing errors alone
+        with importing:
+            import difflib  # noqa: PLC0415  for typing errors alone
 
         near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.75)
         return f": did you mean {near[0]!r}?" if near else f"; dir({self.module}) lists those that there are"

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import importing
 from numbagraph.frontend.bytecode import facts_of, locations_of
 from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.frontend.locating import SideEffectError
@@ -45,7 +46,8 @@ def is_library(module: str) -> bool:
 
 @functools.cache
 def _folders() -> tuple[str, ...]:
-    import sysconfig  # noqa: PLC0415  functions that call NumPy alone need no paths
+    with importing:
+        import sysconfig  # noqa: PLC0415  functions that call NumPy alone need no paths
 
     return tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 

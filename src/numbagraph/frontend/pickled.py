@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import pickle
 import sys
@@ -11,6 +10,8 @@ from collections import ChainMap
 from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
+
+from numbagraph.forking import import_module
 
 _BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle")
 """Modules that pickle functions of a script or a notebook by what they do, for workers that do not run the script."""
@@ -74,7 +75,7 @@ class Pickled:
         """What stands under the name; ``decorate`` makes it of a function that has none."""
         if self.function is not None:
             return decorate(self.function)
-        importlib.import_module(self.module)
+        import_module(self.module)
         found = self._find()
         if found is None and self.by_value is not None:
             return decorate(pickle.loads(self.by_value))

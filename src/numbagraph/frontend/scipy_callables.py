@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from numbagraph.emit.c_function import fixed_address
 from numbagraph.emit.scipy_function import FORMS, Form, emit_scipy_function
+from numbagraph.forking import importing
 from numbagraph.frontend.embed import c_layout
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.types import FLOAT64
@@ -26,7 +27,8 @@ CTYPES = {"double": ctypes.c_double, "int": ctypes.c_int, "npy_intp": ctypes.c_s
 
 def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
     """What `GraphFunction.scipy_callable` gives."""
-    from scipy import LowLevelCallable  # noqa: PLC0415  SciPy takes its time to be imported
+    with importing:
+        from scipy import LowLevelCallable  # noqa: PLC0415  SciPy takes its time to be imported
 
     text = "".join(signature.split()) if isinstance(signature, str) else None
     if text is None or text not in FORMS:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import optree
 
+from numbagraph.forking import importing
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
 from numbagraph.frontend.phases import Phases
@@ -244,7 +245,8 @@ def collect_outputs(
     that tree from them. The last ones are what those arguments hold that are ``changed``."""
     leaves, spec = flatten(whole(returned))
     if any(isinstance(leaf, OnlyTraced) for leaf in leaves):
-        from numbagraph.frontend.capture.results import with_numbers  # noqa: PLC0415  it imports the rest of `capture`
+        with importing:
+            from numbagraph.frontend.capture.results import with_numbers  # noqa: PLC0415  it imports the rest of `capture`
 
         leaves, spec = flatten(with_numbers(whole(returned)))
     for leaf in leaves:

@@ -8,12 +8,12 @@ code; so an axis has to be one. Called from Python, they are NumPy's functions.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Any
 
+from numbagraph.forking import import_module
 from numbagraph.ir.op import registry
 
 makers: list[Callable[[str], Any]] = []
@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_") or not (is_namespace or name in registry):
         raise AttributeError(f"module {__name__!r} has no op {name!r}")
     if PathFinder.find_spec(f"{__name__}.{name}", __path__) is not None:
-        return importlib.import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{name}")
     return namespace(name) if is_namespace else makers[-1](name)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 
-from numbagraph.forking import importing
+from numbagraph.forking import import_module, importing
 
 
 @cache

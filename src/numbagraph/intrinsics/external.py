@@ -6,10 +6,9 @@ import ctypes
 import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
-from importlib import import_module
 from typing import NamedTuple
 
-from numbagraph.forking import importing
+from numbagraph.forking import import_module, importing
 from numbagraph.intrinsics.extension_modules import extension_module
 
 SCIPY = "numbagraph.scipy."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 from typing import Any
 
-from numbagraph.forking import importing
+from numbagraph.forking import import_module
 
 
 class Later:
@@ -22,6 +21,5 @@ class Later:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is None:
-            with importing:
-                self._module = importlib.import_module(self._path)
+            self._module = import_module(self._path)
         return getattr(self._module, name)

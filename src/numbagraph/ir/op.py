@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.forking import importing
+from numbagraph.forking import import_module, importing
 from numbagraph.ir.values import Input, Node, Op, Value
 
 
@@ -55,7 +54,7 @@ class Registry:
             module = self._deferred.get(name)
             if module is None:  # another thread may just have imported it
                 return
-            importlib.import_module(module)
+            import_module(module)
             for each in [each for each, other in self._deferred.items() if other == module]:
                 self._deferred.pop(each, None)
 
@@ -157,7 +156,7 @@ def called(function: Any) -> str:
 def load(path: str) -> Any:
     """The object at "module:name"."""
     module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return getattr(import_module(module), name)
 
 
 def imported(path: str) -> Any:

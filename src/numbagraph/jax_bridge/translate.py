@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ import numpy as np
 from jax.dtypes import canonicalize_dtype
 
 from numbagraph.blockwise import lowering
+from numbagraph.forking import import_module
 from numbagraph.ir.abi import PYTHON_SCALARS
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
@@ -207,4 +207,4 @@ def x64() -> Any:
     """A context in which JAX has 64-bit types."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    return importlib.import_module("jax.experimental").enable_x64(True)  # until JAX 0.8
+    return import_module("jax.experimental").enable_x64(True)  # until JAX 0.8

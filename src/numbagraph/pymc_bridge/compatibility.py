@@ -9,12 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc
 import xarray
+
+from numbagraph.forking import import_module, importing
 
 if TYPE_CHECKING:
     from nutpie.compile_pymc import CompiledPyMCModel
@@ -166,7 +167,8 @@ def finished(trace: Any, model: Any, hidden: Sequence[str], attributes: dict[str
 
     nutpie has doubles only: variables get their own dtypes back.
     """
-    import nutpie  # noqa: PLC0415
+    with importing:
+        import nutpie  # noqa: PLC0415
 
     dtypes = {each.name: each.type.dtype for each in model.unobserved_RVs}
     coordinates, _ = traces.coords_and_dims_for_inferencedata(model)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -22,6 +21,7 @@ from pytensor.graph.traversal import toposort
 from pytensor.scalar.basic import ScalarType
 
 from numbagraph.blockwise.promotion import LARGEST_CONSTANT, convert
+from numbagraph.forking import import_module
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.types import canonical_dtype

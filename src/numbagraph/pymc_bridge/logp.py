@@ -18,7 +18,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from numbagraph.blockwise.promotion import convert
-from numbagraph.forking import new_lock
+from numbagraph.forking import importing, new_lock
 from numbagraph.inspect.report import Report
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
@@ -208,7 +208,8 @@ class Parts:
     def graph(self, variables: Sequence[Variable], name: str, build: Callable[..., Any]) -> ImportedGraph:
         """The graph of what ``build(values, inputs)`` makes of variables; ``inputs`` are the parts of the point."""
         if "pytensor.xtensor" in sys.modules:
-            from numbagraph.pymc_bridge.named import without_names  # noqa: PLC0415  it imports what few models need
+            with importing:
+                from numbagraph.pymc_bridge.named import without_names  # noqa: PLC0415  it imports what few models need
 
             variables = without_names(variables)
         if self.minibatches is not None:

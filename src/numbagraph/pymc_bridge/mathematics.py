@@ -15,6 +15,7 @@ from pytensor.tensor.signal.conv import Convolve1d
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from numbagraph.blockwise.promotion import convert
+from numbagraph.forking import importing
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64, canonical_dtype
@@ -103,7 +104,8 @@ def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Valu
 @imports(SplineWrapper)
 def spline(importer: Importer, node: Apply, x: Value) -> Value:
     """The polynomial of the interval that each element is in; those at the ends go on."""
-    from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
+    with importing:
+        from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
 
     curve = node.op.spline  # FITPACK's or SciPy's newer kind
     pieces = PPoly.from_spline(getattr(curve, "_eval_args", curve))

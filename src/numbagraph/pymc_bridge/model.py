@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 
+from numbagraph.forking import importing
 from numbagraph.pymc_bridge.compatibility import compiled_model
 from numbagraph.pymc_bridge.importer import ImportedGraph, UnsupportedOp
 from numbagraph.pymc_bridge.initial_point import InitialPoint
@@ -70,7 +71,8 @@ def compile_model(
     >>> compile_model(model).shapes
     {'x_log__': (2,), 'x': (2,)}
     """
-    from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
+    with importing:
+        from numbagraph.pymc_bridge.native_model import NativeModel  # noqa: PLC0415  nutpie takes a second to import
 
     if not isinstance(initial_points or {}, Mapping):
         raise TypeError("initial points are one mapping from variables to values, which holds for all chains")

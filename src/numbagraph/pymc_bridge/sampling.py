@@ -16,6 +16,7 @@ from pymc.stats.convergence import SamplerWarning, log_warnings, run_convergence
 from pymc.stats.log_density import compute_log_likelihood, compute_log_prior
 from threadpoolctl import threadpool_limits
 
+from numbagraph.forking import importing
 from numbagraph.pymc_bridge.compatibility import finished
 from numbagraph.pymc_bridge.diagnosis import explain_failure
 from numbagraph.pymc_bridge.interrupted import is_whole, uninterrupted
@@ -177,7 +178,8 @@ def warnings_of(trace: Any, model: pm.Model) -> list[SamplerWarning]:
 
 def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
     """What nutpie's sampler draws. Where it cannot begin, the error is one about the model."""
-    import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
+    with importing:
+        import nutpie  # noqa: PLC0415  it takes a second where it brings Numba along
 
     try:
         return nutpie.sample(compiled, **options)
@@ -193,7 +195,8 @@ def drawn(compiled: Any, model: pm.Model, **options: Any) -> Any:
 
 def unconstrained(are_kept: bool) -> dict[str, Any]:
     """The option of those versions of nutpie that have transformed variables in a group of their own."""
-    import nutpie  # noqa: PLC0415
+    with importing:
+        import nutpie  # noqa: PLC0415
 
     name = "store_unconstrained"
     return {name: True} if are_kept and name in inspect.signature(nutpie.sample).parameters else {}

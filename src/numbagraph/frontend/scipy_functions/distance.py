@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.forking import importing
 from numbagraph.frontend.scipy_functions.common import Function, array, double, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
@@ -88,7 +89,8 @@ def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
 
 
 def jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
-    from scipy import special  # noqa: PLC0415  whoever calls this has imported it
+    with importing:
+        from scipy import special  # noqa: PLC0415  whoever calls this has imported it
 
     p, q = (each / np.sum(each, axis=-1, keepdims=True) for each in (u, v))
     middle = (p + q) / 2.0
