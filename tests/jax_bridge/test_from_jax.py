@@ -183,6 +183,70 @@ def test_random_numbers_are_those_of_jax():
     check(draws, 7)
 
 
+KEYS = {
+    "unpacked": lambda k: list(jax.random.split(k, 3)),
+    "a run-time place": lambda k: jax.random.split(k, 5)[jax.random.randint(k, (), 0, 5)],
+    "a slice": lambda k: jax.random.split(k, 5)[4:1:-2],
+    "places": lambda k: jax.random.split(k, 5)[jnp.array([3, 1, 3])],
+    "replaced": lambda k: jax.random.split(k, 5).at[1].set(k),
+    "reshaped": lambda k: jax.random.split(k, 6).reshape(2, 3).T,
+    "joined": lambda k: jnp.concatenate([jax.random.split(k, 2), jnp.stack([k])]),
+    "chosen": lambda k: jnp.where(jnp.array([True, False]), jax.random.split(k), k),
+    "branches": lambda k: lax.cond(jax.random.bernoulli(k), lambda k: jax.random.split(k)[0], lambda k: k, k),
+    "carried": lambda k: lax.scan(lambda k, _: (jax.random.fold_in(k, 1), k), k, None, length=3),
+    "cloned": jax.random.clone,
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_keys_are_moved(name):
+    check(lambda seed: jax.tree.map(jax.random.key_data, KEYS[name](jax.random.key(seed))), 7)
+
+
+def test_keys_are_compared():
+    def compared(seed):
+        keys = jax.random.split(jax.random.key(seed), (2, 3))
+        return keys == keys[0], keys != keys[1, 2], keys[:, :0] == jax.random.key(seed)
+
+    check(compared, 7)
+
+
+GAMMAS = {
+    "gamma": jax.random.gamma,
+    "loggamma": jax.random.loggamma,
+    "beta": lambda key, a: jax.random.beta(key, a, 2 * a),
+    "dirichlet": jax.random.dirichlet,
+    "t": jax.random.t,
+    "chisquare": jax.random.chisquare,
+    "float32": lambda key, a: jax.random.gamma(key, a.astype(jnp.float32), dtype=jnp.float32),
+    "keys": lambda key, a: jax.vmap(lambda each: jax.random.gamma(each, a))(jax.random.split(key, 2)).sum(0),
+}
+
+
+@pytest.mark.parametrize("name", GAMMAS)
+@pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
+def test_gamma_numbers_and_their_implicit_derivatives(name, make):
+    tolerance = 1e-5 if name == "float32" else 1e-10
+
+    def draw(seed, a):
+        return GAMMAS[name](make(seed), a)
+
+    def weighted(f, a):
+        return (f(7, a) * np.array([1.0, 2.0, -1.0])).sum()
+
+    a, f = np.array([0.3, 1.2, 5.0]), numbagraph.from_jax(draw)
+    np.testing.assert_allclose(f(7, a), draw(7, jnp.asarray(a)), rtol=tolerance)
+    expected = jax.grad(lambda a: weighted(draw, a))(jnp.asarray(a))
+    np.testing.assert_allclose(numbagraph.grad(lambda a: weighted(f, a))(a), expected, rtol=tolerance)
+
+
+def test_gamma_numbers_that_are_none_or_next_to_none():
+    parameters = jnp.array([2.5, 0.0, -1.0, jnp.nan, jnp.inf, 1e-3])
+    check(lambda seed: jax.random.gamma(jax.random.key(seed), parameters), 7)
+    slope = numbagraph.grad(numbagraph.from_jax(lambda a: jax.random.gamma(jax.random.key(1), a)))(3e-4)
+    assert abs(slope) < 1e-200, "the number is below all of float64"
+
+
 def test_rules_of_jax_hold():
     @jax.custom_vjp
     def clipped(x):

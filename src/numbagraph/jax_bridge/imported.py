@@ -91,7 +91,11 @@ RUN = Run(evaluate, evaluate_open)
 def apply(equation: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
     """The results of one equation, in the dtypes and shapes that JAX says."""
     name = equation.primitive.name
-    translate = TABLE.get(name)
+    knows_keys = name in control.TABLE or name in random_bits.TABLE
+    if not knows_keys and any(map(random_bits.is_key, equation.invars)):
+        translate = random_bits.of_keys(equation)
+    else:
+        translate = TABLE.get(name)
     if translate is None:
         raise NotImplementedError(
             f"from_jax has no translation of JAX's primitive {name!r}, which the function calls: write this part with "

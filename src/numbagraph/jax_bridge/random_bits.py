@@ -14,7 +14,11 @@ import numpy as np
 
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import registry
-from numbagraph.jax_bridge.common import Run, jaxpr_of
+from numbagraph.jax_bridge.common import Run, is_constant, jaxpr_of, traced
+from numbagraph.ops.comparison import maximum
+from numbagraph.ops.exponential import exp, log
+from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.sampled import sampled_log_gamma
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = np.uint32(0x1BD11BDA)
@@ -94,10 +98,60 @@ def fold_in(run: Run, equation: Any, words: Any, number: Any) -> Any:
     return by_jax(run, over_keys(implementation(aval).fold_in, len(aval.shape)), words, number)
 
 
+def is_key(variable: Any) -> bool:
+    return jax.numpy.issubdtype(variable.aval.dtype, jax.dtypes.prng_key)
+
+
+def of_keys(equation: Any) -> Callable[..., Any] | None:
+    """The translation of an operation on keys that is not about random numbers: it compares them, or moves them."""
+    if all(map(is_key, equation.outvars)):
+        return moved
+    return {"eq": equal, "ne": differ}.get(equation.primitive.name)
+
+
+def moved(run: Run, equation: Any, *operands: Any) -> Any:
+    """The same operation on each of the keys' words."""
+    axes = [-1 if is_key(each) else None for each in equation.invars]
+
+    def move(*operands: Any) -> Any:
+        return equation.primitive.bind(*operands, **equation.params)
+
+    return by_jax(run, jax.vmap(move, axes, -1), *operands)
+
+
+def equal(_run: Run, _equation: Any, first: Any, second: Any) -> Any:
+    return np.all(first == second, axis=-1)
+
+
+def differ(_run: Run, _equation: Any, first: Any, second: Any) -> Any:
+    return np.any(first != second, axis=-1)
+
+
+def gammas(run: Run, equation: Any, words: Any, a: Any) -> Any:
+    """JAX's rejection sampler, with the implicit derivative: that of its steps does not see what is rejected."""
+    implementation_of_keys = implementation(equation.invars[0].aval)
+
+    def draw(words: Any, a: Any) -> Any:
+        return equation.primitive.impl(
+            jax.random.wrap_key_data(words, impl=implementation_of_keys), a, **equation.params
+        )
+
+    found = by_jax(run, draw, words, a)
+    if is_constant(a):
+        return found
+    value, parameter = traced(found).value, traced(a).value
+    if equation.params["log_space"]:
+        return Tracer(sampled_log_gamma(value, parameter))
+    logarithm = log(maximum(value, np.finfo(value.dtype).tiny))
+    return Tracer(differentiated_as(value, exp(sampled_log_gamma(logarithm, parameter))))
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "iota_2x32_shape": counts,
     "random_bits": draw_bits,
+    "random_clone": wrap,
     "random_fold_in": fold_in,
+    "random_gamma": gammas,
     "random_seed": seed,
     "random_split": split,
     "random_unwrap": wrap,
