@@ -1,9 +1,12 @@
 """Sorting as NumPy users meet it: lengths, methods that change their array, and what is refused."""
 
+from itertools import combinations_with_replacement, product
+
 import numpy as np
 import pytest
 
 from numbagraph import grad, graph_jit
+from numbagraph.frontend.jit import GraphFunction
 
 rng = np.random.default_rng(11)
 
@@ -87,3 +90,44 @@ def test_sorters_that_numpy_refuses(sorter):
         np.searchsorted(keys, numbers, sorter=order)
     with pytest.raises(wanted.type, match=str(wanted.value)):
         graph_jit(lambda *given: np.searchsorted(*given[:2], sorter=given[2]))(keys, numbers, order)
+
+
+SPECIAL = [-np.inf, 1.0, 2.0, np.inf, np.nan]
+"""In the order of sorting."""
+AT = np.array([-np.inf, 0.0, 1.0, 1.5, 2.0, 3.0, np.inf, np.nan])
+
+
+def directed(function, *given):
+    try:
+        return function(*given)
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_directions_of_edges_are_those_that_numpy_finds(backend):
+    """NaN differs from all edges, but none of them goes up or down to it. Where it leaves them without an order, what
+    NumPy finds depends on the numbers before."""
+    found = GraphFunction(np.digitize, backend=backend)
+    lengths = range(5 if backend == "numba" else 6)
+    for edges in (np.array(each) for length in lengths for each in product(SPECIAL[1:], repeat=length)):
+        wanted = directed(np.digitize, AT, edges)
+        actual = directed(found, AT, edges)
+        assert (actual is None) == (wanted is None), edges
+        if wanted is not None and any(
+            np.array_equal(each, np.sort(each), equal_nan=True) for each in (edges, edges[::-1])
+        ):
+            np.testing.assert_array_equal(actual, wanted, str(edges))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_edges_and_points_with_nan_are_those_of_numpy(backend):
+    """There may be no edge, or one, between which there is no bin; NaN is behind all numbers."""
+    counts, heights = GraphFunction(np.histogram, backend=backend), GraphFunction(np.interp, backend=backend)
+    for length in range(5):
+        for edges in map(np.array, combinations_with_replacement(SPECIAL, length)):
+            np.testing.assert_array_equal(counts(AT, edges)[0], np.histogram(AT, edges)[0], str(edges))
+            if length:
+                with np.errstate(invalid="ignore"):
+                    wanted = np.interp(AT, edges, np.arange(1.0, length + 1))
+                np.testing.assert_array_equal(heights(AT, edges, np.arange(1.0, length + 1)), wanted, str(edges))

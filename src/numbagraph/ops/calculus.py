@@ -15,7 +15,19 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, INT64, canonical_dtype
 from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import absolute
-from numbagraph.ops.comparison import equal, greater, isnan, less, logical_and, maximum, minimum
+from numbagraph.ops.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+)
 from numbagraph.ops.creation import filled, number_as
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.identity import differentiated_as
@@ -227,13 +239,13 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any)
     following = minimum(place + 1, last)
     low, high = (gather_value(points, [each], -1, checked=False) for each in (place, following))
     below, above = (gather_value(values, [each], -1, checked=False) for each in (place, following))
-    inside = logical_and(greater(high, low), less(at, points[-1]))
+    inside = logical_not(logical_or(less_equal(high, low), greater_equal(at, points[-1])))  # points may be NaN
     width = where(inside, high - low, 1.0)
     steepness = (above - below) / width
     line = steepness * (at - low) + below
     line = where(isnan(line), steepness * (at - high) + above, line)  # from a point at infinity
     line = where(logical_and(isnan(line), equal(below, above)), below, line)
-    value = where(logical_and(inside, greater(at, low)), line, below)
+    value = where(logical_and(inside, logical_not(less_equal(at, low))), line, below)
     bend = 0.5 * (steepness + slope_before(points, values, place)) * (at - low) + below
     result = differentiated_as(value, where(equal(at, low), bend, line))
     ends = (values[0] if left is None else left, values[-1] if right is None else right)

@@ -21,15 +21,17 @@ from numbagraph.ops.comparison import (
     greater,
     greater_equal,
     isfinite,
+    isnan,
     less,
     less_equal,
     logical_and,
     logical_not,
     logical_or,
+    not_equal,
 )
-from numbagraph.ops.creation import along, linspace
+from numbagraph.ops.creation import along, iota, linspace
 from numbagraph.ops.gathering import gather_value, scatter
-from numbagraph.ops.reduction import all, max, min, sum
+from numbagraph.ops.reduction import all, any, max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import ravel, reshape_value
 from numbagraph.ops.sorting import searchsorted
@@ -74,7 +76,14 @@ def digitize_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
         return []
     edges = np.sort(rng.integers(0, 20, 5).astype(dtype))
     array = rng.integers(0, 20, (3, 4)).astype(dtype)
-    return [(array, edges), (array, edges, True), (array, edges[::-1].copy()), (array, edges[::-1].copy(), True)]
+    calls = [(array, edges), (array, edges, True), (array, edges[::-1].copy()), (array, edges[::-1].copy(), True)]
+    others = [edges[[1, 1, 1]], edges[:0], edges[[0, 4, 0, 4]]]
+    if dtype.kind == "f":  # NaN differs from all edges, and goes no way
+        nan = np.nan
+        others += [np.array([nan] * 5, dtype), np.array([2, 6, nan], dtype), np.array([nan, 6, 2], dtype)]
+        refused = [nan, 2, 6, 7, 7], [1, nan, 3, 4], [nan, nan, 2, 6], [6, 6, 2, 3, nan]
+        others += [np.array(each, dtype) for each in refused]
+    return calls + [(array, each) for each in others]
 
 
 @decomposition(np.digitize, samples=digitize_samples)
@@ -82,14 +91,25 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Value:
     value, edges = as_strong(x), as_strong(bins)
     if edges.ndim != 1:
         raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth")
-    is_up = all(logical_not(greater(edges[:-1], edges[1:])))  # as NumPy asks: NaN is no reason to refuse
-    is_down = all(logical_not(less(edges[:-1], edges[1:])))
-    text = "bins must be monotonically increasing or decreasing"
-    shapes.require(logical_or(is_up, is_down), text, ValueError)
+    is_up, is_sorted = direction(convert(edges, FLOAT64))
+    shapes.require(is_sorted, "bins must be monotonically increasing or decreasing", ValueError)
     ascending = searchsorted(edges, value, "left" if right else "right")
     length = shapes.as_value(edges.shape[0])
     descending = length - searchsorted(edges[::-1], value, "left" if right else "right")
     return scalar_result(where(is_up, ascending, descending))
+
+
+def direction(edges: Value) -> tuple[Value, Value]:
+    """Whether edges rise, and whether none goes the other way, as NumPy asks: the first two that differ decide, and NaN
+    differs from all, but goes no way."""
+    before, after = edges[:-1], edges[1:]
+    rises, falls = less(before, after), greater(before, after)
+    count = shapes.as_value(before.shape[0])
+    differ, rise = (
+        min(where(each, iota(before.shape[0]), count), initial=count) for each in (not_equal(before, after), rises)
+    )
+    is_up = equal(differ, rise)
+    return is_up, logical_not(any(where(is_up, falls, rises)))
 
 
 def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value:
@@ -105,7 +125,8 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
     given = as_value(bins)
     if given.ndim == 1:
         some = shapes.compare("greater", given.shape[0], 0)
-        shapes.require(some, "index 0 is out of bounds: there are no edges of bins", IndexError)
+        if name == "histogramdd":
+            shapes.require(some, "index 0 is out of bounds: there are no edges of bins", IndexError)
         if isinstance(given, Constant) and np.any(given.data[:-1] > given.data[1:]):
             raise ValueError("`bins` must increase monotonically, when an array")
         if not isinstance(given, Constant):
@@ -150,15 +171,16 @@ def lowest(dtype: np.dtype) -> Any:
 
 
 def bin_of(value: Value, edges: Value, uniform: bool = False) -> tuple[Value, Value]:
-    """The bin of each element, and whether it is in any: those on the last edge belong to the last bin."""
-    last = edges[-1]
-    inside = logical_and(greater_equal(value, edges[0]), less_equal(value, last))
+    """The bin of each element, and whether it is in any: those on the last edge belong to the last bin. NaN
+    stands behind all numbers, among edges too."""
     if uniform:
+        inside = logical_and(greater_equal(value, edges[0]), less_equal(value, edges[-1]))
         return uniform_bin(value, inside, edges), inside
-    place = searchsorted(edges, value, "right") - 1
     count = shapes.as_value(edges.shape[0]) - 1
-    place = where(equal(value, last), count - 1, place)
-    return where(inside, place, 0), inside
+    place = registry["minimum"](searchsorted(edges, value, "right") - 1, count - 1)
+    last = max(as_numbers(edges[-1:]), initial=lowest(as_numbers(edges).dtype))
+    to_last = logical_or(less_equal(value, last), isnan(last))
+    return place, logical_and(greater_equal(place, 0), to_last)
 
 
 def uniform_bin(value: Value, inside: Value, edges: Value) -> Value:
@@ -173,18 +195,17 @@ def uniform_bin(value: Value, inside: Value, edges: Value) -> Value:
 
 
 def counted(places: Sequence[Value], inside: Value, edges: Sequence[Value], weights: Value | None) -> Value:
-    """How many elements, or how much of their weights, each bin has."""
-    lengths = [shapes.subtract(each.shape[0], 1) for each in edges]
+    """How many elements, or how much of their weights, each bin has. What is in none goes behind the last: there may be
+    no bin at all."""
+    lengths = [each[1:].shape[0] for each in edges]
     number: Any = 0
     for place, length in zip(places, lengths, strict=True):
         number = number * shapes.as_value(length) + place
-    each = convert(inside, INT64) if weights is None else where(inside, weights, number_zero(weights))
-    flat = scatter(each, [number], (shapes.product(lengths),), -1, (False,))
+    total = shapes.product(lengths)
+    number = where(inside, number, shapes.as_value(total))
+    each = registry["ones_like"](number) if weights is None else weights
+    flat = scatter(each, [number], (shapes.add(total, 1),), -1, (False,))[:-1]
     return flat if len(lengths) == 1 else reshape_value(flat, lengths)
-
-
-def number_zero(weights: Value) -> Value:
-    return constant(np.zeros((), weights.dtype))
 
 
 def inside_bins(rng: np.random.Generator, dtype: np.dtype) -> np.ndarray:
@@ -203,6 +224,7 @@ def histogram_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[A
     # integers lie on edges, which XLA rounds otherwise than NumPy does: those of eighths are exact
     first: tuple[Any, ...] = (array,) if dtype.kind == "f" else (array, 8, (-8.0, 8.0))
     calls: list[tuple[Any, ...]] = [first, (array, 4), (array, edges), (array, 4, (-2.0, 2.0))]
+    calls.append((array, edges[:1]))
     return [*calls, (array, edges, Keywords(density=True)), (array, edges, Keywords(weights=weights)), (array[:0], 3)]
 
 
@@ -254,6 +276,7 @@ def dd_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...
         return []
     array = draw(rng, dtype, (9, 2))
     calls: list[tuple[Any, ...]] = [(array, (2, 4)), (array, [[-2.0, 0.0, 1.0, 3.0], [0.0, 1.0, 3.0]])]
+    calls.append((array, [[0.0], [0.0, 1.0]]))
     return [*calls, (array, (3, 3), [(-2.0, 2.0), (0.0, 3.0)]), (array, (3, 3), Keywords(density=True))]
 
 
