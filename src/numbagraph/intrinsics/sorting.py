@@ -6,9 +6,10 @@ import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import I32, I64, POINTER
+from numbagraph.intrinsics.emitter import I1, I32, I64, POINTER, memory_type
 from numbagraph.intrinsics.external import NUMPY_SORT
-from numbagraph.intrinsics.matrices import Index
+from numbagraph.intrinsics.matrices import Index, StackVariable
+from numbagraph.ir.types import INT64
 
 
 def comes_before(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, dtype: np.dtype) -> ir.Value:
@@ -49,6 +50,42 @@ def argsort(element: Element) -> ir.Value:
     kind = "stable" if element.attributes["stable"] else "quicksort"
     addresses = [element.operands[0], element.results[0]]
     return call_sort(element, f"argsort.{code.dtype.name}.{kind}", addresses, n.register)
+
+
+def order_of_rows(element: Element) -> ir.Value:
+    """``a(n,m) -> (n)``: rows in lexicographic order; equal ones keep theirs. From the last column to the first, each
+    is sorted in the order that was found before."""
+    code, builder, n = element.code, element.builder, element["n"]
+    matrix, zero = element.operand(0), code.index(0)
+    keys, steps, copied = (
+        element.matrix(builder.bitcast(place, memory_type(dtype).as_pointer()), n, dtype)
+        for place, dtype in zip(element.scratch, (element.dtypes[0], INT64, INT64), strict=True)
+    )
+    order = element.result()
+    failed = StackVariable(element.emitter, ir.Constant(I1, 0))
+    code.loop(0, n, lambda k: builder.store(k.register, order.address(zero, k)))
+
+    def at(k: Index) -> Index:
+        return code.index(builder.load(order.address(zero, k)))
+
+    def sort_by(column: Index) -> None:
+        def prepare(k: Index) -> None:
+            builder.store(builder.load(matrix.address(at(k), column)), keys.address(zero, k))
+            builder.store(k.register, steps.address(zero, k))
+            builder.store(at(k).register, copied.address(zero, k))
+
+        def follow(k: Index) -> None:
+            step = code.index(builder.load(steps.address(zero, k)))
+            builder.store(builder.load(copied.address(zero, step)), order.address(zero, k))
+
+        code.loop(0, n, prepare)
+        addresses = [keys.address(zero, zero), steps.address(zero, zero)]
+        found = call_sort(element, f"argsort.{element.dtypes[0].name}.stable", addresses, n.register)
+        failed.value = builder.or_(failed.value, found)
+        code.loop(0, n, follow)
+
+    code.backwards(element["m"], sort_by)
+    return failed.value
 
 
 def search(element: Element) -> None:

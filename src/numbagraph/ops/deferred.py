@@ -74,7 +74,7 @@ NAMES = {
     "norms": "trace norm",
     "order_statistics": "order_statistics parted_positions parted",
     "padding": "pad",
-    "partitions": "partition argpartition lexsort sort_complex",
+    "partitions": "partition argpartition lexsort order_of_rows sort_complex",
     "polynomials": (
         "polyadd polysub polymul polyval polyder polyint vander polyfit chebval legval hermval hermeval lagval "
         "polynomial_value"

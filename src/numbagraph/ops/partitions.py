@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import decomposition, draw
+from numbagraph.blockwise.kinds import core_op, decomposition, draw
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
+from numbagraph.intrinsics import sorting
 from numbagraph.ir import shapes
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, INT64
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import imag, real
@@ -18,9 +19,10 @@ from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import along, iota, number_as
 from numbagraph.ops.gathering import gather_along
 from numbagraph.ops.joining import as_sequence
+from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.order_statistics import argpart, part, parted
 from numbagraph.ops.reduction import all
-from numbagraph.ops.selection import cast, where
+from numbagraph.ops.selection import DISCRETE, cast, where
 from numbagraph.ops.shape import broadcast_value, move, ravel
 from numbagraph.ops.sorting import argsort, sort, with_axis
 
@@ -103,6 +105,41 @@ def lexsort(keys: Any, axis: int = -1) -> Value:
         step = argsort(gather_along(key, order, place, checked=False), place, kind="stable")
         order = gather_along(order, step, place, checked=False)
     return order
+
+
+def ordered_array(a: np.ndarray, **_: Any) -> np.ndarray:
+    return np.lexsort(np.moveaxis(a, -1, 0)[::-1]) if a.shape[-1] else np.arange(a.shape[-2])
+
+
+def ordered_jnp(a: Any, **_: Any) -> Any:
+    jnp = load("jax:numpy")
+    if not a.shape[-1]:
+        return jnp.arange(a.shape[-2], dtype=np.int64)
+    return jnp.lexsort(jnp.moveaxis(a, -1, 0)[::-1]).astype(np.int64)
+
+
+def row_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    if dtype.kind in "bc":
+        return []
+    rows = rng.integers(0, 3, (20, 3)).astype(dtype)
+    return [(rows,), (rows[:, :1],), (rows[:, :0],), (rows[:1],)]
+
+
+order_of_rows = core_op(
+    None,
+    "(n,m)->(n)",
+    name="order_of_rows",
+    evaluate=reference("(n,m)->(n)")(ordered_array),
+    library=sorting.order_of_rows,
+    threaded=False,
+    frontend=lambda op, a: op.bind(as_value(a), on_error="raise"),
+    vjp=DISCRETE,
+    jnp=ordered_jnp,
+    dtypes=lambda dtype: (INT64,),
+    scratch=lambda dtype, lengths, **_: [(each, (lengths["n"],)) for each in (dtype, INT64, INT64)],
+    samples=row_samples,
+)
+"""The rows of a matrix in lexicographic order, of which equal ones keep theirs."""
 
 
 @decomposition(np.sort_complex, samples=lambda rng, dtype: [(draw(rng, dtype, (7,)),)] if dtype.kind in "fi" else [])

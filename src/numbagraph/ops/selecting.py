@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import gather_value, put_at
 from numbagraph.ops.masks import selected
-from numbagraph.ops.shape import at_least, broadcast_value, expand_at, permute, ravel, reshape_value
+from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, permute, ravel, reshape_value
 
 
 def thinned(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
@@ -37,10 +38,10 @@ def extract_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 
 
 def unique_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    if dtype.kind == "c":
-        return []  # they have no order here
     array = draw(rng, dtype, (2, 7), (0.0, 4.0))  # of floats, any two differ: otherwise there is no derivative
-    return [(array,), (array, True, True, True), (array[:, :0], True, True, True)]
+    rows = np.stack([array, array[:, ::-1]])
+    along = [(rows, True, True, True, 0), (array, False, True, False, 1), (rows, False, False, False, -1)]
+    return [(array,), (array, True, True, True), (array[:, :0], True, True, True), *along]
 
 
 def truth(a: Any) -> Value:
@@ -97,28 +98,76 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    if axis is not None:
-        raise NotImplementedError("unique along an axis is not supported in a traced function")
     array = as_strong(ar)
+    if axis is not None:
+        axis = shapes.normalise_axis(axis, array.ndim) + array.ndim
+    wanted = return_index, return_inverse, return_counts
+    if array.ndim > 1 and axis is not None:
+        return unique_along(array, axis, wanted)
     value = ravel(array)
-    length = value.shape[0]
-    order = registry["argsort"](value, stable=return_index)
-    in_order = return_index or return_inverse
+    is_complex = value.dtype.kind == "c"
+    order = (
+        registry["order_of_rows"](sortable(expand_at(value, [1])))
+        if is_complex
+        else registry["argsort"](value, stable=return_index)
+    )
+    in_order = return_index or return_inverse or is_complex
     ordered = gather_value(value, [order], -1, checked=False) if in_order else registry["sort"](value)
-    numbers = iota(length)
-    before = gather_value(ordered, [registry["maximum"](numbers - 1, 0)], -1, checked=False)
+    before = the_one_before(ordered)
     differs = registry["not_equal"](ordered, before)
     if equal_nan and value.dtype.kind in "fc":
         differs = differs & ~(registry["isnan"](ordered) & registry["isnan"](before))
+    return with_places(ordered, order, differs, wanted, array.shape)
+
+
+def unique_along(array: Value, axis: int, wanted: tuple[bool, bool, bool]) -> Any:
+    """The different parts of an array along an axis. Those with NaN differ from all."""
+    rows = move(array, [axis], [0])
+    order = registry["order_of_rows"](sortable(rows))
+    ordered = gather_value(rows, [order], -rows.ndim, checked=False)
+    differs = registry["any"](registry["not_equal"](ordered, the_one_before(ordered)), tuple(range(1, rows.ndim)))
+    found = with_places(ordered, order, differs, wanted, order.shape)
+    values, *others = found if isinstance(found, tuple) else (found,)
+    values = move(values, [0], [axis])
+    return (values, *others) if others else values
+
+
+def sortable(rows: Value) -> Value:
+    """Rows of real numbers, whose lexicographic order is that of NumPy's for rows of what may be complex ones."""
+    width = shapes.product(rows.shape[1:])
+    flat = reshape_value(rows, (rows.shape[0], width))
+    if flat.dtype.kind == "b":
+        return convert(flat, np.dtype(np.uint8))
+    if flat.dtype.kind != "c":
+        return flat
+    real, imag = registry["real"](flat), registry["imag"](flat)
+    flags = [convert(registry["isnan"](each), real.dtype) for each in (real, imag)]
+    keys = registry["stack"]([*flags, real, imag], -1)
+    return reshape_value(keys, (rows.shape[0], shapes.multiply(width, 4)))
+
+
+def the_one_before(ordered: Value) -> Value:
+    """What stands before each part along the first axis; before the first there is itself."""
+    numbers = registry["maximum"](iota(ordered.shape[0]) - 1, 0)
+    return gather_value(ordered, [numbers], -ordered.ndim, checked=False)
+
+
+def with_places(
+    ordered: Value, order: Value, differs: Value, wanted: tuple[bool, bool, bool], inverse_shape: Sequence[Extent]
+) -> Any:
+    """What is new in a sorted array, and what `numpy.unique` gives beside: first places, numbers, counts."""
+    length = ordered.shape[0]
+    numbers = iota(length)
     is_new = registry["equal"](numbers, 0) | differs
     found = [selected(ordered, is_new, 0)]
+    return_index, return_inverse, return_counts = wanted
     if return_index:
         found.append(selected(order, is_new, 0))
     if return_inverse:
         place = registry["cumsum"](convert(is_new, INT64)) - 1
         room = registry["zeros"](length, np.int64)
         inverse = put_at.bind(room, place, order, axis=-1, checked=(False,))
-        found.append(reshape_value(inverse, array.shape))
+        found.append(reshape_value(inverse, inverse_shape))
     if return_counts:
         ends = selected(numbers, is_new, 0)
         following = registry["concatenate"]([ends[1:], shapes.as_value(length)[None]])
