@@ -314,3 +314,25 @@ def test_dtypes_that_cannot_hold_results():
 def test_attributes_about_memory_say_what_to_do(name, advice):
     with pytest.raises(AttributeError, match=f"(?s){advice}.*on float64.*at .*test_numpy_options"):
         graph_jit(lambda a: getattr(a, name))(POINTS)
+
+
+FRAMED = np.pad(np.array([[1.0, 0.0, np.nan], [0.0, -0.0, 2.0]]), ((2, 1), (1, 3)))
+
+
+@pytest.mark.parametrize("array", [FRAMED, FRAMED.T, FRAMED[::-1], FRAMED > 0, FRAMED * 0, FRAMED[:0], FRAMED[:, :0]])
+@pytest.mark.parametrize("options", ["", "'F'", "'b'", "axis=0", "axis=-1", "axis=(1, 0)", "'f', axis=1"])
+def test_zeros_are_trimmed_along_axes(array, options):
+    check(f"np.trim_zeros(a{', ' * bool(options)}{options})", np.nan_to_num(array, nan=7))
+
+
+@pytest.mark.parametrize("options", ["", "'x'", "''", "axis=2", "axis=(0, 0)", "axis=(0, -2)", "axis=()"])
+def test_zeros_are_trimmed_or_refused(options):
+    check(f"np.trim_zeros(a{', ' * bool(options)}{options})", FRAMED[1:])
+
+
+def test_what_is_trimmed_is_a_view():
+    """It stays where it was when its elements become zeros, or others do not."""
+    for axis in (None, 0, 1, ()):
+        text = f"y = a.copy(); r = np.trim_zeros(y, axis={axis}); r[0] = 0; y[0] = 3; r += 1; y, r, r * 2"
+        check(text, np.nan_to_num(FRAMED))
+    check("y = a.copy(); r = np.trim_zeros(y); r[0] = 0.0; y[0] = 1.0; y, r", COEFFICIENTS * 0 + [0, 1, 0])

@@ -1,4 +1,4 @@
-"""NumPy's functions that call a function of the user's, on tracers."""
+"""NumPy's functions that call a function of the user's, or give views at computed places, on tracers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.mapping import vmap
-from numbagraph.frontend.tracing import TraceError, Tracer, user_source
+from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
+from numbagraph.ops import editing
 
 Function = Callable[..., Any]
 
@@ -66,3 +67,12 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
         else:
             result[condition] = function(array[condition], *args, **kw) if callable(function) else function
     return result
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """`numpy.trim_zeros`: a view, which stays where it is when elements of it change."""
+    array = filt if isinstance(filt, Tracer) else np.asarray(filt)
+    key: list[Any] = [slice(None)] * array.ndim
+    for place in editing.trimmed_axes(axis, array.ndim):
+        key[place] = slice(*apply(editing.bounds_of_rest, array, trim, place))
+    return array[tuple(key)] if array.ndim else array

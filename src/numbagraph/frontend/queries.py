@@ -14,6 +14,7 @@ COMPOSED = {
     np.apply_along_axis: "composed",
     np.apply_over_axes: "composed",
     np.piecewise: "composed",
+    np.trim_zeros: "composed",
     np.einsum_path: "assembled",
     np.poly: "assembled",
     np.polydiv: "assembled",

@@ -14,7 +14,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Extent, Value
-from numbagraph.ops.comparison import less, logical_not, not_equal
+from numbagraph.ops.comparison import less, logical_not
 from numbagraph.ops.creation import filled, iota, number_as
 from numbagraph.ops.diagonals import diag
 from numbagraph.ops.gathering import as_positions, gather_value, put_at
@@ -208,28 +208,52 @@ def trim_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
         return []  # of floats, a small step changes the length
     middle = draw(rng, dtype, (4,), (1.0, 3.0))
     padded = np.concatenate([np.zeros(2, dtype), middle, np.zeros(3, dtype)])
-    return [(padded,), (padded, "f"), (padded, "b"), (np.zeros(3, dtype),)]
+    framed = np.pad(draw(rng, dtype, (2, 3), (1.0, 3.0)), ((1, 2), (0, 1)))
+    along = [(framed, "fb"), (framed, "b"), (framed, "fb", 0), (framed, "f", (-1, 0)), (framed, "fb", ())]
+    return [(padded,), (padded, "f"), (padded, "b"), (np.zeros(3, dtype),), (np.zeros((2, 3), dtype),), *along]
 
 
-def trimmed(filt: Any, trim: Any = "fb") -> Any:
-    return np.trim_zeros(filt, trim)
+def trimmed(filt: np.ndarray, trim: str = "fb", axis: Any = None) -> np.ndarray:
+    """`numpy.trim_zeros` along axes, which NumPy has had since 2.2."""
+    axes = range(filt.ndim) if axis is None else [each % filt.ndim for each in np.atleast_1d(np.intp(axis))]
+    key = [slice(None)] * filt.ndim
+    for each, places in enumerate(filt.nonzero()):
+        if each in axes:
+            start, stop = (places.min(), places.max() + 1) if places.size else (filt.shape[each], 0)
+            key[each] = slice(start if "f" in trim else None, stop if "b" in trim else None)
+    return filt[tuple(key)]
 
 
 @decomposition(trimmed, name="trim_zeros", implements=(np.trim_zeros,), samples=trim_samples)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Value:
     value = as_strong(filt)
-    if not value.ndim:
-        return registry["asarray"](value)
-    if value.ndim != 1:
-        raise NotImplementedError("trim_zeros of more than one dimension is not supported in a traced function")
-    filled_places = nonzero(not_equal(value, 0))[0]
-    length = shapes.as_value(value.shape[0])
-    some = registry["any"](truth(value))
-    first = registry["min"](filled_places, initial=2**62)
-    last = registry["max"](filled_places, initial=-1)
-    start = where(some, first, length) if "f" in trim.lower() else 0
-    stop = where(some, last + 1, 0) if "b" in trim.lower() else length
-    return value[start : registry["maximum"](start, stop)]
+    key: list[Any] = [slice(None)] * value.ndim
+    for place in trimmed_axes(axis, value.ndim):
+        key[place] = slice(*bounds_of_rest(value, trim, place))
+    return registry["asarray"](value[tuple(key)])
+
+
+def trimmed_axes(axis: Any, ndim: int) -> list[int]:
+    """The axes along which zeros are cut off, from the left."""
+    axes = range(ndim) if axis is None else np.atleast_1d(np.asarray(axis, np.intp)).tolist()
+    places = [shapes.normalise_axis(each, ndim) + ndim for each in axes]
+    if len(set(places)) < len(places):
+        raise ValueError("repeated axis in `axis` argument")
+    return places
+
+
+def bounds_of_rest(value: Value, trim: str, axis: int) -> tuple[Value, Value]:
+    """Where what is left along an axis begins and ends, when zeros are cut off in front, at the back, or both."""
+    sides = trim.lower()
+    if sides not in {"fb", "bf", "f", "b"}:
+        raise ValueError(f"unexpected character(s) in `trim`: {sides!r}")
+    rest = tuple(each for each in range(value.ndim) if each != axis)
+    length = shapes.as_value(value.shape[axis])
+    filled_places = nonzero(registry["any"](truth(value), rest))[0]
+    first, last = registry["min"](filled_places, initial=2**62), registry["max"](filled_places, initial=-1)
+    start = registry["minimum"](first, length) if "f" in sides else number_as(0, INT64)
+    stop = last + 1 if "b" in sides else length
+    return start, registry["maximum"](start, stop)
 
 
 @decomposition(np.diagflat, samples=lambda rng, dtype: [(draw(rng, dtype, (2, 2)),), (draw(rng, dtype, (3,)), 1)])
