@@ -221,8 +221,6 @@ def test_rules_that_there_are_not():
     check("np.histogram(a, 'auto', weights=a)", MANY)
     with pytest.raises(NotImplementedError, match="stone"):
         graph_jit(lambda a: np.histogram(a, "stone"))(MANY)
-    with pytest.raises(NotImplementedError, match="select the elements first"):
-        graph_jit(lambda a: np.histogram(a, "fd", (0, 1)))(MANY)
 
 
 def test_several_polynomials_at_once():
@@ -336,3 +334,20 @@ def test_what_is_trimmed_is_a_view():
         text = f"y = a.copy(); r = np.trim_zeros(y, axis={axis}); r[0] = 0; y[0] = 3; r += 1; y, r, r * 2"
         check(text, np.nan_to_num(FRAMED))
     check("y = a.copy(); r = np.trim_zeros(y); r[0] = 0.0; y[0] = 1.0; y, r", COEFFICIENTS * 0 + [0, 1, 0])
+
+
+@pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "rice", "sqrt", "sturges"])
+def test_rules_see_what_is_inside_of_a_range(rule):
+    numbers = MANY[:60] * 2
+    kinds = [numbers.astype(np.float32), numbers.astype(np.int8), numbers[::-3], numbers[:0], numbers > 0]
+    with_nan = np.append(numbers, [np.nan, np.inf, -0.0])
+    for array in (*kinds, np.abs(numbers).astype(np.uint8), with_nan, numbers.reshape(6, 10)):
+        check(f"np.histogram(a, '{rule}', (-1, 1))", array)
+    for limits in ("(2, 2)", "(50, 60)", "(0.25, 5)", "(a.min(), a.max())"):
+        check(f"np.histogram_bin_edges(a, '{rule}', {limits})", numbers)
+
+
+@pytest.mark.parametrize("bins", ["3", "'fd'"])
+@pytest.mark.parametrize("limits", ["(3, 1)", "(0, np.inf)", "(-np.inf, 0)", "(0, np.nan)", "a[:2]", "(1, 1)"])
+def test_ranges_of_histograms(bins, limits):
+    check(f"np.histogram(a, {bins}, {limits})", MANY[:20])

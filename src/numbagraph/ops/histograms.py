@@ -31,6 +31,7 @@ from numbagraph.ops.comparison import (
 )
 from numbagraph.ops.creation import along, iota, linspace
 from numbagraph.ops.gathering import gather_value, scatter
+from numbagraph.ops.masks import selected
 from numbagraph.ops.reduction import all, any, max, min, sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import ravel, reshape_value
@@ -117,11 +118,11 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
     if isinstance(bins, str):
         if name == "histogramdd":
             raise TypeError(f"`bins` must be an integer or 1d, not {bins!r}")
-        if range is not None:
-            raise NotImplementedError(
-                f"{name} with bins={bins!r} and range=: select the elements first, x[(x >= a) & (x <= b)]"
-            )
-        bins = count_of(bins, values[0], *ends_of(values, None))
+        (value,) = values
+        low, high = ends_of(values, range)
+        if range is not None:  # the rule sees what is inside
+            value = selected(value, logical_and(greater_equal(value, low), less_equal(value, high)), 0)
+        bins = count_of(bins, value, low, high)
     given = as_value(bins)
     if given.ndim == 1:
         some = shapes.compare("greater", given.shape[0], 0)
@@ -147,8 +148,13 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
 def ends_of(values: Sequence[Value], range: Any) -> tuple[Value, Value]:
     """The outer edges: as given, or of the elements; of equal ones, one half below and above."""
     if range is not None:
+        if isinstance(range, Value):
+            shapes.require_same(range.shape[0], 2, "range= of a histogram is a pair", ValueError)
+            range = range[0], range[1]
         low, high = (convert(as_value(each), FLOAT64) for each in range)
         shapes.require(less_equal(low, high), "max must be larger than min in range parameter.", ValueError)
+        fine = logical_and(isfinite(low), isfinite(high))
+        shapes.require(fine, "supplied range of the bins is not finite", ValueError)
     else:
         (value,) = values
         nothing = equal(shapes.as_value(shapes.product(value.shape)), 0)
