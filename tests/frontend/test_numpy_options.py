@@ -351,3 +351,53 @@ def test_rules_see_what_is_inside_of_a_range(rule):
 @pytest.mark.parametrize("limits", ["(3, 1)", "(0, np.inf)", "(-np.inf, 0)", "(0, np.nan)", "a[:2]", "(1, 1)"])
 def test_ranges_of_histograms(bins, limits):
     check(f"np.histogram(a, {bins}, {limits})", MANY[:20])
+
+
+COPYING = """
+np.ravel(y) np.ravel(y,'F') np.ravel(y,order='F') y.ravel('F') np.reshape(y,(-1,),copy=True) np.array(y)
+np.array(y,copy=False) np.array(y,copy=None) np.array(y,ndmin=3,copy=False) np.asarray(y) np.asarray(y,copy=True)
+np.asarray(y,copy=False) np.asarray(y,None,'F') np.asarray(y,order='F') np.asarray(y,order='C') np.asarray(y,order='A')
+np.asarray(y,np.float32) np.asanyarray(y,order='F') np.ascontiguousarray(y) np.ascontiguousarray(y,np.float32)
+np.asfortranarray(y) y.astype(float) y.astype(float,copy=False) y.astype(float,order='F',copy=False)
+y.astype(int,copy=False) np.atleast_2d(y) np.copy(y) np.delete(y,[],0) np.resize(y,(2,2)) y.conj() np.conj(y)
+""".split()
+
+
+@pytest.mark.parametrize("call", COPYING)
+@pytest.mark.parametrize("start", ["y = a + 1", "y = a[0] + 1", "y = np.zeros((3, 4)); y[1] = a[0]"])
+def test_what_is_a_copy_and_what_a_view(call, start):
+    """Writes into what a function gives reach its operand as with NumPy."""
+    check(f"{start}; r = {call}; r[...] = 50; y, r", WHOLE * 1.0)
+
+
+ARRANGING = {
+    "ravel": lambda y: np.ravel(y.T, "F"),
+    "reshape": lambda y: np.reshape(y, (-1,), "F"),
+    "asarray": lambda y: np.asarray(y.T, order="C"),
+    "ascontiguousarray": lambda y: np.ascontiguousarray(y.T),
+}
+
+
+@pytest.mark.parametrize("arrange", ARRANGING.values(), ids=ARRANGING)
+def test_writes_where_it_is_not_known_whether_they_reach_the_operand(arrange):
+    def function(a):
+        y = a + 1
+        r = arrange(y)
+        r[...] = 50
+        return y
+
+    with pytest.raises(TypeError, match=r"assign into a copy \(x\.copy\(\)\)"):
+        graph_jit(function)(WHOLE)
+
+
+@pytest.mark.parametrize("name", ["ascontiguousarray", "asfortranarray", "asarray"])
+def test_arrays_of_numbers(name):
+    for text in (f"np.{name}(a)", f"np.{name}(a.sum())", f"np.{name}([a, a])", f"np.{name}(2.5) + a"):
+        check(text, HALF)
+        check(text, POINTS)
+    check(f"np.{name}(a, np.float32)", np.array(3))
+
+
+def test_a_copy_that_cannot_be_avoided():
+    check("np.asarray(a, np.float32, copy=False)", POINTS)
+    check("np.array(a, np.float32, copy=False)", POINTS)

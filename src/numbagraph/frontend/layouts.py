@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.op import is_elementwise
 from numbagraph.ir.values import Node, Value
@@ -91,11 +92,37 @@ def keeps_order(view: Node) -> bool:
     return True
 
 
-def is_view(function: Any, operand: Any, options: Mapping[str, Any]) -> bool | None:
+_ORDER_PLACES = {"ravel": 1, "reshape": 2, "asarray": 2}
+"""Where functions that may copy have an order among their arguments."""
+
+_ORDERS = {"asarray": "K", "ascontiguousarray": "C", "asfortranarray": "F"}
+"""The order that functions give arrays if none is named. K keeps that of memory."""
+
+
+def is_view(function: Any, operand: Any, args: Sequence[Any], options: Mapping[str, Any]) -> bool | None:
     """Whether a function that may copy gives a view of an operand; None where that is not known."""
-    name = function.name
-    if name not in ("ravel", "reshape") or options.get("order", "C") != "C" or options.get("copy") is not None:
+    name, place = function.name, _ORDER_PLACES.get(function.name, len(args))
+    if name not in _ORDER_PLACES and name not in _ORDERS:
         return None
-    if operand._layout is Layout.C or (name == "reshape" and operand.ndim == 1):
+    order = args[place] if place < len(args) else options.get("order")
+    order = _ORDERS.get(name, "C") if order is None else order
+    if name == "reshape":
+        if options.get("copy") is not None:
+            return None if not options["copy"] else False
+        return True if operand.ndim == 1 or (order == "C" and operand._layout is Layout.C) else None
+    return True if order == "K" and name == "asarray" else is_in_order(operand, order)
+
+
+def is_in_order(operand: Any, order: str) -> bool | None:
+    """Whether an array's elements follow each other in an order; None where that is not known."""
+    if order == "F" and operand.ndim > 1:
+        several = sum(map(shapes.not_one, operand.value.shape)) > 1
+        return False if several and operand._layout is Layout.C else None
+    if operand._layout is Layout.C:
         return True
-    return False if operand._layout is Layout.OTHER and name == "ravel" else None
+    return False if operand._layout is Layout.OTHER and (order == "C" or operand.ndim == 1) else None
+
+
+def may_reorder(function: Any) -> bool:
+    """Whether a function gives the operand itself unless it has to arrange it anew."""
+    return function.name in _ORDERS

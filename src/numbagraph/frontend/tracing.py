@@ -99,7 +99,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     operands = None if view_of is new_memory else view_of(*args, **kwargs)
     is_view: bool | None = True
     if operands is not None and getattr(function, "may_copy", False):
-        is_view = layouts.is_view(function, operands, kwargs)
+        is_view = layouts.is_view(function, operands, args, kwargs)
     if operands is None or is_view is False:
         return layouts.of_new(to_tracer(result), function, args)
 
@@ -110,6 +110,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             again = function(*own, **named)
             return again if position is None else again[position]
 
+        if is_view is None and isinstance(operand, Tracer) and layouts.may_reorder(function):
+            return new_view(value, operand, None)
         found = as_view(value, operand, derive if is_view else None)
         return for_reading(found, operand) if getattr(function, "name", "") in layouts.FOR_READING else found
 
@@ -381,12 +383,13 @@ class Tracer(Unknown):
         return found
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
-        """Convert; the memory order and whether to copy are the compiler's matter."""
+        """Convert; without a copy where none is needed."""
         target = canonical_dtype(dtype)
         if not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
             raise self._refuse(f"cannot cast from {self.dtype} to {target} according to the rule {casting!r}")
-        del order
-        return self if not copy and target == self.dtype and self._is_array else apply(registry["cast"], self, dtype)
+        if copy or target != self.dtype or not self._is_array:
+            return apply(registry["cast"], self, dtype)
+        return apply(registry["asarray"], self, order=order)
 
     def reshape(self, *shape: Any, order: str = "C") -> Tracer:
         target = shape[0] if len(shape) == 1 else shape

@@ -11,7 +11,7 @@ from numbagraph.blockwise.promotion import as_strong, as_value
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64, canonical_dtype
 from numbagraph.ir.values import Value
-from numbagraph.ops.identity import require_cpu
+from numbagraph.ops.identity import of_dtype, require_cpu
 
 
 def astype_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -27,4 +27,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> V
 
 
 if hasattr(np, "astype"):  # NumPy 2.1
-    astype = decomposition(np.astype, samples=astype_samples)(astype)
+    astype = decomposition(
+        np.astype,
+        samples=astype_samples,
+        view_of=lambda x, dtype, copy=True, **_: None if copy else of_dtype(x, dtype),
+    )(astype)

@@ -74,9 +74,11 @@ def as_array(op: Op, value: Value, dtype: Any = None) -> Value:
 def as_array_frontend(
     op: Op, a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Value:
-    """The order of memory and whether to copy are the compiler's matter; there is one device."""
-    del order, copy, like
+    """The order of memory says whether a result is a view (`numbagraph.frontend.layouts`); there is one device."""
+    del order, like
     require_cpu(device)
+    if copy is False and dtype is not None and getattr(a, "dtype", dtype) != canonical_dtype(dtype):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if dtype is not None and isinstance(a, (list, tuple)):
         a = written(a, canonical_dtype(dtype))
     return as_array(op, as_value(a), dtype)
@@ -99,8 +101,9 @@ asarray = identity(
     "asarray",
     lambda g, y, x: (g,),
     frontend=as_array_frontend,
-    implements=(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray),
+    implements=(np.asarray, np.asanyarray),
     view_of=of_dtype,
+    may_copy=True,
 )
 
 

@@ -15,6 +15,7 @@ from numbagraph.intrinsics.ir import Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.values import ArrayType, Extent, Input, Node, Op, Value
+from numbagraph.ops.identity import of_dtype
 
 
 def expand_dims_type(value: Value, *, axes: tuple[int, ...]) -> ArrayType:
@@ -444,6 +445,19 @@ def declare_at_least(reference: Any, ndim: int) -> Op:
 atleast_1d = declare_at_least(np.atleast_1d, 1)
 atleast_2d = declare_at_least(np.atleast_2d, 2)
 atleast_3d = declare_at_least(np.atleast_3d, 3)
+
+
+def declare_arranged(reference: Any) -> Op:
+    """An array in an order of memory, which is the compiler's matter, of at least one dimension."""
+
+    def arranged(a: Any, dtype: Any = None, *, like: Any = None) -> Value:
+        return at_least(registry["asarray"](a, dtype, like=like), 1)
+
+    return decomposition(reference, samples=one_array(3, 4), view_of=of_dtype, may_copy=True)(arranged)
+
+
+ascontiguousarray = declare_arranged(np.ascontiguousarray)
+asfortranarray = declare_arranged(np.asfortranarray)
 
 
 @decomposition(

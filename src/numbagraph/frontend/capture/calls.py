@@ -293,17 +293,29 @@ def with_arrays(*trees: Any) -> Any:
 
 def as_numpy_array(python: Function) -> Function:
     """``np.array`` and ``np.asarray``, of trees of traced numbers."""
+    always = True if python is np.array else None
 
-    def call(thing: Any, dtype: Any = None, *, ndmin: int = 0, **_: Any) -> Any:
+    def call(thing: Any, dtype: Any = None, order: Any = None, *, copy: Any = always, ndmin: int = 0, **_: Any) -> Any:
         if isinstance(thing, Stacked):
             thing = thing.table()
         if not isinstance(thing, Tracer):
             thing = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
-        elif python is np.asarray and (dtype is None or np.dtype(dtype) == thing.dtype) and thing._is_array:
-            return thing
+        elif not copy and thing._is_array:
+            found = apply(registry["asarray"], thing, dtype, order=order, copy=copy)
+            return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
         result = thing if dtype is None else apply(registry["cast"], thing, dtype)
         result = result[(None,) * (ndmin - result.ndim)] if ndmin > result.ndim else result
         return result.copy() if result.ndim else apply(registry["asarray"], result)
+
+    return call
+
+
+def arranged(python: Function) -> Function:
+    """``np.ascontiguousarray`` and its like, of trees of traced numbers."""
+    as_array = as_numpy_array(np.asarray)
+
+    def call(a: Any, dtype: Any = None, **_: Any) -> Any:
+        return apply(registry[python.__name__], as_array(a), dtype) if is_traced(a) else python(a, dtype)
 
     return call
 
@@ -365,7 +377,8 @@ _REPLACED: dict[Any, Any] = {
     np.random.default_rng: generator_of,
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
-    np.ascontiguousarray: as_numpy_array(np.asarray),
+    np.ascontiguousarray: arranged(np.ascontiguousarray),
+    np.asfortranarray: arranged(np.asfortranarray),
     np.ndarray: new_array,
     **SCALAR_TYPES,
     **MATH,
