@@ -112,3 +112,34 @@ def test_numbers_meet(function: Callable[..., Any], dtype: str) -> None:
                 with pytest.raises(OverflowError, match=f"out of bounds for {dtype}"):
                     compiled(n, given)
     assert fitting
+
+
+BEYOND = [2**40, -(2**40), 300, -1, 0, 2**63 - 1, -(2**63), 2**70, -(2**70)]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("function", [min, max])
+def test_extremes_of_integers_beyond_a_dtype(dtype, function):
+    """The value is Python's. Of a number that is known at run time, one that is none of the dtype must not win."""
+    limits = np.iinfo(dtype)
+    for big in BEYOND:
+        known = [ng.graph_jit(each) for each in (with_constant(function, big), behind_constant(function, big))]
+        given = ng.graph_jit(lambda x, n: function(n, x[0]))
+        for element in (limits.min, 0, limits.max):
+            array = np.array([element], dtype)
+            expected = int(function(element, big))
+            assert [int(each(array)) for each in known] == [expected, expected]
+            if dtype is np.uint64 and expected < 0:
+                if big >= -(2**63):
+                    with pytest.raises(OverflowError):
+                        given(array, big)
+            elif -(2**63) <= big < 2**63:
+                assert int(given(array, big)) == expected
+
+
+def with_constant(function, big):
+    return lambda x: function(x[0], big)
+
+
+def behind_constant(function, big):
+    return lambda x: function(big, x[0])

@@ -43,7 +43,7 @@ from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, use
 from numbagraph.frontend.writers import out_by_name
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import FLOAT64
+from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import index
 
@@ -76,7 +76,11 @@ def extreme(name: str, comparison: str) -> Function:
         elements = list(args[0]) if len(args) == 1 else list(args)
         found = elements[0]
         for each in elements[1:]:
-            left, right = as_value(to_value(each)), as_value(to_value(found))
+            winner = beyond(name, each, found)
+            if winner is not None:
+                found = winner
+                continue
+            left, right = within(name, as_value(to_value(each)), as_value(to_value(found)))
             if left.ndim or right.ndim:
                 raise TraceError(f"{name}() of arrays: use np.{name}imum\n  at {user_source()}")
             target = joined(kind(left.type), kind(right.type))
@@ -86,6 +90,39 @@ def extreme(name: str, comparison: str) -> Function:
         return found
 
     return call
+
+
+def beyond(name: str, one: Any, other: Any) -> Any:
+    """The extreme of two integers of Python, or of one and one of NumPy, whose dtype does not hold the former; None
+    otherwise."""
+    if type(one) is int and type(other) is int:
+        return getattr(builtins, name)(other, one)
+    for given, limited in ((one, other), (other, one)):
+        if type(given) is int and isinstance(limited, (Tracer, np.generic)):
+            value = as_value(to_value(limited))
+            if value.dtype.kind in "iu" and not value.type.weak and not value.ndim:
+                limits = np.iinfo(value.dtype)
+                if not limits.min <= given <= limits.max:
+                    return limited if (name == "min") == (given > limits.max) else given
+    return None
+
+
+def within(name: str, left: Value, right: Value) -> tuple[Value, Value]:
+    """Two numbers, where an integer of Python that is known at run time comes no further than to the limit of the other
+    one's dtype on the side on which it is not the extreme. No dtype holds all of uint64 and of int64."""
+
+    def limited(value: Value, other: Value) -> Value:
+        is_pythons = value.type.weak and value.dtype.kind == "i"
+        if not is_pythons or other.type.weak or other.dtype.kind not in "iu":
+            return value
+        limits, extent = np.iinfo(other.dtype), np.iinfo(np.int64)
+        if name == "min":
+            nearest = registry["minimum"](value, min(int(limits.max), int(extent.max)))
+        else:
+            nearest = registry["maximum"](value, max(int(limits.min), int(extent.min)))
+        return convert(weakened(nearest, INT64), other.dtype) if other.dtype == np.uint64 else nearest
+
+    return limited(left, right), limited(right, left)
 
 
 def as_element(found: Any, of: Any) -> Any:
