@@ -401,3 +401,21 @@ def test_arrays_of_numbers(name):
 def test_a_copy_that_cannot_be_avoided():
     check("np.asarray(a, np.float32, copy=False)", POINTS)
     check("np.array(a, np.float32, copy=False)", POINTS)
+
+
+SHIFTS = np.array([1, -2])
+
+
+@pytest.mark.parametrize(
+    "axes", ["(0, 1)", "(1, 0)", "(0, 0)", "0", "None", "(-1,)", "[1, 0]", "(0, 1, 0)", "()", "(0, 2)"]
+)
+@pytest.mark.parametrize("shift", [SHIFTS, SHIFTS.astype(np.int8), SHIFTS[:1], SHIFTS[::-1] * 7, SHIFTS[:, None]])
+def test_several_shifts(axes, shift):
+    check(f"np.roll(a, b, {axes})", WHOLE, shift)
+    check(f"np.roll(a, {tuple(shift.ravel().tolist())}, {axes})", WHOLE)
+
+
+def test_shifts_of_nothing():
+    for array in (WHOLE[:0], WHOLE[:, :0], WHOLE[:1], FLAGS):
+        check("np.roll(a, b)", array, SHIFTS)
+        check("np.roll(a, b, 0)", array, SHIFTS)

@@ -291,13 +291,33 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     value = as_strong(a)
     if axis is None:
         return reshape_value(roll(ravel(value), shift, 0), value.shape)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shifts_of(shift, len(axes))
     if len(axes) == 1:
         axes = axes * len(shifts)
+    if len(axes) != len(shifts):
+        raise ValueError(f"shape mismatch: there are {len(shifts)} shifts and {len(axes)} axes")
     for each, by in zip(axes, shifts, strict=True):
         value = roll_value(value, as_extent(by, "a shift"), shapes.normalise_axis(each, value.ndim))
     return value
+
+
+def shifts_of(shift: Any, count: int) -> tuple[Any, ...]:
+    """Numbers by which an array is rolled along so many axes; all along the same axis are one."""
+    if isinstance(shift, (Value, np.ndarray)) and shift.ndim:
+        if shift.ndim > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        whole = as_value(shift)
+        if count == 1:
+            return (registry["sum"](whole),)
+        length = shapes.resolve(whole.shape[0])
+        if length != 1:
+            shapes.require_same(
+                length, count, f"shape mismatch: there are {length} shifts and {count} axes", ValueError
+            )
+        shift = tuple(whole[number] for number in range(1 if length == 1 else count))
+    shifts = tuple(shift) if isinstance(shift, (tuple, list)) else (shift,)
+    return shifts * count if len(shifts) == 1 else shifts
 
 
 def cut_at(value: Value, axis: int, ends: Iterable[Any]) -> list[Value]:
