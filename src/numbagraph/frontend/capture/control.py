@@ -259,11 +259,12 @@ def unrolled(iterable: Any, names: Sequence[str], body: Function, state: State) 
     ended: Any = False
     for element in iterable:
         if isinstance(ended, Tracer):
-            ended, *state = branch(
-                truth(ended),
+            ended, *state = if_(
+                ended,
                 (ENDED, *names),
-                lambda kept=(ended, *state): kept,
-                lambda element=element, kept=tuple(state): flat(body(element, *map(copied, kept))),
+                lambda *kept: kept,
+                lambda _, *kept, element=element: flat(body(element, *kept)),
+                (ended, *state),
             )
         elif ended:
             break
