@@ -121,6 +121,10 @@ class Active(threading.local):
     scope: Scope | None = None
     """Of `trace`. None, too, for the shape functions of loops, which run outside of traces on tracers of their own."""
 
+    def __init__(self) -> None:
+        self.widened: dict[Any, Any] = {}
+        """The dtypes of lists by where they are made, as an earlier trace of the same function has found them."""
+
 
 active = Active()
 

@@ -55,15 +55,29 @@ class Conversion:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
         ``arguments``, and known integers, where these are needed. ``asks_types``: whether the code may ask what no
         traced array hears of (`Walk.asks_types`), and converted code answers."""
+        around, active.widened = active.widened, {}
+        try:
+            while True:
+                try:
+                    found = self._settled(make, asks_types)
+                except LengthsNeeded:
+                    if not arguments.know_more():
+                        raise
+                else:
+                    self.known = max(self.known, arguments.known)
+                    return found
+        finally:
+            active.widened = around
+
+    def _settled(self, make: Callable[[bool], T], asks_types: bool) -> T:
+        """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
         while True:
+            known = dict(active.widened)
             try:
-                found = self._attempt(make, asks_types)
-            except LengthsNeeded:
-                if not arguments.know_more():
+                return self._attempt(make, asks_types)
+            except Exception:
+                if active.widened == known:
                     raise
-            else:
-                self.known = max(self.known, arguments.known)
-                return found
 
     def _attempt(self, make: Callable[[bool], T], asks_types: bool) -> T:
         if not self.allowed:

@@ -35,6 +35,7 @@ from tests.support.programs import (
     unknown,
     values,
     views,
+    widened,
     yielding,
 )
 from tests.support.programs.declared import PROGRAMS, REFUSED
@@ -76,5 +77,6 @@ __all__ = [
     "unknown",
     "values",
     "views",
+    "widened",
     "yielding",
 ]

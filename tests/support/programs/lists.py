@@ -105,7 +105,7 @@ def fibs(n):
     return f
 
 
-@refused(r"begin with such numbers, \[0.0\] \* n", (X, 4))
+@case((X, 4))
 def wider_than_the_list(x, n):
     out = [0] * n
     for i in range(n):

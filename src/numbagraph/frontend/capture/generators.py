@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.frontend.active import current_trace
+from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.calls import as_array
 from numbagraph.frontend.capture.comparison import ordered
 from numbagraph.frontend.capture.containers import made
@@ -23,6 +23,7 @@ from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import is_number, value_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.capture.storages import root_of, share, without_effects
+from numbagraph.frontend.capture.widened import place_of
 from numbagraph.frontend.capture.yielding import Yielding, has_ended
 from numbagraph.frontend.regions import dependents
 from numbagraph.frontend.stale import Stale
@@ -159,9 +160,12 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
         found = generator.element(iterable.at(number))
         return list_of(found) if generator.is_nested else required(found)
 
-    found, depth = in_region_of(element)
+    found, depth, place = in_region_of(element)
     are_pythons = found.weak
-    array = Tracer(placeholder(ArrayType(found.dtype, (iterable.count(), *found.shape))))
+    if place is None:
+        place = place_of(found, are_pythons, "list")
+    dtype = active.widened.get(place, found.dtype)
+    array = Tracer(placeholder(ArrayType(dtype, (iterable.count(), *found.shape))))
     test = generator.test
     mask = None if test is None else Tracer(placeholder(ArrayType(BOOL, (iterable.count(),))))
 
@@ -191,14 +195,20 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
         if depth != 1 or mask is not None:
             raise unknown_length()
         flat: Any = np.reshape(array, (-1, *array.shape[2:]))
-        return Stacked(flat, are_pythons=are_pythons)
-    return Stacked(array, depth + 1, are_pythons) if mask is None else Selected(array, mask, depth + 1, are_pythons)
+        made_list = Stacked(flat, are_pythons=are_pythons)
+    elif mask is None:
+        made_list = Stacked(array, depth + 1, are_pythons)
+    else:
+        made_list = Selected(array, mask, depth + 1, are_pythons)
+    made_list.kept.place = place
+    return made_list
 
 
-def in_region_of(element: Function) -> tuple[ArrayType, int]:
-    """The type of what a function gives for the number of a step, and how many dimensions of it are lists."""
+def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:
+    """The type of what a function gives for the number of a step, how many dimensions of it are lists, and where these
+    are made."""
 
-    def run(_: Any) -> tuple[ArrayType, int]:
+    def run(_: Any) -> tuple[ArrayType, int, Any]:
         step = Input(weak_constant(0).type, "step")
         found = element(Tracer(step))
         if isinstance(found, Selected):
@@ -212,10 +222,10 @@ def in_region_of(element: Function) -> tuple[ArrayType, int]:
         lengths = [each for each in found_type.shape if isinstance(each, Value)]
         if not dependents([step], lengths).isdisjoint(lengths):
             raise unknown_length()
-        return found_type, getattr(found, "depth", 0)
+        return found_type, getattr(found, "depth", 0), found.kept.place if isinstance(found, Stacked) else None
 
     with without_effects("a list"):
-        result: tuple[ArrayType, int] = traced_region(run, "the elements of a list").result
+        result: tuple[ArrayType, int, Any] = traced_region(run, "the elements of a list").result
     return result
 
 

@@ -13,11 +13,11 @@ from numbagraph.frontend.capture.containers import is_made_here, made
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.storages import Lent
+from numbagraph.frontend.capture.widened import begun, place_of, require_numbers, require_wide
 from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import WEAK_TYPES
 from numbagraph.runtime.arguments import register_node
 
 
@@ -28,14 +28,16 @@ class ListNeeded(CaptureError):
 class Kept:
     """Of which kind the elements of a list are: all that is known of it, beside its array, once it is taken apart."""
 
-    __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "lent", "ndim")
+    __slots__ = ("are_pythons", "begins", "depth", "is_outgrown", "lent", "ndim", "place")
 
-    def __init__(self, depth: int, ndim: int, are_pythons: bool) -> None:
+    def __init__(self, depth: int, ndim: int, are_pythons: bool, place: Any = None) -> None:
         self.depth = depth
         """How many of the array's first dimensions are those of lists in lists."""
         self.ndim = ndim
         self.are_pythons = are_pythons
         """Whether the elements are numbers of Python's."""
+        self.place = place
+        """Where the list was made, if its elements may become wider (`widened.py`)."""
         self.lent = Lent()
         self.begins: tuple[Any, ...] | None = None
         """What a list held before the loop that has appended to it."""
@@ -83,14 +85,14 @@ class Stacked(Rows):
 
     def _become(self, array: Any, are_pythons: bool) -> None:
         """Hold other elements. What else stands for the list has those before."""
-        lent, self.kept.is_outgrown = self.kept.lent, True
-        self.kept = Kept(self.depth, array.ndim, are_pythons)
+        lent, place, self.kept.is_outgrown = self.kept.lent, self.kept.place, True
+        self.kept = Kept(self.depth, array.ndim, are_pythons, place)
         self.kept.lent = lent
         self.array = array
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return self._with_same(Stacked(self.array[key].copy(), self.depth, self.kept.are_pythons))
+            return self._with_same(self._like(self.array[key].copy()))
         return self._element(self.array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -101,13 +103,7 @@ class Stacked(Rows):
                 f"\n  at {user_source()}"
             )
         own, new = self.array.value, as_value(to_value(value))
-        is_alike = self.kept.are_pythons and not new.type.weak and new.dtype.kind == own.dtype.kind
-        if (is_alike and new.dtype != own.dtype) or np.result_type(own.dtype, new.dtype) != own.dtype:
-            start = f"{WEAK_TYPES[new.dtype](0)}" if new.dtype in WEAK_TYPES else f"np.{new.dtype}(0)"
-            raise CaptureError(
-                f"a number of dtype {new.dtype} is assigned to an element of a list of {own.dtype}, whose length is "
-                f"traced: begin with such numbers, [{start}] * n\n  at {user_source()}"
-            )
+        require_wide(own.dtype, value, self.kept.are_pythons, self.kept.place)
         if new.ndim != own.ndim - 1:
             raise CaptureError(
                 f"an element of another shape in a list whose length is traced: use an array\n  at {user_source()}"
@@ -166,7 +162,7 @@ class Stacked(Rows):
         return found
 
     def __add__(self, other: Any) -> Any:
-        found = self._with_same(Stacked(self.array.copy(), self.depth, self.kept.are_pythons))
+        found = self._with_same(self._like(self.array.copy()))
         made(found).extend(other)
         return found
 
@@ -180,7 +176,7 @@ class Stacked(Rows):
         rows: Any = np.maximum(times, 0)
         whole: Any = np.broadcast_to(self.array, (rows, *self.array.shape))
         flat: Any = np.reshape(whole, (-1, *self.array.shape[1:]))
-        return self._with_same(Stacked(flat.copy(), self.depth, self.kept.are_pythons))
+        return self._with_same(self._like(flat.copy()))
 
     __rmul__ = __mul__
 
@@ -194,6 +190,13 @@ class Stacked(Rows):
         if found is None:
             return self[:]
         return Stacked(found.array.copy(), are_pythons=found.are_pythons) + self
+
+    def _like(self, array: Any) -> Stacked:
+        """Another list of such elements."""
+        place = None if self.kept.place is None else place_of(array, True, "other")
+        found = Stacked(begun(array, place), self.depth, self.kept.are_pythons)
+        found.kept.place = place
+        return found
 
     def _with_same(self, other: Stacked) -> Stacked:
         """Another list of the same arrays: to none of them is anything assigned, as the other list has copies."""
@@ -279,13 +282,13 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
             f"a {type(elements).__name__} is repeated as often as a traced number says: write [0] * n with a number, "
             f"and [[0] * m for _ in range(n)] for a table\n  at {user_source()}"
         )
+    require_numbers(elements)
     held = Elements(elements)
-    array: Any = held.array
+    place = place_of(held.array, held.are_pythons)
+    array: Any = begun(held.array, place)
     rows: Any = np.maximum(times, 0)
     whole: Any = np.broadcast_to(array, (rows, *array.shape))
-    if len(elements) == 1:
-        found = Stacked(whole[:, 0].copy(), are_pythons=held.are_pythons)
-        return found._with_same(found)
-    flat: Any = np.reshape(whole, (-1, *array.shape[1:]))
+    flat: Any = whole[:, 0] if len(elements) == 1 else np.reshape(whole, (-1, *array.shape[1:]))
     found = Stacked(flat.copy(), are_pythons=held.are_pythons)
+    found.kept.place = place
     return found._with_same(found)
