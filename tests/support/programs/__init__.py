@@ -3,6 +3,7 @@
 from tests.support.programs import (
     aliases,
     arrays,
+    bound,
     buffers,
     generators,
     features,
@@ -45,6 +46,7 @@ __all__ = [
     "REFUSED",
     "aliases",
     "arrays",
+    "bound",
     "buffers",
     "generators",
     "features",

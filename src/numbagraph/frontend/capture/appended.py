@@ -80,6 +80,9 @@ class Outgrown(OnlyTraced):
     def __repr__(self) -> str:
         return "a list that a loop has made longer"
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise outgrown()
+
     def __init__(self, kept: Any = None) -> None:
         self.kept = kept
         """What stands for the list under each of its names; None where only its variable knows the longer one."""

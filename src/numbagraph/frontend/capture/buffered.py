@@ -4,7 +4,6 @@ it, under any name."""
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections import deque
 from collections.abc import Sequence
@@ -189,6 +188,9 @@ class Buffered(Stacked):
 
     def read(self, place: Value) -> Any:
         """The element at a place of the arrays."""
+        if self.spec is None:
+            self.require(False, f"{self.named.name} index out of range")
+        assert self.spec is not None
         found = []
         for array, each in zip(self.stores, self.kinds, strict=True):
             part = array[Tracer(place)]
@@ -198,6 +200,12 @@ class Buffered(Stacked):
                 part = Tracer(registry["cast"].bind(as_value(to_value(part)), dtype=part.dtype, weak=True))
             found.append(part)
         return optree.tree_unflatten(self.spec, found)
+
+    def example(self) -> Any:
+        """An element of the same type."""
+        kinds = zip(self.kinds, self.known.shapes, strict=True)
+        parts = [Tracer(placeholder(ArrayType(each.dtype, shape, weak=each.weak))) for each, shape in kinds]
+        return optree.tree_unflatten(self.spec, parts)
 
     def part(self, key: Any) -> Any:
         if self.spec is None or not self.spec.is_leaf() or not self.known.shapes[0]:
@@ -329,7 +337,8 @@ class Buffered(Stacked):
             each[first:end] = column[order]
 
     def copy(self) -> Buffered:
-        found = copy.copy(self)
+        found = Buffered.__new__(Buffered)
+        vars(found).update(vars(self))
         found.lent = Lent()
         found.first, found.end, found.stores = self.first.copy(), self.end.copy(), [each.copy() for each in self.stores]
         return found

@@ -29,7 +29,7 @@ class Containers:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.same = [holds_others(each) for each in state]
+        self.same = [holds_others(each) or resolved(each) is not each for each in state]
         self.touched: set[int] = set()
         """The variables whose lists and dicts an earlier pass has changed."""
 
@@ -99,6 +99,8 @@ def is_unchanged(old: Any, new: Any) -> bool:
 def updated(old: Any, new: Any) -> Any:
     """A container, changed into what another one holds."""
     kind = type(old)
+    if resolved(old) is not old and resolved(old) is resolved(new):
+        return old
     if kind is not type(new) or not holds_others(old):
         return new
     if kind is tuple:

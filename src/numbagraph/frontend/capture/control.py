@@ -20,6 +20,7 @@ from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
+from numbagraph.frontend.capture.slots import with_slots
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -112,12 +113,14 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
 
+    rebound: set[int] = set()
+
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
-        sides = [containers.changed_by(lambda given, side=side: side(*given), state) for side in (yes, no)]
-        return containers.after(branch(truth(test), names, *sides))
+        sides = [with_slots(lambda given, side=side: side(*given), rebound) for side in (yes, no)]
+        return containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides]))
 
-    return with_lists(run, state)
+    return with_lists(run, state, rebound)
 
 
 def while_(names: Sequence[str], test: Function, body: Function, state: State) -> Sequence[Any]:
@@ -126,10 +129,13 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         if not isinstance(first, Tracer) and not first:
             return state
 
-        def run(state: State, first: Any = first) -> Sequence[Any]:
+        rebound: set[int] = set()
+        one = with_slots(lambda given: body(*given), rebound)
+
+        def run(state: State, first: Any = first, one: Function = one) -> Sequence[Any]:
             containers = Containers(state)
             step = Step(
-                lambda _, variables: containers.run(lambda given: body(*given), variables),
+                lambda _, variables: containers.run(one, variables),
                 lambda _, variables: condition(test, variables),
                 counts=False,
             )
@@ -142,12 +148,12 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
 
         try:
             with tried():
-                return with_lists(run, state)
+                return with_lists(run, state, rebound)
         except StaticLoop:
             if is_first and any(type(each) in (list, deque) or is_object(each) for each in state):
                 try:
                     with tried():
-                        return with_changed_lists(run, state, one_step(body, state))
+                        return with_changed_lists(run, state, rebound, one_step(one, state))
                 except Exception:  # noqa: BLE001  Python runs the loop
                     pass
         except Exception:
@@ -160,11 +166,11 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
     )
 
 
-def one_step(body: Function, state: State) -> Function:
+def one_step(one: Function, state: State) -> Function:
     """One step of a loop whose condition seems to be known, which it is not where a branch appends to a list."""
 
     def run() -> None:
-        found = Containers(state).run(lambda given: body(*given), state)
+        found = Containers(state).run(one, state)
         if any(isinstance(each, Appended) for each in found):
             raise CaptureError(f"a branch appends to a list in a loop that asks for its length\n  at {user_source()}")
 
@@ -282,12 +288,15 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
 
 def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
     length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
+    rebound: set[int] = set()
 
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
         if not may_end and not is_buffered:
             step = Step(
-                lambda number, variables: containers.run(lambda given: body(iterable.at(number), *given)[1], variables)
+                lambda number, variables: containers.run(
+                    with_slots(lambda given: body(iterable.at(number), *given)[1], rebound), variables
+                )
             )
             return containers.after(captured(names, state, step, site(), length))
 
@@ -297,8 +306,9 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
             return and_(has_next, lambda: not_(variables[0]))
 
         def one(number: Tracer, variables: State) -> State:
-            return containers.run(lambda given: flat(body(iterable.at(number), *given)), variables[1:])
+            whole = with_slots(lambda given: flat(body(iterable.at(number), *given)), rebound)
+            return containers.run(whole, variables[1:])
 
         return containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
 
-    return with_lists(run, state, length)
+    return with_lists(run, state, rebound, length)

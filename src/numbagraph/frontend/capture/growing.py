@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.promotion import convert, weak_constant
+from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.appended import MISSING, Appended, Several
 from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.containers import made
@@ -89,6 +90,7 @@ class Growing:
                     f"{shown(self.name)} is a list to which a loop on traced values appends something that is {what}: "
                     f"numbers and arrays can be\n  at {user_source()}"
                 )
+            self.require_one_length(leaf.value, parameters)
             values.append(leaf.value)
             kinds.append(kind(leaf.value.type))
             present.append(convert(flag, BOOL))
@@ -105,6 +107,15 @@ class Growing:
             for each, several in zip(elements, self.are_several, strict=True)
         )
         return [*found, *present] if some_missing else found
+
+    def require_one_length(self, array: Value, parameters: Sequence[Input]) -> None:
+        """Raise where steps append arrays of several lengths."""
+        lengths = [each for each in map(shapes.resolve, array.shape) if isinstance(each, Value)]
+        if not dependents(parameters, lengths).isdisjoint(lengths):
+            raise LengthsNeeded(
+                f"the steps of a loop append arrays of several lengths to {shown(self.name)}: put all elements into "
+                f"one list, and where each array begins into another\n  at {user_source()}"
+            )
 
     def require_as_often(self, several: Several, parameters: Sequence[Input]) -> None:
         """Raise where an inner loop appends arrays, or more often in one step than in another."""

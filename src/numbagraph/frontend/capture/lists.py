@@ -92,7 +92,7 @@ class Stacked(Rows):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return self._with_same(self._like(self.array[key].copy()))
+            return made(self._with_same(self._like(self.array[key].copy())))
         return self._element(self.array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -3,7 +3,7 @@ in a way that cannot be followed otherwise, it is traced once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import Trace, current_trace, tried
@@ -11,9 +11,10 @@ from numbagraph.frontend.capture.appended import Outgrown
 from numbagraph.frontend.capture.branches import Unlike
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
-from numbagraph.frontend.capture.containers import in_region, is_own
+from numbagraph.frontend.capture.containers import in_region, is_made_here, is_own, made
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
+from numbagraph.frontend.capture.slots import Fixed, Slot, freed, slot_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.ir.values import Value
@@ -23,8 +24,9 @@ Run = Callable[[State], State]
 PASSES = 12
 
 
-def with_lists(run: Run, state: State, steps: Value | None = None) -> State:
-    """The variables after a loop of so many steps, or a branch."""
+def with_lists(run: Run, state: State, rebound: set[int], steps: Value | None = None) -> State:
+    """The variables after a loop of so many steps, or a branch. `rebound` gets the numbers of those that are bound to
+    other lists there."""
     trace = current_trace()
     assert trace is not None
     around, trace.changed = trace.changed, {}
@@ -35,13 +37,13 @@ def with_lists(run: Run, state: State, steps: Value | None = None) -> State:
         raise
     except Exception as error:
         own = changed_here(trace)
-        if not own and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
+        if not own and not rebound and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
             raise
         first = error
     finally:
         around.update(trace.changed)
         trace.changed = around
-    return with_buffers(run, state, own, steps, first)
+    return with_buffers(run, state, own, steps, first, rebound)
 
 
 def is_stacked(variable: Any) -> bool:
@@ -49,7 +51,7 @@ def is_stacked(variable: Any) -> bool:
     return type(variable) in (Stacked, Selected) and variable.depth == 1
 
 
-def with_changed_lists(run: Run, state: State, body: Callable[[], Any]) -> State:
+def with_changed_lists(run: Run, state: State, rebound: set[int], body: Callable[[], Any]) -> State:
     """The same of a loop whose condition seems to be known, if a step changes lists, and cannot be run as it is."""
     trace = current_trace()
     assert trace is not None
@@ -65,7 +67,7 @@ def with_changed_lists(run: Run, state: State, body: Callable[[], Any]) -> State
         trace.changed = around
     if not own:
         raise StaticLoop
-    return with_buffers(run, state, own, None, first)
+    return with_buffers(run, state, own, None, first, rebound)
 
 
 def changed_here(trace: Trace) -> list[Any]:
@@ -75,40 +77,61 @@ def changed_here(trace: Trace) -> list[Any]:
 
 
 def with_buffers(
-    run: Run, state: State, own: Sequence[Any], steps: Value | None = None, first: Exception | None = None
+    run: Run,
+    state: State,
+    own: Sequence[Any],
+    steps: Value | None = None,
+    first: Exception | None = None,
+    rebound: Collection[int] = (),
 ) -> State:
-    """The same, with some lists in buffers, whose types follow from what is appended."""
+    """The same, with some lists in buffers, whose types follow from what is appended, and those in slots that variables
+    are bound to which are `rebound`."""
     saved = [list(each) for each in own]
     known, known_stacked = [Elements() for _ in own], [Elements() for _ in state]
     every = [*known, *known_stacked]
     failed: Exception | None = first
     before: list[Any] = []
     stacked = {number for number, each in enumerate(state) if isinstance(first, ListNeeded) and is_stacked(each)}
+    stacked -= set(rebound)
     for _ in range(PASSES):
+        slots: dict[int, Slot] = {}
+        bound = set(rebound) - stacked
         try:
             with tried():
+                slots = {number: slot_of(state[number], known_stacked[number], steps) for number in bound}
                 for each, held, kinds in zip(own, saved, known, strict=True):
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))
                 given = [
-                    Buffered.of_stacked(each, kinds) if number in stacked else each
+                    in_buffer(each, kinds) if number in stacked else slots.get(number, each)
                     for number, (each, kinds) in enumerate(zip(state, known_stacked, strict=True))
                 ]
                 outgrow([state[number] for number in stacked], True)
-                before = [tuple(each.kinds) for each in every]
-                return run(given)
+                before = [*(tuple(each.kinds) for each in every), len(slots)]
+                found = run(given)
+                return [
+                    freed(each, state[number]) if isinstance(each, Slot) and each is slots.get(number) else each
+                    for number, each in enumerate(found)
+                ]
         except Exception as error:  # noqa: BLE001  it is raised where nothing else is
             failed = error
+        changing = [number for number, each in slots.items() if isinstance(failed, Fixed) and failed.slot is each]
         outgrow([state[number] for number in stacked], False)
         for each, held in zip(own, saved, strict=True):
             each.clear()
             each.extend(held)
-        if before == [tuple(each.kinds) for each in every]:
+        stacked |= {number for number in changing if is_stacked(state[number])}
+        if before == [*(tuple(each.kinds) for each in every), len(set(rebound) - stacked)]:
             break
     assert failed is not None
     # a path that has no buffer for a list is a matter of the buffers alone
     raise first if first is not None and (isinstance(first, LengthsNeeded) or isinstance(failed, Unlike)) else failed
+
+
+def in_buffer(held: Stacked, kinds: Elements) -> Buffered:
+    found = Buffered.of_stacked(held, kinds)
+    return made(found) if is_made_here(held) else found
 
 
 def outgrow(lists: Sequence[Stacked], are_outgrown: bool) -> None:

@@ -1,0 +1,161 @@
+"""Variables that steps or branches bind to other lists (``prev = cur``), of any length: each has an array with room of
+its own, into which the list is copied that it is bound to at the end of a step. Nobody else may have that list then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numbagraph.blockwise.promotion import weak_constant
+from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
+from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
+from numbagraph.frontend.capture.containers import holds_others, in_region, is_made_here, is_own, made, parts_of
+from numbagraph.frontend.capture.lists import ListNeeded, Stacked
+from numbagraph.frontend.capture.possibly import placeholder
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir.op import registry
+from numbagraph.ir.values import ArrayType, Value
+
+State = Sequence[Any]
+
+
+class Fixed(ListNeeded):
+    """What a variable is bound to in a loop or a branch changes, which may bind it to another list."""
+
+    def __init__(self, slot: Slot, text: str) -> None:
+        super().__init__(text)
+        self.slot = slot
+
+
+class Slot(Buffered):
+    """What a variable is bound to, which is only read: whoever has the list that it was at first sees no change."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise Fixed(
+            self,
+            f"a list changes that a variable holds which a loop or a branch on traced values binds to other lists: "
+            f"change a copy (x[:]), or assign to the elements of an array that is long enough\n  at {user_source()}",
+        )
+
+    append = insert = pop = popleft = clear = reverse = arrange = __setitem__ = __delitem__ = _refuse
+
+    def become(self, contents: Contents) -> None:
+        """Hold other elements."""
+        contents.admit(self)
+        self.require_room(registry["less_equal"](contents.length, self.room))
+        for store, column in zip(self.stores if contents.columns else (), contents.columns, strict=True):
+            store[: Tracer(contents.length)] = column
+        self.first[...] = 0
+        self.end[...] = Tracer(contents.length)
+
+
+class Contents(NamedTuple):
+    """The elements of a list as they are now."""
+
+    length: Value
+    columns: list[Any]
+    """An array for each part of the elements; none where there are no elements."""
+    examples: list[Any]
+    """Elements of each of the types that there are."""
+
+    @classmethod
+    def of(cls, held: Any) -> Contents:
+        if isinstance(held, Buffered):
+            columns = [] if held.spec is None else held.columns()
+            return cls(held.count(), columns, [] if held.spec is None else [held.example()])
+        if isinstance(held, Stacked):
+            array = held.array
+            kind = ArrayType(array.dtype, array.value.shape[1:], weak=held.kept.are_pythons)
+            return cls(held.count(), [array.copy()], [Tracer(placeholder(kind))])
+        buffered = Buffered(held, Elements(), None, Named.of(held))
+        columns = buffered.columns() if held else []
+        return cls(weak_constant(len(held)), columns, list(held))
+
+    def admit(self, slot: Slot) -> None:
+        """Raise where a slot cannot hold such elements, so that it is made once more, for both."""
+        for each in self.examples:
+            slot.parts_of(each)
+        if any(slot.known.shapes):
+            raise CaptureError(
+                f"a list of arrays to which a step of a loop binds a variable: keep them in an array\n"
+                f"  at {user_source()}"
+            )
+
+
+def is_list(thing: Any) -> bool:
+    """Whether something is a list of which a slot can hold the elements."""
+    held = resolved(thing)
+    if type(held) is list:
+        return not any(type(each) is Outgrown or isinstance(each, (list, dict)) for each in held)
+    return (
+        isinstance(held, Stacked) and held.depth == 1 and (not isinstance(held, Buffered) or held.named.name == "list")
+    )
+
+
+def with_slots(run: Callable[[State], State], rebound: set[int]) -> Callable[[State], State]:
+    """What a step or a branch makes of its variables, with those in slots that begin in one. The numbers of variables
+    that are bound to other lists and are in none are added to `rebound`."""
+
+    def function(given: State) -> State:
+        found = list(run(given))
+        first = len(found) - len(given)
+        ends = found[first:]
+        moved = {}
+        for number, (one, other) in enumerate(zip(given, ends, strict=True)):
+            if one is other or isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
+                continue
+            if isinstance(one, Slot):
+                moved[number] = other
+            elif is_list(one):
+                rebound.add(number)
+        for held in moved.values():
+            if times_held(resolved(held), ends) > 1 or not (isinstance(held, Slot) or is_made_here(held)):
+                raise CaptureError(
+                    f"a variable is bound to a list that may be another one's, too, in a loop or a branch on traced "
+                    f"values: bind it to a copy (x[:])\n  at {user_source()}"
+                )
+        contents = {number: Contents.of(resolved(held)) for number, held in moved.items()}
+        for number, each in contents.items():
+            given[number].become(each)
+            found[first + number] = given[number]
+        return found
+
+    return function
+
+
+def times_held(held: Any, variables: State) -> int:
+    """How often a list is found in variables."""
+    count, pending, seen = 0, list(variables), set()
+    while pending:
+        each = resolved(pending.pop())
+        if each is held:
+            count += 1
+        elif holds_others(each) and id(each) not in seen:
+            seen.add(id(each))
+            pending += parts_of(each)
+    return count
+
+
+def slot_of(held: Any, known: Elements, steps: Value | None) -> Slot:
+    """A slot with the elements of a list."""
+    contents = Contents.of(resolved(held))
+    for each in contents.examples:
+        known.admit(each)
+    found = Slot((), known, steps, Named("list", None))
+    found.become(contents)
+    return found
+
+
+def freed(slot: Slot, held: Any) -> Any:
+    """The list to which a variable is bound in the end, which may change if nobody has the one it was at first."""
+    held = resolved(held)
+    if in_region():
+        return slot
+    if type(held) is list and is_own(held):
+        held[:] = [Outgrown()]
+    elif type(held) is Stacked:
+        held.kept.is_outgrown = True
+    else:
+        return slot
+    return made(slot.as_list())
