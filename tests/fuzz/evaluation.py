@@ -17,6 +17,7 @@ from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import PolyGamma
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
+from pytensor.tensor.extra_ops import FillDiagonalOffset
 from pytensor.tensor.math import ProdWithoutZeros
 
 from numbagraph.pymc_bridge.compatibility import blas, conditional, indexing, linalg, math
@@ -294,6 +295,8 @@ def require_answer(node: Apply, inputs: list[Any]) -> None:
         x = np.asarray(inputs[1])
         if np.any((x < FAR_BELOW) & (x != np.floor(x))):
             raise Undecided("SciPy would take hours")
+    if isinstance(core, FillDiagonalOffset) and not -operand.shape[0] <= inputs[2] <= operand.shape[1]:
+        raise Undecided("PyTensor counts a negative number of elements from the end of the matrix")
     if isinstance(core, (linalg.SVD, linalg.MatrixPinv, math.LogDet)) and not np.all(np.isfinite(operand)):
         native = operand.dtype.kind != "c" and not isinstance(core, math.LogDet)
         raise (np.linalg.LinAlgError if native else Undecided)("SVD did not converge")  # after hours, if at all
