@@ -14,6 +14,7 @@ from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Unsupported
 from numbagraph.special import logsumexp
+from numbagraph.testing.exact_kernels import FUNCTIONS as KERNELS
 from numbagraph.testing.special_points import check_special_points, has_points
 
 ELEMENTWISE = [op.name for op in registry if op.kind == "elementwise" and has_points(op)]
@@ -28,6 +29,14 @@ def test_derivatives_at_special_points(name):
 def test_derivatives_of_functions_of_scipy_at_special_points(kernel):
     assert check_special_points(registry[kernel])
     assert check_special_points(registry[kernel], order=2, backend="numba")
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_derivatives_of_scipys_kernels_at_special_points(kernel):
+    """Series beside removable singularities, and infinities at the edges of domains."""
+    name, _, result = kernel.rstrip("]").partition("[")
+    order = 2 if name == "pseudo_huber" else 3  # its second derivatives have no limit at the origin
+    assert check_special_points(registry[name], result=int(result) if result else None, order=order)
 
 
 UNKNOWN_TO_MPMATH = {

@@ -11,9 +11,9 @@ from numbagraph.ops.arithmetic import power, sqrt
 from numbagraph.ops.bessel import BY_ORDER
 from numbagraph.ops.comparison import maximum
 from numbagraph.ops.elementary_functions import rgamma
-from numbagraph.ops.exponential import exp
-from numbagraph.ops.integral_functions import per
+from numbagraph.ops.exponential import exp, log
 from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
+from numbagraph.ops.removable import at_edge, near_zero
 
 POSITIVE = (0.3, 5.0)
 ORDERS = range(1, 4)
@@ -26,14 +26,23 @@ def of_order(name: str, slope: Callable[..., Value], **properties: Any) -> Op:
 
 y0 = kernel("y0", [POSITIVE], lambda y, x: -y1(x), cost=60)
 """[10.6.3]"""
-y1 = kernel("y1", [POSITIVE], lambda y, x: y0(x) - y / x, cost=60)
+y1 = kernel(
+    "y1", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: y0(x) - y / x, y1, y), cost=60
+)
 """[10.6.2]"""
 k0 = kernel("k0", [POSITIVE], lambda y, x: -k1(x), cost=60)
 """[10.29.3]"""
 k1 = kernel("k1", [POSITIVE], lambda y, x: -k0(x) - y / x, cost=60)
 """[10.29.2]"""
-k0e = kernel("k0e", [POSITIVE], lambda y, x: y - k1e(x), cost=60)
-k1e = kernel("k1e", [POSITIVE], lambda y, x: y - k0e(x) - y / x, cost=60)
+k0e = kernel(
+    "k0e", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: -1 / x, lambda x, y: y - k1e(x), k0e, y), cost=60
+)
+k1e = kernel(
+    "k1e",
+    [POSITIVE],
+    lambda y, x: at_edge(x, 0.0, lambda x: -power(x, -2.0), lambda x, y: y - k0e(x) - y / x, k1e, y),
+    cost=60,
+)
 
 jve = of_order("jve", lambda y, v, x: 0.5 * (jve(v - 1, x) - jve(v + 1, x)))
 """[10.6.1]; of real numbers it is not scaled."""
@@ -61,14 +70,27 @@ modstruve = of_order("modstruve", lambda y, v, x: 0.5 * (modstruve(v - 1, x) + m
 # ---- Kelvin's functions: real and imaginary parts of solutions of x**2 w'' + x w' = i x**2 w [10.61.3] ----
 
 
+def kelvin_terms(first: int) -> list[float]:
+    """16 terms of a derivative of Kelvin's functions per the number: ber has every fourth power, bei those between.
+    [10.65.1]"""
+    found = [0.0] * 16
+    for m in range(first, 18, 4):
+        found[m - 2] = (-1) ** (m // 4) * m / (2.0**m * math.factorial(m // 2) ** 2)
+    return found
+
+
 ber = kernel("ber", [POSITIVE], lambda y, x: berp(x))
 bei = kernel("bei", [POSITIVE], lambda y, x: beip(x))
-berp = kernel("berp", [POSITIVE], lambda y, x: -bei(x) - per(y, x, 0.0))
-beip = kernel("beip", [POSITIVE], lambda y, x: ber(x) - per(y, x, 0.5))
+berp = kernel("berp", [POSITIVE], lambda y, x: -bei(x) - near_zero(x, kelvin_terms(4), lambda away: y / away))
+beip = kernel("beip", [POSITIVE], lambda y, x: ber(x) - near_zero(x, kelvin_terms(2), lambda away: y / away))
 ker = kernel("ker", [POSITIVE], lambda y, x: kerp(x))
 kei = kernel("kei", [POSITIVE], lambda y, x: keip(x))
-kerp = kernel("kerp", [POSITIVE], lambda y, x: -kei(x) - y / x)
-keip = kernel("keip", [POSITIVE], lambda y, x: ker(x) - y / x)
+kerp = kernel(
+    "kerp", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: -kei(x) - y / x, kerp, y)
+)
+keip = kernel(
+    "keip", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: -0.5 * log(x), lambda x, y: ker(x) - y / x, keip, y)
+)
 
 airy = kernels(
     "airy",

@@ -10,7 +10,7 @@ import math
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import power, power_vjp, remainder, sqrt
+from numbagraph.ops.arithmetic import hypot, power, power_vjp, remainder
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import log, log1p
 from numbagraph.ops.hypergeometric import hyp1f1
@@ -90,15 +90,25 @@ inv_boxcox1p = kernel(
 )
 
 
-def pseudo_huber_root(delta: Value, r: Value) -> Value:
-    return sqrt(1 + (r / delta) * (r / delta))
+def length(delta: Value, r: Value) -> Value:
+    """Of both as a vector; there is no direction where it is 0, and no slope."""
+    found = hypot(delta, r)
+    return where(equal(found, 0.0), 1.0, found)
+
+
+def pseudo_huber_slope(delta: Value, r: Value) -> Value:
+    """By the first operand, without a difference of the length and that."""
+    h = length(delta, r)
+    share = r / (h + delta)
+    return share * share * r * (r / h)
 
 
 pseudo_huber = kernel(
     "pseudo_huber",
     [POSITIVE, NUMBERS],
-    lambda y, delta, r: 2 * y / delta - r * r / (delta * pseudo_huber_root(delta, r)),
-    lambda y, delta, r: r / pseudo_huber_root(delta, r),
+    lambda y, delta, r: pseudo_huber_slope(delta, r),
+    lambda y, delta, r: delta * (r / length(delta, r)),
+    kinks=lambda delta, r: (delta == 0) & (r == 0),
 )
 
 # ---- gammas ----

@@ -8,10 +8,11 @@ from typing import Any
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.exponential import log
 from numbagraph.ops.floating import copysign
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import kernel, kernels
-from numbagraph.ops.removable import NEAR, near_zero, power_series
+from numbagraph.ops.removable import NEAR, at_edge, near_zero, power_series
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, sin
 
@@ -24,9 +25,9 @@ TERMS = [math.pi / 2 * n * (math.comb(2 * n, n) / 4**n) ** 2 for n in range(1, 1
 """Of the derivative of the first complete integral, by powers of the parameter. [19.5.1]"""
 
 
-def ellipk_slope(k: Value, m: Value) -> Value:
-    """[19.4.1]"""
-    return near_zero(m, TERMS, lambda away: (ellipe(m) - (1 - m) * k) / (2 * away * (1 - m)))
+def ellipk_slope(k: Value, m: Value, rest: Value) -> Value:
+    """Of a parameter and what is left of it to 1. [19.4.1]"""
+    return near_zero(m, TERMS, lambda away: (ellipe(m) - rest * k) / (2 * away * rest))
 
 
 def ellipe_slope(e: Value, m: Value) -> Value:
@@ -35,9 +36,22 @@ def ellipe_slope(e: Value, m: Value) -> Value:
     return near_zero(m, terms, lambda away: (e - ellipk(m)) / (2 * away))
 
 
-ellipk = kernel("ellipk", [PARAMETER], lambda y, m: ellipk_slope(y, m))
-ellipkm1 = kernel("ellipkm1", [PARAMETER], lambda y, p: -ellipk_slope(y, 1 - p))
-ellipe = kernel("ellipe", [PARAMETER], ellipe_slope)
+ellipk = kernel(
+    "ellipk",
+    [PARAMETER],
+    lambda y, m: at_edge(m, 1.0, lambda m: 0.5 / (1 - m), lambda m, y: ellipk_slope(y, m, 1 - m), ellipk, y),
+)
+ellipkm1 = kernel(
+    "ellipkm1",
+    [PARAMETER],
+    lambda y, p: at_edge(p, 0.0, lambda p: -0.5 / p, lambda p, y: -ellipk_slope(y, 1 - p, p), ellipkm1, y),
+)
+ellipe = kernel(
+    "ellipe",
+    [PARAMETER],
+    lambda y, m: at_edge(m, 1.0, lambda m: 0.25 * log(1 - m), lambda m, y: ellipe_slope(y, m), ellipe, y),
+)
+"""Near 1 like the logarithm of what is left. [19.12.1], [19.12.2]"""
 
 
 def delta(phi: Value, m: Value) -> Value:

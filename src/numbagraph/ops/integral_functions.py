@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.bessel import i0, j0
-from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.comparison import less
 from numbagraph.ops.exponential import exp, log
-from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
-from numbagraph.ops.removable import near_zero
+from numbagraph.ops.removable import at_edge, near_zero
 from numbagraph.ops.selection import where
 from numbagraph.ops.trigonometric import cos, cosh, sin, sinc, sinh
 
@@ -19,10 +19,43 @@ NUMBERS = (-3.0, 3.0)
 POSITIVE = (0.1, 5.0)
 
 
-def per(a: Value, x: Value, at_zero: float) -> Value:
-    """``a / x`` of a function that is 0 at 0."""
-    is_zero = equal(x, 0.0)
-    return differentiated_as(where(is_zero, at_zero, a / where(is_zero, 1.0, x)), a / x)
+def per(x: Value, function: Callable[[Value], Value]) -> Value:
+    """Of a function that is 1 at 0, ``function(x) / x``."""
+    return at_edge(x, 0.0, lambda x: 1 / x, lambda x, y: y / x, function, function(x))
+
+
+HALVES = [1 / (4**k * math.factorial(k) ** 2) for k in range(9)]
+"""Of the modified Bessel function of order 0, by powers of the square. [10.25.2]"""
+
+
+def between(terms: Sequence[float], first: int) -> list[float]:
+    """16 terms of a series of every second power of a number, from the one of ``first``."""
+    found = [0.0] * 16
+    found[first::2] = terms[: (17 - first) // 2]
+    return found
+
+
+def sinh_per(x: Value) -> Value:
+    """``sinh(x) / x`` [4.33.1]"""
+    terms = [1 / math.factorial(2 * k + 1) for k in range(8)]
+    return near_zero(x, between(terms, 0), lambda away: sinh(away) / away)
+
+
+def struve_per(x: Value) -> Value:
+    """``struve(0, x) / x`` [11.2.1]"""
+    terms = [0.5 * (-0.25) ** k / math.gamma(k + 1.5) ** 2 for k in range(8)]
+    return near_zero(x, between(terms, 0), lambda away: registry["struve"](0.0, away) / away)
+
+
+def j0_per(x: Value) -> Value:
+    """``(1 - j0(x)) / x`` [10.2.2]"""
+    terms = [-((-1) ** k) * each for k, each in enumerate(HALVES)]
+    return near_zero(x, between(terms[1:], 1), lambda away: (1 - j0(away)) / away)
+
+
+def i0_per(x: Value) -> Value:
+    """``(i0(x) - 1) / x``"""
+    return near_zero(x, between(HALVES[1:], 1), lambda away: (i0(away) - 1) / away)
 
 
 erfi = kernel("erfi", [NUMBERS], lambda y, x: exp(x * x) * (2 / math.sqrt(math.pi)))
@@ -46,14 +79,18 @@ expn = kernel("expn", [range(4), POSITIVE], BY_PARAMETER, expn_slope, whole=(0,)
 
 def spence_slope(y: Value, x: Value) -> Value:
     """[25.12.2]"""
-    return near_zero(x - 1, [(-1.0) ** (n + 1) / (n + 1) for n in range(16)], lambda away: -log(x) / away)
+
+    def quotient(x: Value, y: Value) -> Value:
+        return near_zero(x - 1, [(-1.0) ** (n + 1) / (n + 1) for n in range(16)], lambda away: -log(x) / away)
+
+    return at_edge(x, 0.0, log, quotient, spence, y)
 
 
 spence = kernel("spence", [POSITIVE], spence_slope)
 
-sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: cos(x) / x]])
+sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: per(x, cos)]])
 """[6.2.9], [6.2.11]"""
-shichi = kernels("shichi", [POSITIVE], [[lambda ys, x: per(sinh(x), x, 1.0)], [lambda ys, x: cosh(x) / x]])
+shichi = kernels("shichi", [POSITIVE], [[lambda ys, x: sinh_per(x)], [lambda ys, x: per(x, cosh)]])
 """[6.2.15], [6.2.16]"""
 fresnel = kernels(
     "fresnel", [NUMBERS], [[lambda ys, x: sin(x * x * (math.pi / 2))], [lambda ys, x: cos(x * x * (math.pi / 2))]]
@@ -61,15 +98,11 @@ fresnel = kernels(
 """[7.2.7], [7.2.8]"""
 
 itj0y0 = kernels("itj0y0", [POSITIVE], [[lambda ys, x: j0(x)], [lambda ys, x: registry["y0"](x)]])
-it2j0y0 = kernels(
-    "it2j0y0", [POSITIVE], [[lambda ys, x: per(1 - j0(x), x, 0.0)], [lambda ys, x: -registry["y0"](x) / x]]
-)
+it2j0y0 = kernels("it2j0y0", [POSITIVE], [[lambda ys, x: j0_per(x)], [lambda ys, x: -registry["y0"](x) / x]])
 iti0k0 = kernels("iti0k0", [POSITIVE], [[lambda ys, x: i0(x)], [lambda ys, x: registry["k0"](x)]])
-it2i0k0 = kernels(
-    "it2i0k0", [POSITIVE], [[lambda ys, x: per(i0(x) - 1, x, 0.0)], [lambda ys, x: -registry["k0"](x) / x]]
-)
+it2i0k0 = kernels("it2i0k0", [POSITIVE], [[lambda ys, x: i0_per(x)], [lambda ys, x: -registry["k0"](x) / x]])
 itstruve0 = kernel("itstruve0", [POSITIVE], lambda y, x: registry["struve"](0.0, x))
-it2struve0 = kernel("it2struve0", [POSITIVE], lambda y, x: -per(registry["struve"](0.0, x), x, 2 / math.pi))
+it2struve0 = kernel("it2struve0", [POSITIVE], lambda y, x: -struve_per(x))
 itmodstruve0 = kernel("itmodstruve0", [POSITIVE], lambda y, x: registry["modstruve"](0.0, x))
 itairy = kernels(
     "itairy",

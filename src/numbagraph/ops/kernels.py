@@ -19,7 +19,7 @@ from numbagraph.blockwise.promotion import DtypeRule, Kind, promote
 from numbagraph.intrinsics import libm
 from numbagraph.ir.op import lazy, load, quiet, registry
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Cotangents, Op, Unsupported, Value
+from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, nowhere
 
 KIND = "special function"
 """What `Op.kind` says of these ops: they share their code, and are tested together."""
@@ -41,6 +41,7 @@ def kernel(
     whole: Collection[int] = (),
     jnp: Callable[..., Any] | None = None,
     cost: float = 200,
+    kinks: Callable[..., Any] = nowhere,
 ) -> Op:
     """Declare a ufunc of `scipy.special` for real arguments.
 
@@ -56,10 +57,10 @@ def kernel(
         The operands of which SciPy takes the integer part.
     jnp
         The translation, where it is not `jax.scipy.special`'s function.
-    cost
+    cost, kinks
         As of every op: see `Op`.
     """
-    return _declare(name, operands, [slopes], False, whole, jnp, cost)
+    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks)
 
 
 def kernels(name: str, operands: Sequence[Domain], results: Sequence[Sequence[Slope]], cost: float = 400) -> Op:
@@ -78,6 +79,7 @@ def _declare(
     whole: Collection[int],
     jnp: Callable[..., Any] | None,
     cost: float,
+    kinks: Callable[..., Any] = nowhere,
 ) -> Op:
     plain = name.rpartition(".")[2]
     path = f"scipy.special:{plain}"
@@ -120,6 +122,7 @@ def _declare(
             samples=samples_of(operands),
             implements=(path,),
             cost=cost,
+            kinks=kinks,
         )
     )
     return op

@@ -1,16 +1,21 @@
-"""Quotients of functions that are both 0 at one place, where they have a power series."""
+"""Formulas that have no value at one place: quotients of functions that are both 0 there, and sums of infinities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute
-from numbagraph.ops.comparison import less
+from numbagraph.ops.comparison import equal, less
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.selection import where
 
 NEAR = 0.05
 """How far from 0 a series of 16 terms, whose coefficients do not grow, has all digits of a value."""
+
+INSIDE = 0.5
+"""A number of every domain that has an edge here: what is computed for it is not used."""
 
 
 def power_series(x: Value, terms: Sequence[Value | float]) -> Value:
@@ -29,3 +34,22 @@ def near_zero(x: Value, terms: Sequence[Value | float], quotient: Callable[[Valu
     """
     is_near = less(absolute(x), NEAR)
     return where(is_near, power_series(x, terms), quotient(where(is_near, 1.0, x)))
+
+
+def at_edge(
+    x: Value,
+    edge: float,
+    leading: Callable[[Value], Value],
+    formula: Callable[[Value, Value], Value],
+    function: Callable[[Value], Any],
+    y: Value,
+) -> Value:
+    """A derivative that is infinite at the edge of a domain, as are those after it: the formula has infinities of both
+    signs there. At the edge it is the leading term of its expansion; elsewhere ``formula(x, y)``, of what ``function``
+    gives."""
+    is_edge = equal(x, edge)
+    value = where(is_edge, leading(x), formula(x, y))
+    inside = where(is_edge, INSIDE, x)
+    return differentiated_as(
+        value, where(is_edge, leading(where(is_edge, x, INSIDE)), formula(inside, function(inside)))
+    )

@@ -22,6 +22,7 @@ from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported
 from numbagraph.testing import exact as in_many_digits
+from numbagraph.testing import exact_kernels
 
 Point = tuple[float, ...]
 Path = tuple[int, ...]
@@ -105,6 +106,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "gammaincc": lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True) if x > 0 else mpmath.nan,
     "betainc": lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True) if 0 < x < 1 else mpmath.nan,
     **in_many_digits.FUNCTIONS,
+    **exact_kernels.FUNCTIONS,
 }
 """What is differentiated, with mpmath; the mathematical functions of our own say it themselves."""
 
@@ -171,10 +173,11 @@ def alike(one: Any, other: Any) -> bool:
     return bool(abs(one - other) <= SAME * max(1, abs(one), abs(other)))
 
 
-def exact(op: Op) -> Any:
+def exact(op: Op, result: int | None = None) -> Any:
     """The op with mpmath, if it is known."""
-    if op.name in EXACT:
-        return EXACT[op.name]
+    name = op.name if result is None else f"{op.name}[{result}]"
+    if name in EXACT:
+        return EXACT[name]
     return partial(functions[op.name].exact, mpmath) if op.name in functions else None
 
 
@@ -223,12 +226,17 @@ def paths(operands: Sequence[int], order: int) -> Iterator[Path]:
         yield from product(operands, repeat=length)
 
 
-def derivatives(op: Op, operands: Sequence[int], order: int, backend: str) -> Callable[..., dict[Path, Any]]:
+def derivatives(
+    op: Op, operands: Sequence[int], order: int, backend: str, result: int | None = None
+) -> Callable[..., dict[Path, Any]]:
     """The compiled function that gives derivatives of each element, by their paths."""
     public = public_function(op.name, "numbagraph.numpy")
 
+    def one(*arrays: Any) -> Any:
+        return public(*arrays) if result is None else public(*arrays)[result]
+
     def by(path: Path) -> Callable[..., Any]:
-        function = public
+        function = one
         for operand in path:
             function = grad(total(function), argnums=operand)
         return function
@@ -259,7 +267,13 @@ def points_of(op: Op) -> np.ndarray:
 
 
 def check_special_points(
-    op: Op, *, order: int = ORDER, backend: str = "numpy", dtype: Any = FLOAT64, tolerance: float = 1e-7
+    op: Op,
+    *,
+    order: int = ORDER,
+    backend: str = "numpy",
+    dtype: Any = FLOAT64,
+    tolerance: float = 1e-7,
+    result: int | None = None,
 ) -> int:
     """Compare an elementwise op's derivatives at special points with their limits beside them.
 
@@ -276,9 +290,10 @@ def check_special_points(
     AssertionError
         With all derivatives that are wrong.
     """
-    function, points, (_, operands) = exact(op), points_of(op), operands_of(op)
+    function, points, (_, operands) = exact(op, result), points_of(op), operands_of(op)
     arrays = points.T.astype(dtype).copy()
-    found, results = derivatives(op, operands, order, backend)(*arrays), op.reference(*arrays)
+    found, results = derivatives(op, operands, order, backend, result)(*arrays), op.reference(*arrays)
+    results = results if result is None else op.reference(*arrays, result=result)
     failures, compared = [], 0
     for row, point in enumerate(map(tuple, points.tolist())):
         if np.isnan(results[row]):
