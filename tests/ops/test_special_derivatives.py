@@ -102,6 +102,18 @@ def test_quantiles_at_the_edges_do_not_move_with_parameters(edge):
     np.testing.assert_array_equal(GraphFunction(grad(lambda a: quantile(a, p).sum()))(a), np.zeros(3))
 
 
+@pytest.mark.parametrize("inverse", ["gdtrix", "gdtria", "betainccinv", "fdtri"])
+def test_inverses_that_are_zero_do_not_move_with_parameters(inverse):
+    """They stay at the end of the support, where the density is 0, too."""
+    function = getattr(scipy.special, inverse)
+    at = {"gdtria": (0.0, 2.0, 1.5), "betainccinv": (2.0, 3.0, 1.0)}.get(inverse, (2.0, 3.0, 0.0))
+    parameters = (1, 2) if inverse == "gdtria" else (0, 1)
+    assert function(*at) == 0
+    for backend in ("numpy", "numba"):
+        found = GraphFunction(grad(function, argnums=parameters), backend=backend)(*at)
+        np.testing.assert_array_equal(found, np.zeros(2))
+
+
 # ---- what users differentiate ----
 
 X = np.random.default_rng(0).normal(size=(20, 3))

@@ -19,7 +19,7 @@ from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b, gammainc_by_a
 from numbagraph.ops.kernels import BY_PARAMETER, Domain, Slope, kernel
 from numbagraph.ops.rounding import floor
 from numbagraph.ops.selection import where
-from numbagraph.ops.special import gammaln, ndtri
+from numbagraph.ops.special import gammaln, ndtri, per
 
 COUNTS = Unsupported("there is no derivative by a count")
 ROOT_2_PI = math.sqrt(2 * math.pi)
@@ -62,7 +62,7 @@ def inverse(
             if number == probability:
                 return factor / found[solved]
             place = number - (number > probability)
-            return -found[place + (place >= solved)] / found[solved]
+            return -per(found[place + (place >= solved)], found[solved])
 
         return derivative
 
