@@ -4,6 +4,7 @@ import ast
 import functools
 import itertools
 import sys
+import types
 
 import numpy as np
 import optree
@@ -262,6 +263,24 @@ def test_an_asymmetric_hessian_is_found(monkeypatch):
 
     change("multiply", vjp=wrong)
     assert found(gradients, ["multiply"], monkeypatch)
+
+
+@pytest.mark.parametrize(("name", "cases"), [("factorial", [9, 27]), ("nanmedian", [12]), ("qr", [3])])
+def test_phases_and_ties_that_differences_cannot_tell_are_no_faults(name, cases, monkeypatch):
+    """Results that turn the sine within a step, equal elements beside NaN, a matrix with equal columns."""
+    monkeypatch.setattr(gradients, "SPECIAL_SHARE", 1.0)
+    monkeypatch.setattr(gradients, "names", lambda: [name])
+    report = run_cases(gradients.case, 0, cases)
+    assert (report.differences, report.cases) == ([], len(cases))
+
+
+def test_a_gradient_that_turns_with_the_direction_has_no_hessian():
+    at, direction = types.SimpleNamespace(point=np.zeros(3)), np.array([0.5, -0.25, 1.0])
+    matrix = np.arange(9.0).reshape(3, 3)
+    slopes = {False: lambda x: 2 * np.abs(x).sum() * np.sign(x), True: lambda x: matrix @ x}
+    for linear, slope in slopes.items():
+        along = functools.partial(lambda slope, t: slope(t * direction), slope)
+        assert gradients.turns_linearly(slope, at, direction, along) == linear
 
 
 # ---- loops ----
