@@ -11,13 +11,14 @@ from typing import Any, NoReturn
 import numpy as np
 import optree
 
+from numbagraph.frontend import sparse_indexing, sparse_pairs
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
 from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.ops import sparse_forms
+from numbagraph.ops import sparse_forms, sparse_products
 from numbagraph.ops.sparse_forms import Form
 from numbagraph.runtime.arguments import NAMESPACE, register_node
 
@@ -44,7 +45,7 @@ class Pattern:
         return Form(self.name, *(to_value(each) for each in (*self.positions, self.lengths)))
 
 
-class SparseArray(OnlyTraced):
+class SparseArray(sparse_pairs.Compared, OnlyTraced):
     """Stands for a sparse array of SciPy, with its methods."""
 
     __slots__ = ("_data", "_is_own", "_pattern")
@@ -146,6 +147,11 @@ class SparseArray(OnlyTraced):
         """Other elements at the same places."""
         return SparseArray(data, self._pattern)
 
+    def _of(self, name: str, parts: Any) -> SparseArray:
+        """An array of elements and positions that were computed, whose lengths come last."""
+        data, first, second, lengths = parts
+        return SparseArray(data, Pattern(name, (first, second), lengths))
+
     def _of_elements(self, function: Callable[[Any], Any]) -> SparseArray:
         """What a function that is not linear makes of each element, of which no two may be at one place."""
         return self._with(function(self._call(sparse_forms.distinct)))
@@ -189,8 +195,7 @@ class SparseArray(OnlyTraced):
             data, found = sparse_forms.compressed(data, form, name)
             return data, *found.pattern
 
-        data, first, second, lengths = self._call(parts)
-        return SparseArray(data, Pattern(name, (first, second), lengths))
+        return self._of(name, self._call(parts))
 
     def tocsr(self, copy: bool = False) -> SparseArray:
         del copy
@@ -224,7 +229,7 @@ class SparseArray(OnlyTraced):
     def __matmul__(self, other: Any) -> Any:
         other = sparse_or_dense(other)
         if isinstance(other, SparseArray):
-            self._refuse("the product with another sparse array", "A @ B.toarray() is the dense product")
+            return sparse_pairs.times(self, other)
         if not np.ndim(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._call(sparse_forms.product, other)
@@ -274,11 +279,7 @@ class SparseArray(OnlyTraced):
         if not isinstance(other, SparseArray):
             return self.toarray() + (other if sign > 0 else -other)
         if not self._same_pattern(other):
-            self._refuse(
-                "the sum with an array of another pattern",
-                "add A.toarray(), or arrays that were made of one by changing elements; A @ x + B @ x is the product "
-                "of the sum",
-            )
+            return sparse_pairs.together(self, other, np.add if sign > 0 else np.subtract)
         return self._with(self._data + other._data if sign > 0 else self._data - other._data)._as_sum()
 
     def _as_sum(self) -> SparseArray:
@@ -351,6 +352,17 @@ class SparseArray(OnlyTraced):
     def trace(self, offset: int = 0) -> Any:
         return self.diagonal(offset).sum()
 
+    def _extreme(self, name: str, axis: Any, out: Any) -> Any:
+        if axis is not None or out is not None or self.dtype.kind == "c":
+            self._refuse(f"{name}() along an axis, with out=, or of complex numbers", "compute it of A.toarray()")
+        return self._with(self._call(sparse_forms.distinct))._call(sparse_products.extreme, name=name)
+
+    def max(self, axis: Any = None, out: Any = None) -> Any:
+        return self._extreme("max", axis, out)
+
+    def min(self, axis: Any = None, out: Any = None) -> Any:
+        return self._extreme("min", axis, out)
+
     # ---- what NumPy asks ----
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -376,17 +388,21 @@ class SparseArray(OnlyTraced):
     def __iter__(self) -> NoReturn:
         self._refuse("iteration over the rows")
 
-    def __getitem__(self, key: Any) -> NoReturn:
-        self._refuse("indexing", "multiply by a dense array that selects, or index .toarray()")
+    def __getitem__(self, key: Any) -> Any:
+        return sparse_indexing.item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         self._refuse("assignment to elements", "assign to A.data[...]")
 
-    def _compare(self, _other: Any) -> NoReturn:
-        self._refuse("a comparison")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare  # type: ignore[assignment]
-    __hash__ = None  # type: ignore[assignment]
+    def _compare(self, other: Any, compare: sparse_pairs.Compare) -> Any:
+        if is_scalar(other):
+            return sparse_pairs.compared(self, other, compare)
+        other = sparse_or_dense(other)
+        if not isinstance(other, SparseArray):
+            return compare(self.toarray(), other)
+        if compare in sparse_pairs.HOLDS_FOR_ZEROS:
+            self._refuse("this comparison of two sparse arrays", sparse_pairs.OF_ZEROS)
+        return sparse_pairs.together(self, other, compare)
 
 
 UNARY = {"negative": "__neg__", "absolute": "__abs__", "positive": "__pos__", "conjugate": "conj"}

@@ -75,18 +75,19 @@ def plus_product(emitter: Emitter, total: ir.Value, x: ir.Value, y: ir.Value, dt
 
 
 class Pattern:
-    """Which elements belong to which rows, of an element that has the lengths ``m`` and ``n`` of the matrix, ``d``
-    elements (or as many as another length says), and ``p`` beginnings of rows; and whether anything of it was found to
-    be wrong."""
+    """Which elements belong to which rows, of an element that has the lengths of the matrix and of the beginnings of
+    its rows (in ``lengths``, by the names that they have in its signature), and of the elements (``count``); and
+    whether anything of it was found to be wrong."""
 
-    def __init__(self, element: Element, indices: int, starts: int, count: str = "d") -> None:
+    def __init__(self, element: Element, indices: int, starts: int, count: str = "d", lengths: str = "mnp") -> None:
         self.element = element
         self.columns = Memory.operand(element, indices)
         self.starts = Memory.operand(element, starts)
         self.wrong = StackVariable(element.emitter, ir.Constant(I1, 0))
         builder, code = element.builder, element.code
-        m, n, d = (element[name] for name in ("m", "n" if "n" in element.lengths else "m", count))
-        fits = element["p"].compare("==", m + 1)
+        rows, width, beginnings = lengths
+        m, n, d = (element[name] for name in (rows, width if width in element.lengths else rows, count))
+        fits = element[beginnings].compare("==", m + 1)
         self.rows = code.index(builder.select(fits, m.register, ir.Constant(I64, 0)))
         self.width, self.count = n, d
         self.require(fits)

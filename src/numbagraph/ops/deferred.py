@@ -110,6 +110,9 @@ NAMES = {
         "sparse_sampled_product sparse_sampled_product_columns sparse_rows sparse_transposition sparse_distinct "
         "sparse_looked_up sparse_solve_triangular"
     ),
+    "sparse_products": (
+        "sparse_product_starts sparse_product_indices sparse_union_starts sparse_union_indices sparse_product_at"
+    ),
     "special": (
         "expit logit log_expit softplus log1mexp log1mexp_slope huber erf erfc erfcx erfinv erfcinv ndtr ndtri "
         "log_ndtr inverse_mills_ratio above_asymptote owens_t gammaln gamma loggamma digamma polygamma_of polygamma "

@@ -1,0 +1,64 @@
+"""Indices of sparse arrays while a function is traced: rows and columns are products with arrays that select them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numbagraph.ir.values import Value
+from numbagraph.ops import sparse_products
+from numbagraph.ops.creation import iota
+from numbagraph.ops.sparse_forms import Form
+
+ONE_DIMENSION = (
+    "a sparse array of one dimension is not supported: A[[i]] and A[i:i+1] have one row, and A[i:i+1].toarray()[0] its "
+    "elements"
+)
+WHOLE = slice(None)
+
+
+def item(array: Any, key: Any) -> Any:
+    """``array[key]``, of two numbers, or of slices, masks and vectors of positions."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if Ellipsis in [each for each in keys if each is Ellipsis]:
+        place = next(number for number, each in enumerate(keys) if each is Ellipsis)
+        keys[place : place + 1] = [WHOLE] * (3 - len(keys))
+    keys += [WHOLE] * (2 - len(keys))
+    if len(keys) > 2:
+        raise IndexError("too many indices for a sparse array of two dimensions")
+    if any(each is None for each in keys):
+        array._refuse("an index with None")
+    places = [positions(array, each, axis) for axis, each in enumerate(keys)]
+    ranks = [None if each is None else each.ndim for each in places]
+    if ranks == [0, 0]:
+        return array._call(sparse_products.element, *places)
+    if 0 in ranks or (ranks == [1, 1] and not any(isinstance(each, slice) for each in keys)):
+        array._refuse("indexing", ONE_DIMENSION)
+    if any(rank is not None and rank > 1 for rank in ranks):
+        array._refuse("an index of two dimensions")
+    found = array
+    for axis, place in enumerate(places):
+        found = found if place is None else chosen(found, place, axis)
+    return (found.copy() if found is array else found).asformat(array.format)
+
+
+def positions(array: Any, key: Any, axis: int) -> Any:
+    """Positions along an axis, from the left and checked; None for all."""
+    if isinstance(key, slice) and all(each is None for each in (key.start, key.stop, key.step)):
+        return None
+    numbers = array._call(lambda data, form: iota(form.shape[axis]))
+    key = np.asarray(key, np.intp) if isinstance(key, list) and not key else key
+    return numbers[np.asarray(key) if isinstance(key, list) else key]
+
+
+def chosen(array: Any, place: Any, axis: int) -> Any:
+    """Rows or columns of an array."""
+    own = array._compressed("csr") if axis == 0 else array._compressed("csc").T
+
+    def rows(data: Value, form: Form, wanted: Value) -> tuple[Value, ...]:
+        data, found = sparse_products.chosen_rows(data, form, wanted)
+        return data, *found.pattern
+
+    found = own._of("csr", own._call(rows, place))
+    return found if axis == 0 else found.T
