@@ -101,10 +101,10 @@ def product_at_jnp(
     wanted: Any, wanted_starts: Any,
 ) -> Any:  # fmt: skip
     """Of dense matrices: JAX's product of two BCOO arrays has a number of elements that must be known."""
-    zeros = load("jax.numpy:zeros")
-    left = zeros(shape.shape[1:], x.dtype).at[sparse.jax_rows(indices, starts), indices].add(x)
-    right = zeros(other_shape.shape[1:], y.dtype).at[sparse.jax_rows(others, other_starts), others].add(y)
-    return (left @ right)[sparse.jax_rows(wanted, wanted_starts), wanted]
+    zeros, dtype = load("jax.numpy:zeros"), np.dtype(np.int32) if x.dtype == bool else x.dtype  # JAX adds numbers only
+    left = zeros(shape.shape[1:], dtype).at[sparse.jax_rows(indices, starts), indices].add(x.astype(dtype))
+    right = zeros(other_shape.shape[1:], dtype).at[sparse.jax_rows(others, other_starts), others].add(y.astype(dtype))
+    return (left @ right)[sparse.jax_rows(wanted, wanted_starts), wanted].astype(x.dtype)
 
 
 def factor_samples() -> list[Arrays]:
