@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.locating import TraceError, UnknownValueError, called_library, calling_source
 from numbagraph.frontend.user_code import OWN, library_of
+from numbagraph.ir.op import load
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
 
 CONTROL = (
@@ -181,9 +182,8 @@ class Unknown:
         advice = OF_MEMORY.get(name)
         return "" if advice is None else f": {advice}\n  on {self.value.type}\n  at {calling_source()}"
 
-    def view(self, *_args: Any, **_options: Any) -> NoReturn:
-        text = "view() reads the bytes of elements as others, and x[...] is a view: astype() converts numbers"
-        raise self._refuse(text)
+    def view(self, *args: Any, **options: Any) -> Any:
+        return load("numbagraph.frontend.reinterpreted:view")(self, *args, **options)
 
     def __bool__(self) -> bool:
         raise self._unknown(

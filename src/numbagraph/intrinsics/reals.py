@@ -85,3 +85,18 @@ def sign_bit(emitter: Emitter, x: Operand) -> ir.Value:
 # In the precision of the operand, as NumPy: 180 / pi is not the same number in float32.
 degrees = formula(lambda x: x * (x.constant(180.0) / x.constant(math.pi)))
 radians = formula(lambda x: x * (x.constant(math.pi) / x.constant(180.0)))
+
+
+def to_bits(emitter: Emitter, x: Operand) -> ir.Value:
+    return _as_type(emitter, x, ir.IntType(8 * x.dtype.itemsize))
+
+
+def from_bits(emitter: Emitter, x: Operand) -> ir.Value:
+    return _as_type(emitter, x, ir.FloatType() if x.dtype.itemsize == 4 else ir.DoubleType())
+
+
+def _as_type(emitter: Emitter, x: Operand, type_: ir.Type) -> ir.Value:
+    own = x.value.type
+    return emitter.builder.bitcast(
+        x.value, ir.VectorType(type_, own.count) if isinstance(own, ir.VectorType) else type_
+    )

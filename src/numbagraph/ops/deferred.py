@@ -7,6 +7,7 @@ NAMES = {
         "y0 y1 k0 k1 k0e k1e jve yv yve yn kv kn struve modstruve ber bei berp beip ker kei kerp keip airy airye "
         "wright_bessel log_wright_bessel besselpoly"
     ),
+    "bits": "to_bits from_bits",
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "closeness": (
