@@ -332,6 +332,8 @@ def test_what_is_trimmed_is_a_view():
         text = f"y = a.copy(); r = np.trim_zeros(y, axis={axis}); r[0] = 0; y[0] = 3; r += 1; y, r, r * 2"
         check(text, np.nan_to_num(FRAMED))
     check("y = a.copy(); r = np.trim_zeros(y); r[0] = 0.0; y[0] = 1.0; y, r", COEFFICIENTS * 0 + [0, 1, 0])
+    trimmed = graph_jit(lambda a: np.trim_zeros([a[0], a[1], a[2]]))(np.array([0.0, 2.0, 0.0]))
+    np.testing.assert_array_equal(trimmed, [2.0])
 
 
 @pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "rice", "sqrt", "sturges"])

@@ -71,7 +71,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """`numpy.trim_zeros`: a view, which stays where it is when elements of it change."""
-    array = filt if isinstance(filt, Tracer) else np.asarray(filt)
+    array = filt if isinstance(filt, Tracer) else np.stack(filt)
     key: list[Any] = [slice(None)] * array.ndim
     for place in editing.trimmed_axes(axis, array.ndim):
         key[place] = slice(*apply(editing.bounds_of_rest, array, trim, place))
