@@ -85,7 +85,11 @@ MISTAKES = {
     "a batch of numbers": (lambda: ng.vmap(absolute)(1.0), ValueError, "has no axis 0"),
     "a position": (lambda: graph_jit(lambda x: x[7])(X), IndexError, "index 7 is out of bounds for axis 0 with size 3"),
     "an attribute": (lambda: graph_jit(lambda x: x.fooo)(X), AttributeError, "no attribute 'fooo'"),
-    "tolist": (lambda: graph_jit(lambda x: x.tolist())(X), errors.UnknownValueError, "use the array itself"),
+    "tolist": (
+        lambda: graph_jit(lambda x: x.tolist(), convert=False)(X),
+        errors.UnknownValueError,
+        "use the array itself",
+    ),
     "a draw": (lambda: graph_jit(lambda x: x + np.random.rand())(X), errors.SideEffectError, "is an argument"),  # noqa: NPY002
     "a function of SciPy": (
         lambda: graph_jit(lambda x: stats.rankdata(x))(X),

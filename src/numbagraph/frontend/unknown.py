@@ -231,7 +231,8 @@ class Unknown:
     def __hash__(self) -> int:
         raise self._unknown(
             "hash(), as of a key of a dict or an element of a set,",
-            "an array that is indexed by integers takes the place of a dict, and np.unique that of a set",
+            "np.bincount and np.unique(x, return_counts=True) count, an array that is indexed by integers takes the "
+            "place of a dict, and np.unique that of a set",
         )
 
     def __str__(self) -> str:

@@ -253,3 +253,41 @@ def places_of_a_pattern(text, pattern):
             found.append(i - m + 1)
             k = fails[k - 1]
     return found
+
+
+@case(
+    (X,), (X.astype("f"),), (np.array([3, 1, 4]),), (np.array([3, 1], "u1"),), (X > 1,), (np.array([2**63 - 1], "u8"),)
+)
+def listed(x):
+    return x.tolist()
+
+
+@case((np.array([[1, 2], [3, 4]]),), (np.zeros((0, 2)),), (np.ones((2, 0)),))
+def listed_rows(x):
+    found = x.tolist()
+    total = 0
+    for row in found:
+        for v in row:
+            total += v
+    return found, total * 1.0
+
+
+@case((X,), (np.array([3, 1, 4]),))
+def listed_and_changed(x):
+    held = x.tolist()
+    held[0] = 0.5
+    x[1] = 7
+    return held[1] * 1.0, np.array(held)
+
+
+@case((X,), (np.array([3, 1, 4, 1]),), (X[:0],))
+def listed_and_popped(x):
+    held, total = x.tolist(), 0.0
+    while held:
+        total += held.pop() / 2
+    return total
+
+
+@case((X, 2.0), (np.array([3, 1, 4, 1]), 1))
+def sum_that_is_listed(x, t):
+    return x.sum().tolist() * t if x[0] > t else x.max().tolist()

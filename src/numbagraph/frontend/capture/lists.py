@@ -10,6 +10,7 @@ from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.appended import outgrown
 from numbagraph.frontend.capture.containers import is_made_here, made
+from numbagraph.frontend.capture.errors import Raised
 from numbagraph.frontend.capture.iterables import Elements, Rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.storages import Lent
@@ -292,3 +293,25 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
     found = Stacked(flat.copy(), are_pythons=held.are_pythons)
     found.kept.place = place
     return found._with_same(found)
+
+
+PYTHONS: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": float, "c": complex}
+"""By the kind of a dtype, in which numbers of Python's it is listed."""
+
+
+def numbers_of(array: Tracer) -> Any:
+    """``array.tolist()``: numbers of Python's, in lists as deep as the array has dimensions."""
+    if array.dtype == np.uint64:
+        text = f"tolist() of integers beyond int64\n  at {user_source()}"
+        fits: Any = array <= np.uint64(2**63 - 1)
+        Raised(OverflowError, (text,)).require(registry["all"](to_value(fits)))
+    own: Any = array.astype(PYTHONS[array.dtype.kind])
+    if not own.ndim:
+        return Tracer(registry["cast"].bind(as_value(to_value(own)), dtype=own.dtype, weak=True))
+    extent = shapes.resolve(own.value.shape[0])
+    if isinstance(extent, int):
+        return made([numbers_of(own[number]) for number in range(extent)])
+    place = place_of(own, True, "tolist")
+    found = Stacked(begun(own, place), own.ndim, are_pythons=True)
+    found.kept.place = place
+    return made(found)

@@ -44,7 +44,7 @@ from numbagraph.frontend.capture.elements import (
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.generators import generated, with_generator
 from numbagraph.frontend.capture.library import iterated, of_library
-from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.lists import Stacked, numbers_of
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import (
     UNDEFINED,
@@ -240,6 +240,8 @@ def call(function: Any) -> Any:
     if function is collections.deque:
         return queue
     holder = getattr(function, "__self__", None)
+    if isinstance(holder, Tracer) and function.__name__ == "tolist":
+        return lambda: numbers_of(holder)
     buffered = resolved(holder)
     if isinstance(buffered, (Stacked, list)) and function.__name__ == "sort" and is_traced(buffered):
         refuse_change(function)

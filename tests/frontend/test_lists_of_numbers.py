@@ -1,4 +1,4 @@
-"""Lists that begin with integers and get wider numbers."""
+"""Lists of numbers: those that begin with integers and get wider ones, and those of arrays."""
 
 import numpy as np
 import pytest
@@ -70,3 +70,27 @@ def nothing_there(x, n):
 def test_lists_of_none_are_refused_with_what_to_write():
     with pytest.raises(ng.TraceError, match=r"\[-1\] \* n or \[math.nan\] \* n"):
         ng.graph_jit(nothing_there)(np.array([0.5, 1.0]), 2)
+
+
+def listed(x):
+    return x.tolist()
+
+
+@BACKENDS
+def test_integers_beyond_int64_are_not_listed(backend):
+    function = ng.graph_jit(listed, backend=backend)
+    assert function(np.array([1, 2**63 - 1], np.uint64)) == [1, 2**63 - 1]
+    with pytest.raises(OverflowError, match="beyond int64"):
+        function(np.array([1, 2**63], np.uint64))
+
+
+def counted(x):
+    counts = {}
+    for k in x:
+        counts[k] = counts.get(k, 0) + 1
+    return counts
+
+
+def test_dicts_of_traced_keys_are_refused_with_what_to_write():
+    with pytest.raises(ng.TraceError, match=r"return_counts=True\).*(?s:.*)test_lists_of_numbers.py:\d+"):
+        ng.graph_jit(counted)(np.array([3, 1, 3]))
