@@ -246,3 +246,87 @@ def neighbours_of_each(graph, k):
         for v in neighbours[u]:
             total += v
     return total
+
+
+@case((X, 2.0), (X, 20.0))
+def of_several_lengths(x, t):
+    if x[0] > t:
+        out = [x[2], x[1]]
+    else:
+        out = [x[2]]
+    return np.array(out)
+
+
+@case((X, 2.0), (X, 20.0), (X, -20.0), (-X, -1.0))
+def of_several_branches(x, t):
+    if x[0] > t:
+        out = [x[4], x[1]]
+    elif x[1] > t:
+        out = []
+    else:
+        out = [x[2], x[0], x[3]]
+    out.append(x[2])
+    return np.array(out), len(out)
+
+
+@case((X, 2.0), (X, 20.0))
+def returned_of_several_lengths(x, t):
+    if x[0] > t:
+        return [x[0], x[1]]
+    return [x[2]]
+
+
+@case((X, 2.0), (X, 20.0))
+def nothing_is_returned(x, t):
+    if x[0] > t:
+        return []
+    out = []
+    for v in x:
+        out.append(v * 2)
+    return out
+
+
+@case((X, 2.0), (X, 20.0), (X, -20.0))
+def first_below(x, t):
+    for i in range(len(x)):
+        if x[i] < t:
+            return [i]
+    return []
+
+
+@case((X, 2.0), (X, 20.0))
+def of_comprehensions(x, t):
+    if x[0] > t:
+        out = [v * t for v in x]
+    else:
+        out = [0.0] * 2
+    return np.array(out)
+
+
+@case((X, 2.0), (X, 20.0))
+def value_of_several_lengths(x, t):
+    held = [x[0]] if x[0] > t else [x[1], x[2]]
+    return sum(held), len(held)
+
+
+@refused("may be another one's, too", (X, 2.0), (X, 20.0))
+def bound_to_one_from_outside_in_a_branch(x, t):
+    base = [1.0, 2.0]
+    if x[0] > t:
+        out = base
+    else:
+        out = [x[1]]
+    out.append(5.0)
+    return len(base), len(out)
+
+
+@refused("may be another one's, too", (X, 2.0), (X, 20.0))
+def two_are_bound_to_one(x, t):
+    if x[0] > t:
+        a = [1.0, x[1]]
+        b = a
+    else:
+        a = [x[2]]
+        b = a
+    b.append(3.0)
+    return np.array(a), np.array(b)

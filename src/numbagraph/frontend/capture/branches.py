@@ -225,7 +225,7 @@ class Joined:
         if no.is_otherwise(yes):
             no, yes = map(Ending.of, aligned(no.tree(), yes.tree()))
         if no.parts.spec != yes.parts.spec:
-            raise CaptureError(
+            raise Unlike(
                 f"{shown(name)} is {described(yes.parts)} where the condition holds, and {described(no.parts)} "
                 f"elsewhere: give it one structure\n  at {user_source()}"
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
-from numbagraph.frontend.capture.branches import branch
+from numbagraph.frontend.capture.branches import Unlike, branch
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.conditions import ConditionWrites, tested_in_steps
 from numbagraph.frontend.capture.containers import Containers, copied, is_own
@@ -18,9 +18,9 @@ from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.objects import is_object
-from numbagraph.frontend.capture.possibly import Possibly, required, settled, weak_truth
+from numbagraph.frontend.capture.possibly import UNDEFINED, Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
-from numbagraph.frontend.capture.slots import with_slots
+from numbagraph.frontend.capture.slots import Rebound, with_slots
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -102,7 +102,12 @@ def if_expression(test: Any, yes: Function, no: Function) -> Any:
 
 
 def chosen(test: Tracer, yes: Function, no: Function) -> Any:
-    return branch(truth(test), ("a value",), lambda: [yes()], lambda: [no()])[0]
+    names = ("a value",)
+    try:
+        with tried():
+            return branch(truth(test), names, lambda: [yes()], lambda: [no()])[0]
+    except Unlike:  # lists of several lengths
+        return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]
 
 
 # ---- branches and loops ----
@@ -113,7 +118,7 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
 
-    rebound: set[int] = set()
+    rebound = Rebound(may_begin=True)
 
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
@@ -129,7 +134,7 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         if not isinstance(first, Tracer) and not first:
             return state
 
-        rebound: set[int] = set()
+        rebound = Rebound()
         one = with_slots(lambda given: body(*given), rebound)
 
         def run(state: State, first: Any = first, one: Function = one) -> Sequence[Any]:
@@ -288,7 +293,7 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
 
 def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
     length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
-    rebound: set[int] = set()
+    rebound = Rebound()
 
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)

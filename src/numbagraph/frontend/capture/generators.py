@@ -201,7 +201,7 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
     else:
         made_list = Selected(array, mask, depth + 1, are_pythons)
     made_list.kept.place = place
-    return made_list
+    return made(made_list)
 
 
 def in_region_of(element: Function) -> tuple[ArrayType, int, Any]:

@@ -292,7 +292,7 @@ def repeated(elements: list[Any] | tuple[Any, ...], times: Tracer) -> Any:
     flat: Any = whole[:, 0] if len(elements) == 1 else np.reshape(whole, (-1, *array.shape[1:]))
     found = Stacked(flat.copy(), are_pythons=held.are_pythons)
     found.kept.place = place
-    return found._with_same(found)
+    return made(found._with_same(found))
 
 
 PYTHONS: dict[str, Any] = {"b": bool, "i": np.int64, "u": np.int64, "f": float, "c": complex}

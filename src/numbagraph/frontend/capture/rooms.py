@@ -3,7 +3,7 @@ in a way that cannot be followed otherwise, it is traced once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import Trace, current_trace, tried
@@ -14,7 +14,8 @@ from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_made_here, is_own, made
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
-from numbagraph.frontend.capture.slots import Fixed, Slot, freed, slot_of
+from numbagraph.frontend.capture.possibly import UNDEFINED
+from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, freed, slot_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.ir.values import Value
@@ -24,8 +25,8 @@ Run = Callable[[State], State]
 PASSES = 12
 
 
-def with_lists(run: Run, state: State, rebound: set[int], steps: Value | None = None) -> State:
-    """The variables after a loop of so many steps, or a branch. `rebound` gets the numbers of those that are bound to
+def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = None) -> State:
+    """The variables after a loop of so many steps, or a branch. `rebound` gets to know those that are bound to
     other lists there."""
     trace = current_trace()
     assert trace is not None
@@ -37,7 +38,7 @@ def with_lists(run: Run, state: State, rebound: set[int], steps: Value | None = 
         raise
     except Exception as error:
         own = changed_here(trace)
-        if not own and not rebound and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
+        if not own and not rebound.numbers and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
             raise
         first = error
     finally:
@@ -51,7 +52,7 @@ def is_stacked(variable: Any) -> bool:
     return type(variable) in (Stacked, Selected) and variable.depth == 1
 
 
-def with_changed_lists(run: Run, state: State, rebound: set[int], body: Callable[[], Any]) -> State:
+def with_changed_lists(run: Run, state: State, rebound: Rebound, body: Callable[[], Any]) -> State:
     """The same of a loop whose condition seems to be known, if a step changes lists, and cannot be run as it is."""
     trace = current_trace()
     assert trace is not None
@@ -82,29 +83,35 @@ def with_buffers(
     own: Sequence[Any],
     steps: Value | None = None,
     first: Exception | None = None,
-    rebound: Collection[int] = (),
+    rebound: Rebound | None = None,
 ) -> State:
     """The same, with some lists in buffers, whose types follow from what is appended, and those in slots that variables
     are bound to which are `rebound`."""
+    rebound = rebound or Rebound()
     saved = [list(each) for each in own]
     known, known_stacked = [Elements() for _ in own], [Elements() for _ in state]
     every = [*known, *known_stacked]
     failed: Exception | None = first
     before: list[Any] = []
     stacked = {number for number, each in enumerate(state) if isinstance(first, ListNeeded) and is_stacked(each)}
-    stacked -= set(rebound)
+    stacked -= rebound.numbers
     for _ in range(PASSES):
         slots: dict[int, Slot] = {}
-        bound = set(rebound) - stacked
+        bound = rebound.numbers - stacked
         try:
             with tried():
                 slots = {number: slot_of(state[number], known_stacked[number], steps) for number in bound}
+                rebound.slots = {number: each for number, each in slots.items() if state[number] is UNDEFINED}
                 for each, held, kinds in zip(own, saved, known, strict=True):
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))
                 given = [
-                    in_buffer(each, kinds) if number in stacked else slots.get(number, each)
+                    in_buffer(each, kinds)
+                    if number in stacked
+                    else each
+                    if each is UNDEFINED
+                    else slots.get(number, each)
                     for number, (each, kinds) in enumerate(zip(state, known_stacked, strict=True))
                 ]
                 outgrow([state[number] for number in stacked], True)
@@ -122,7 +129,7 @@ def with_buffers(
             each.clear()
             each.extend(held)
         stacked |= {number for number in changing if is_stacked(state[number])}
-        if before == [*(tuple(each.kinds) for each in every), len(set(rebound) - stacked)]:
+        if before == [*(tuple(each.kinds) for each in every), len(rebound.numbers - stacked)]:
             break
     assert failed is not None
     # a path that has no buffer for a list is a matter of the buffers alone

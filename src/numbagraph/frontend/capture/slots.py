@@ -11,7 +11,7 @@ from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.containers import holds_others, in_region, is_made_here, is_own, made, parts_of
 from numbagraph.frontend.capture.lists import ListNeeded, Stacked
-from numbagraph.frontend.capture.possibly import placeholder
+from numbagraph.frontend.capture.possibly import UNDEFINED, placeholder
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
@@ -93,22 +93,34 @@ def is_list(thing: Any) -> bool:
     )
 
 
-def with_slots(run: Callable[[State], State], rebound: set[int]) -> Callable[[State], State]:
-    """What a step or a branch makes of its variables, with those in slots that begin in one. The numbers of variables
-    that are bound to other lists and are in none are added to `rebound`."""
+class Rebound:
+    """The variables that a loop or a branch binds to other lists than before, by their numbers."""
+
+    def __init__(self, *, may_begin: bool = False) -> None:
+        self.numbers: set[int] = set()
+        """Those that were found to be."""
+        self.may_begin = may_begin
+        """Whether these may be bound to nothing before, as both paths bind them."""
+        self.slots: dict[int, Slot] = {}
+        """Of those that were bound to nothing before."""
+
+
+def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[State], State]:
+    """What a step or a branch makes of its variables, with those in slots that begin in one. Variables that are bound
+    to other lists and are in none are noted in `rebound`."""
 
     def function(given: State) -> State:
         found = list(run(given))
         first = len(found) - len(given)
         ends = found[first:]
-        moved = {}
+        moved, slots = {}, dict(enumerate(given)) | rebound.slots
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
             if one is other or isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
                 continue
-            if isinstance(one, Slot):
+            if isinstance(slots[number], Slot):
                 moved[number] = other
-            elif is_list(one):
-                rebound.add(number)
+            elif is_list(one) or (one is UNDEFINED and rebound.may_begin):
+                rebound.numbers.add(number)
         for held in moved.values():
             if times_held(resolved(held), ends) > 1 or not (isinstance(held, Slot) or is_made_here(held)):
                 raise CaptureError(
@@ -117,8 +129,8 @@ def with_slots(run: Callable[[State], State], rebound: set[int]) -> Callable[[St
                 )
         contents = {number: Contents.of(resolved(held)) for number, held in moved.items()}
         for number, each in contents.items():
-            given[number].become(each)
-            found[first + number] = given[number]
+            slots[number].become(each)
+            found[first + number] = slots[number]
         return found
 
     return function
@@ -139,7 +151,7 @@ def times_held(held: Any, variables: State) -> int:
 
 def slot_of(held: Any, known: Elements, steps: Value | None) -> Slot:
     """A slot with the elements of a list."""
-    contents = Contents.of(resolved(held))
+    contents = Contents.of([] if held is UNDEFINED else resolved(held))
     for each in contents.examples:
         known.admit(each)
     found = Slot((), known, steps, Named("list", None))
@@ -150,6 +162,8 @@ def slot_of(held: Any, known: Elements, steps: Value | None) -> Slot:
 def freed(slot: Slot, held: Any) -> Any:
     """The list to which a variable is bound in the end, which may change if nobody has the one it was at first."""
     held = resolved(held)
+    if held is UNDEFINED:
+        return made(slot.as_list())
     if in_region():
         return slot
     if type(held) is list and is_own(held):
