@@ -90,6 +90,8 @@ class Trace:
         """What shared variables are by now, if callers have a place for them (`numbagraph.frontend.shared.Binding`)."""
         self.picked: dict[int, Any] = {}
         """The lists that were taken from lists at traced places, by identity: they are copies."""
+        self.bound: dict[int, Any] = {}
+        """The lists and the like that two variables may share, as a loop or a branch has bound them, by identity."""
         self.made: dict[int, Any] = {}
         """The lists and the like that converted code has made outside of loops and branches, by identity."""
         self.changed: dict[int, Any] = {}

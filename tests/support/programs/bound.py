@@ -330,3 +330,78 @@ def two_are_bound_to_one(x, t):
         b = a
     b.append(3.0)
     return np.array(a), np.array(b)
+
+
+@refused("changes that two variables may share", (X, 2.0))
+def bound_in_a_branch_and_appended_to(x, t):
+    row, new = [1.0], [x[0]]
+    if x[1] < t:
+        row = new
+    new.append(2.0)
+    return np.array(row)
+
+
+@refused("changes that two variables may share", (X, 2.0))
+def bound_in_a_branch_and_assigned_to(x, t):
+    row, new = [1.0], [x[0]]
+    if x[1] < t:
+        row = new
+    row[0] = 2.0
+    return np.array(new)
+
+
+@refused("changes that two variables may share", (X, 2))
+def bound_in_a_loop_and_assigned_to(x, n):
+    row, new = [1.0], [x[0]]
+    for _ in range(n):
+        row = new
+    new[0] = 2.0
+    return np.array(row)
+
+
+@refused("changes that two variables may share", (X, 2))
+def bound_in_a_branch_of_a_loop(x, n):
+    row, total = [1.0], 0
+    for i in range(n):
+        new = [x[i]]
+        if x[i] > 0:
+            row = new
+        new.append(x[i] * 2)
+        total += len(row)
+    return np.array(row), total
+
+
+@refused("changes that two variables may share", (X, 2.0))
+def dict_that_is_bound(x, t):
+    held, new = {"a": x[1]}, {"a": x[0]}
+    if x[1] < t:
+        held = new
+    new["a"] = t
+    return held["a"]
+
+
+@case((X, 2.0), (X, -2.0))
+def bound_and_read(x, t):
+    row, new = [1.0], [x[0]]
+    if x[1] < t:
+        row = new
+    return np.array(row), np.array(new)
+
+
+@case((X, 2.0), (X, -2.0))
+def bound_to_copies(x, t):
+    row, new = [1.0], [x[0]]
+    if x[1] < t:
+        row = new[:]
+    new.append(t)
+    row[0] += 1
+    return np.array(row), np.array(new)
+
+
+@case((X, 4), (X, 0))
+def lists_of_one_length_swapped(x, n):
+    a, b = [x[0], x[1]], [x[2], x[3]]
+    for i in range(n):
+        a, b = b, a
+        a[0] = x[i]
+    return np.array(a), np.array(b)

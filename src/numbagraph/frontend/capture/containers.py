@@ -208,6 +208,27 @@ def require_own(holder: Any) -> None:
             f"a list changes that was taken from another one at a place that is traced: write a[k][i] = x, or use an "
             f"array\n  at {user_source()}"
         )
+    if trace is not None and any(id(each) in trace.bound for each in originals_of(holder)):
+        raise CaptureError(
+            f"a {type(holder).__name__} changes that two variables may share, as a loop or a branch on traced values "
+            f"has bound one of them: bind it to a copy ([*x])\n  at {user_source()}"
+        )
+
+
+def note_bound(holder: Any) -> None:
+    """Note that two variables may be one list or dict from now on: nobody knows which of them a change would reach."""
+    trace = current_trace()
+    if trace is not None and (type(holder) in (list, dict, collections.deque) or is_object(holder)):
+        trace.bound.update({id(each): each for each in originals_of(holder)})
+
+
+def originals_of(holder: Any) -> list[Any]:
+    """A list or a dict, and those outside of which it is a copy."""
+    found, scope = [holder], active.scope
+    while scope is not None and scope.journal is not None:
+        found.append(scope.journal.originals.get(id(found[-1]), found[-1]))
+        scope = scope.parent
+    return found
 
 
 def require_changeable(holder: Any) -> None:
@@ -267,10 +288,7 @@ def made_if_list(found: Any) -> Any:
 
 def note_change(holder: Any) -> None:
     """Note that a loop or a branch makes a list longer or shorter, of which it may have a copy."""
-    trace, scope = current_trace(), active.scope
-    while scope is not None and scope.journal is not None:
-        holder = scope.journal.originals.get(id(holder), holder)
-        scope = scope.parent
+    trace, holder = current_trace(), originals_of(holder)[-1]
     if trace is not None and type(holder) in (list, collections.deque):
         trace.changed[id(holder)] = holder
 

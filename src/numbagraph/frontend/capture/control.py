@@ -123,7 +123,9 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
         sides = [with_slots(lambda given, side=side: side(*given), rebound) for side in (yes, no)]
-        return containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides]))
+        return rebound.noted(
+            containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides]))
+        )
 
     return with_lists(run, state, rebound)
 
@@ -137,7 +139,7 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         rebound = Rebound()
         one = with_slots(lambda given: body(*given), rebound)
 
-        def run(state: State, first: Any = first, one: Function = one) -> Sequence[Any]:
+        def run(state: State, first: Any = first, one: Function = one, rebound: Rebound = rebound) -> Sequence[Any]:
             containers = Containers(state)
             step = Step(
                 lambda _, variables: containers.run(one, variables),
@@ -146,10 +148,10 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
             )
             try:
                 with tried():
-                    return containers.after(captured(names, state, step, site()))
+                    return rebound.noted(containers.after(captured(names, state, step, site())))
             except ConditionWrites:
                 loop = tested_in_steps(names, first, state, step)
-                return containers.after(captured(*loop, site())[1:])
+                return rebound.noted(containers.after(captured(*loop, site())[1:]))
 
         try:
             with tried():
@@ -303,7 +305,7 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
                     with_slots(lambda given: body(iterable.at(number), *given)[1], rebound), variables
                 )
             )
-            return containers.after(captured(names, state, step, site(), length))
+            return rebound.noted(containers.after(captured(names, state, step, site(), length)))
 
         def goes_on(number: Tracer, variables: State) -> Any:
             count = iterable.count() if is_buffered else length  # a list may become longer
@@ -314,6 +316,8 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
             whole = with_slots(lambda given: flat(body(iterable.at(number), *given)), rebound)
             return containers.run(whole, variables[1:])
 
-        return containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
+        return rebound.noted(
+            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
+        )
 
     return with_lists(run, state, rebound, length)

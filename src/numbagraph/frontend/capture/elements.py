@@ -263,7 +263,7 @@ def append(holder: Any, element: Any) -> Any:
     """``holder.append(element)``, and the variable after it."""
     variable, holder = holder, required(holder)
     require_known(holder)
-    if in_region() and not isinstance(holder, (Tracer, Buffered)):
+    if not isinstance(holder, (Tracer, Buffered)):
         refuse_change(holder.append)
     holder.append(element)
     return holder if isinstance(variable, Possibly) and variable.value is holder else variable

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
-from numbagraph.frontend.capture.containers import holds_others, in_region, is_made_here, is_own, made, parts_of
+from numbagraph.frontend.capture.containers import (
+    holds_others,
+    in_region,
+    is_made_here,
+    is_own,
+    made,
+    note_bound,
+    parts_of,
+)
 from numbagraph.frontend.capture.lists import ListNeeded, Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, placeholder
 from numbagraph.frontend.capture.source import CaptureError
@@ -103,6 +111,15 @@ class Rebound:
         """Whether these may be bound to nothing before, as both paths bind them."""
         self.slots: dict[int, Slot] = {}
         """Of those that were bound to nothing before."""
+        self.shared: dict[int, Any] = {}
+        """What others are bound to that has been made elsewhere, so that another variable may be the same."""
+
+    def noted(self, variables: list[Any]) -> list[Any]:
+        """The variables after the loop or the branch. Those that may be one with others are noted."""
+        for number, each in self.shared.items():
+            note_bound(each)
+            note_bound(variables[number])
+        return variables
 
 
 def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[State], State]:
@@ -115,7 +132,11 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         ends = found[first:]
         moved, slots = {}, dict(enumerate(given)) | rebound.slots
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
-            if one is other or isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
+            if one is other:
+                continue
+            if not isinstance(one, Slot) and resolved(other) is other and not is_made_here(other):
+                rebound.shared[number] = other
+            if isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
                 continue
             if isinstance(slots[number], Slot):
                 moved[number] = other
