@@ -405,3 +405,39 @@ def lists_of_one_length_swapped(x, n):
         a, b = b, a
         a[0] = x[i]
     return np.array(a), np.array(b)
+
+
+@case((X, 4), (X, 1))
+def sums_that_begin_anew(x, n):
+    held, total = [0.0, 0.0], 0.0
+    for i in range(n):
+        held[0] += x[i]
+        if x[i] < 0:
+            held = [0.0, 1.0]
+        total += held[0]
+    held[1] = 5.0
+    return np.array(held), total * 1.0
+
+
+@case((X, 4), (X, 2))
+def dict_that_begins_anew(x, n):
+    held = {"a": x[4]}
+    for i in range(n):
+        held["a"] += x[i]
+        if x[i] < 0:
+            held = {"a": x[0]}
+    held["a"] += 1
+    return held["a"]
+
+
+@refused("changes that two variables may share", (X, 4))
+def changed_under_the_other_name(x, n):
+    row, total = [1.0], 0
+    for i in range(n):
+        new = [x[i]]
+        row = new
+        if x[i] > 0:
+            row = [3.0]
+        new[0] = 9.0
+        total += row[0]
+    return total

@@ -215,11 +215,13 @@ def require_own(holder: Any) -> None:
         )
 
 
-def note_bound(holder: Any) -> None:
-    """Note that two variables may be one list or dict from now on: nobody knows which of them a change would reach."""
+def note_bound(holders: Sequence[Any]) -> None:
+    """Note of lists and dicts that two variables may be one from now on: nobody knows which of them a change would
+    reach."""
     trace = current_trace()
-    if trace is not None and (type(holder) in (list, dict, collections.deque) or is_object(holder)):
-        trace.bound.update({id(each): each for each in originals_of(holder)})
+    if trace is not None:
+        known = (list, dict, collections.deque)
+        trace.bound.update({id(each): each for each in holders if type(each) in known or is_object(each)})
 
 
 def originals_of(holder: Any) -> list[Any]:

@@ -124,7 +124,7 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
         containers = Containers(state)
         sides = [with_slots(lambda given, side=side: side(*given), rebound) for side in (yes, no)]
         return rebound.noted(
-            containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides]))
+            containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides])), state
         )
 
     return with_lists(run, state, rebound)
@@ -148,10 +148,10 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
             )
             try:
                 with tried():
-                    return rebound.noted(containers.after(captured(names, state, step, site())))
+                    return rebound.noted(containers.after(captured(names, state, step, site())), state)
             except ConditionWrites:
                 loop = tested_in_steps(names, first, state, step)
-                return rebound.noted(containers.after(captured(*loop, site())[1:]))
+                return rebound.noted(containers.after(captured(*loop, site())[1:]), state)
 
         try:
             with tried():
@@ -305,7 +305,7 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
                     with_slots(lambda given: body(iterable.at(number), *given)[1], rebound), variables
                 )
             )
-            return rebound.noted(containers.after(captured(names, state, step, site(), length)))
+            return rebound.noted(containers.after(captured(names, state, step, site(), length)), state)
 
         def goes_on(number: Tracer, variables: State) -> Any:
             count = iterable.count() if is_buffered else length  # a list may become longer
@@ -317,7 +317,7 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
             return containers.run(whole, variables[1:])
 
         return rebound.noted(
-            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:])
+            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:]), state
         )
 
     return with_lists(run, state, rebound, length)

@@ -16,6 +16,7 @@ from numbagraph.frontend.capture.containers import (
     is_own,
     made,
     note_bound,
+    originals_of,
     parts_of,
 )
 from numbagraph.frontend.capture.lists import ListNeeded, Stacked
@@ -111,14 +112,20 @@ class Rebound:
         """Whether these may be bound to nothing before, as both paths bind them."""
         self.slots: dict[int, Slot] = {}
         """Of those that were bound to nothing before."""
+        self.changed: set[int] = set()
+        """Those that some path binds to anything else."""
         self.shared: dict[int, Any] = {}
         """What others are bound to that has been made elsewhere, so that another variable may be the same."""
 
-    def noted(self, variables: list[Any]) -> list[Any]:
-        """The variables after the loop or the branch. Those that may be one with others are noted."""
+    def noted(self, variables: list[Any], before: State) -> list[Any]:
+        """The variables after the loop or the branch. Those that may be one with others are noted, and what they were
+        before, which they may still be: it cannot change under another name."""
         for number, each in self.shared.items():
-            note_bound(each)
-            note_bound(variables[number])
+            note_bound(originals_of(each))
+            note_bound([variables[number]])
+        note_bound([before[number] for number in self.changed])
+        for number in self.changed - self.shared.keys():
+            made(variables[number])
         return variables
 
 
@@ -134,8 +141,10 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
             if one is other:
                 continue
-            if not isinstance(one, Slot) and resolved(other) is other and not is_made_here(other):
-                rebound.shared[number] = other
+            if not isinstance(one, Slot) and resolved(other) is other:
+                rebound.changed.add(number)
+                if not is_made_here(other):
+                    rebound.shared[number] = other
             if isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
                 continue
             if isinstance(slots[number], Slot):
