@@ -139,13 +139,13 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         ends = found[first:]
         moved, slots = {}, dict(enumerate(given)) | rebound.slots
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
-            if one is other:
+            if one is other or isinstance(one, Appended) or isinstance(other, Appended):
                 continue
             if not isinstance(one, Slot) and resolved(other) is other:
                 rebound.changed.add(number)
                 if not is_made_here(other):
                     rebound.shared[number] = other
-            if isinstance(other, Appended) or not is_list(other) or resolved(other) is one:
+            if not is_list(other) or resolved(other) is one:
                 continue
             if isinstance(slots[number], Slot):
                 moved[number] = other
