@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from numbagraph.frontend.capture.control import asked, if_expression, not_, truth
+from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import weak_truth
 from numbagraph.frontend.tracing import Tracer
@@ -15,6 +16,8 @@ from numbagraph.ir.op import registry
 
 def equal(left: Any, right: Any) -> Any:
     """``left == right``."""
+    require_known(left)
+    require_known(right)
     if not isinstance(left, (tuple, list)) or not isinstance(right, (tuple, list)) or not is_traced(left, right):
         return left == right
     if isinstance(left, tuple) != isinstance(right, tuple) or len(left) != len(right):
@@ -28,6 +31,8 @@ def equal(left: Any, right: Any) -> Any:
 
 def ordered(name: str, left: Any, right: Any) -> Any:
     """``left < right`` and its like, by the first elements of tuples and lists that differ."""
+    require_known(left)
+    require_known(right)
     compare = getattr(operator, name)
     kind = type(left)
     if kind not in (tuple, list) or type(right) is not kind or not is_traced(left, right):
@@ -42,6 +47,8 @@ def ordered(name: str, left: Any, right: Any) -> Any:
 
 def not_equal(left: Any, right: Any) -> Any:
     """``left != right``."""
+    require_known(left)
+    require_known(right)
     if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and is_traced(left, right):
         return not_(equal(left, right))
     return left != right

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import collections
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.appended import Appended, resolved
+from numbagraph.frontend.capture.kin import (
+    SEQUENCES,
+    Ends,
+    contents,
+    has_shared,
+    hide_original,
+    hide_originals,
+    holds_others,
+    is_made_here,
+    note_rebound,
+    originals_of,
+    outdate_kin,
+    paired,
+    parts_of,
+    stand_in,
+)
 from numbagraph.frontend.capture.objects import is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
-from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
 
 State = Sequence[Any]
@@ -27,11 +42,17 @@ class Containers:
     """The lists and dicts among variables: a branch or a body changes copies of them, and once it is known what these
     become, they are changed."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, carried: Ends | None = None) -> None:
         self.state = state
+        self.carried = carried
+        """What variables are at the end of a step, with which the next one begins, if there is one."""
         self.same = [holds_others(each) or resolved(each) is not each for each in state]
         self.touched: set[int] = set()
         """The variables whose lists and dicts an earlier pass has changed."""
+        self.replaced: set[int] = set()
+        """The lists and dicts within others in the place of which there are others now, by identity."""
+        self.written: set[int] = set()
+        """Those that have changed."""
 
     def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
         """The function of copies of the variables."""
@@ -43,13 +64,45 @@ class Containers:
             stand_in(old, new)
             if number in self.touched:
                 hide_originals(new)
+        if self.carried is not None:
+            self.carried.note_carried(given)
         before = [copied(each) for each in given]
+        held = list(held_in(self.state, given))
         found = function(given)
+        self.note_changes(held)
         pairs_of_copies = zip(before, given, strict=True)
         self.touched |= {number for number, pair in enumerate(pairs_of_copies) if not is_unchanged(*pair)}
         pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
         self.same = [flag and one is other for flag, one, other in pairs]
+        if self.carried is not None:
+            self.touch_sources(given, found[-len(given) :] if given else ())
         return found
+
+    def touch_sources(self, given: State, ends: State) -> None:
+        """What a variable is after a step of a loop changes if the variable does in the next one, and so on."""
+        sources = {
+            number: source
+            for number, end in enumerate(ends)
+            for source, each in enumerate(given)
+            if end is each and holds_others(each) and number != source
+        }
+        for number in list(self.touched):
+            source = sources.get(number)
+            while source is not None and source not in self.touched:
+                self.touched.add(source)
+                source = sources.get(source)
+
+    def note_changes(self, held: Sequence[tuple[Any, Any, dict[Any, Any]]]) -> None:
+        """Note of which copies the function has changed what they hold, and which lists and dicts are elsewhere now."""
+        originals = {id(copy): old for old, copy, _ in held}
+        for old, copy, before in held:
+            now = contents(copy)
+            if before.keys() != now.keys() or any(now[key] is not each for key, each in before.items()):
+                self.written.add(id(old))
+            for key, each in before.items():
+                self.replaced |= {
+                    id(originals[id(one)]) for one in left_out(each, now.get(key)) if id(one) in originals
+                }
 
     def after(self, variables: State) -> list[Any]:
         """The variables behind the loop or the branch, with the lists and dicts that they were before."""
@@ -59,27 +112,55 @@ class Containers:
                 f"use one of them there, or make a copy\n  at {user_source()}"
             )
         return [
-            updated(old, new) if flag else new for flag, old, new in zip(self.same, self.state, variables, strict=True)
+            self.updated(old, new) if flag else new
+            for flag, old, new in zip(self.same, self.state, variables, strict=True)
         ]
 
+    def updated(self, old: Any, new: Any) -> Any:
+        """A container, changed into what another one holds."""
+        kind = type(old)
+        if id(old) in self.replaced:
+            may_be_any = self.carried is not None and not self.written.isdisjoint(self.replaced)
+            note_rebound(old, new, may_be_any or id(old) in self.written)
+            return made_whole(new)
+        if resolved(old) is not old and resolved(old) is resolved(new):
+            return old
+        if kind is not type(new) or not holds_others(old):
+            return new
+        if kind is tuple:
+            parts = tuple(map(self.updated, old, new))
+            return old if all(map(operator.is_, parts, old)) else parts
+        require_changeable(old)
+        if kind in SEQUENCES:
+            found = [self.updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
+            old.clear()
+            old.extend(found)
+            return old
+        held, after = (old, new) if kind is dict else (vars(old), vars(new))
+        kept = {key: self.updated(held[key], each) if key in held else each for key, each in after.items()}
+        held.clear()
+        held.update(kept)
+        return old
 
-def has_shared(thing: Any, seen: set[int]) -> bool:
-    """Whether one list or dict is found twice."""
-    if not holds_others(thing):
-        return False
-    if type(thing) is not tuple:
-        if id(thing) in seen:
-            return True
-        seen.add(id(thing))
-    return any(has_shared(each, seen) for each in parts_of(thing))
+
+def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, Any, dict[Any, Any]]]:
+    """The lists and dicts in variables, with the copies that a region is given of them and what these hold."""
+    for old, copy in zip(state, given, strict=True):
+        if holds_others(old) and type(old) is type(copy):
+            if type(old) is not tuple:
+                yield old, copy, contents(copy)
+            pairs = paired(old, copy)
+            yield from held_in([one for one, _ in pairs], [other for _, other in pairs])
 
 
-SEQUENCES = (list, tuple, collections.deque)
-
-
-def holds_others(thing: Any) -> bool:
-    """Whether something is a list, a dict, a tuple, or an object with attributes. A list in a buffer is one thing."""
-    return (type(thing) in (*SEQUENCES, dict) or is_object(thing)) and resolved(thing) is thing
+def left_out(before: Any, now: Any) -> Iterator[Any]:
+    """The lists and dicts at a place, or in a tuple there, of which none is there now."""
+    if type(before) is tuple:
+        others = now if type(now) is tuple and len(now) == len(before) else [None] * len(before)
+        for pair in zip(before, others, strict=True):
+            yield from left_out(*pair)
+    elif before is not now and holds_others(before):
+        yield before
 
 
 def is_unchanged(old: Any, new: Any) -> bool:
@@ -94,29 +175,6 @@ def is_unchanged(old: Any, new: Any) -> bool:
         (first, second) = (each if type(each) is dict else vars(each) for each in (old, new))
         pairs = [(each, second.get(key, old)) for key, each in first.items()]
     return all(is_unchanged(*pair) if holds_others(pair[0]) else pair[0] is pair[1] for pair in pairs)
-
-
-def updated(old: Any, new: Any) -> Any:
-    """A container, changed into what another one holds."""
-    kind = type(old)
-    if resolved(old) is not old and resolved(old) is resolved(new):
-        return old
-    if kind is not type(new) or not holds_others(old):
-        return new
-    if kind is tuple:
-        parts = tuple(map(updated, old, new))
-        return old if all(map(operator.is_, parts, old)) else parts
-    require_changeable(old)
-    if kind in SEQUENCES:
-        found = [updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
-        old.clear()
-        old.extend(found)
-        return old
-    held, after = (old, new) if kind is dict else (vars(old), vars(new))
-    kept = {key: updated(held[key], each) if key in held else each for key, each in after.items()}
-    held.clear()
-    held.update(kept)
-    return old
 
 
 def copied(thing: Any) -> Any:
@@ -140,66 +198,6 @@ def copied(thing: Any) -> Any:
     return made(set(thing)) if kind is set else thing
 
 
-class Hidden(OnlyTraced):
-    """In place of an element of a list or a dict, of which a loop or a branch changes a copy."""
-
-    __slots__ = ()
-
-    def operand(self) -> Any:
-        return self._refuse()
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise CaptureError(
-            f"a list or a dict is read by another name, or from within another object, in a loop or a branch on traced "
-            f"values that changes it: use one name there\n  at {user_source()}"
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __getitem__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __len__ = __iter__ = __float__ = __int__ = __neg__ = _refuse
-    __format__ = __abs__ = __call__ = _refuse
-
-
-def stand_in(original: Any, copy: Any) -> None:
-    """Note of which lists and dicts a variable's own ones are copies."""
-    scope, kind = active.scope, type(original)
-    if scope is None or scope.journal is None or not holds_others(original) or not isinstance(copy, kind):
-        return
-    if kind is not tuple:
-        scope.journal.originals[id(copy)] = original
-    if kind is type(copy) and len(parts_of(original)) == len(parts_of(copy)):
-        for pair in zip(parts_of(original), parts_of(copy), strict=True):
-            stand_in(*pair)
-
-
-def parts_of(container: Any) -> list[Any]:
-    if type(container) in SEQUENCES:
-        return list(container)
-    return list((container if type(container) is dict else vars(container)).values())
-
-
-def hide_originals(copy: Any) -> None:
-    """From now on, until the end of the region where a copy was made, nobody reads what it is a copy of."""
-    if holds_others(copy):
-        for each in parts_of(copy):
-            hide_originals(each)
-    hide_original(copy)
-
-
-def hide_original(copy: Any) -> None:
-    scope = active.scope
-    while scope is not None and scope.journal is not None:
-        original = scope.journal.originals.get(id(copy))
-        if original is not None:
-            held = original if type(original) in (*SEQUENCES, dict) else vars(original)
-            if id(held) not in scope.journal.hidden:
-                scope.journal.hidden[id(held)] = (held, held.copy())
-                keys = held if type(held) is dict else range(len(held))
-                for key in list(keys):
-                    held[key] = Hidden()
-            copy = original
-        scope = scope.parent
-
-
 def require_own(holder: Any) -> None:
     """Raise for a list that was taken from another one at a traced place."""
     trace = current_trace()
@@ -213,6 +211,7 @@ def require_own(holder: Any) -> None:
             f"a {type(holder).__name__} changes that two variables may share, as a loop or a branch on traced values "
             f"has bound one of them: bind it to a copy ([*x])\n  at {user_source()}"
         )
+    outdate_kin(holder)
 
 
 def note_bound(holders: Sequence[Any]) -> None:
@@ -220,17 +219,8 @@ def note_bound(holders: Sequence[Any]) -> None:
     reach."""
     trace = current_trace()
     if trace is not None:
-        known = (list, dict, collections.deque)
+        known = (list, dict, set, collections.deque)
         trace.bound.update({id(each): each for each in holders if type(each) in known or is_object(each)})
-
-
-def originals_of(holder: Any) -> list[Any]:
-    """A list or a dict, and those outside of which it is a copy."""
-    found, scope = [holder], active.scope
-    while scope is not None and scope.journal is not None:
-        found.append(scope.journal.originals.get(id(found[-1]), found[-1]))
-        scope = scope.parent
-    return found
 
 
 def require_changeable(holder: Any) -> None:
@@ -283,6 +273,15 @@ def made(container: Any) -> Any:
     return container
 
 
+def made_whole(container: Any) -> Any:
+    """The same with all lists and dicts in it."""
+    if holds_others(container):
+        made(container)
+        for each in parts_of(container):
+            made_whole(each)
+    return container
+
+
 def made_if_list(found: Any) -> Any:
     """What an operator or a function has given, which is a new list if it is one."""
     return made(found) if type(found) is list else found
@@ -303,8 +302,3 @@ def is_own(container: Any) -> bool:
         assert scope is not None
         return is_made_here(container) and id(container) not in scope.journal.originals
     return trace is not None and trace.made.get(id(container)) is container
-
-
-def is_made_here(container: Any) -> bool:
-    scope = active.scope
-    return scope is None or scope.journal is None or id(container) in scope.journal.made

@@ -14,7 +14,8 @@ from numbagraph.frontend.capture.branches import Unlike, branch
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.conditions import ConditionWrites, tested_in_steps
 from numbagraph.frontend.capture.containers import Containers, copied, is_own
-from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.frontend.capture.iterables import Generated, as_iterable, require_known, traced_iterable
+from numbagraph.frontend.capture.kin import Ends
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
 from numbagraph.frontend.capture.objects import is_object
@@ -56,6 +57,7 @@ def truth(value: Tracer) -> Value:
 def asked(test: Any) -> Any:
     """A condition: what is None does not hold, nor does a list without elements."""
     test = resolved(test)
+    require_known(test)
     if isinstance(test, Stacked):
         return Tracer(weak_truth(registry["greater"](test.count(), 0)))
     if not isinstance(test, Possibly):
@@ -102,10 +104,12 @@ def if_expression(test: Any, yes: Function, no: Function) -> Any:
 
 
 def chosen(test: Tracer, yes: Function, no: Function) -> Any:
-    names = ("a value",)
+    names, ends = ("a value",), Ends()
     try:
         with tried():
-            return branch(truth(test), names, lambda: [yes()], lambda: [no()])[0]
+            found = branch(truth(test), names, lambda: ends.note([yes()]), lambda: ends.note([no()]))
+            ends.note_kin(found)
+            return found[0]
     except Unlike:  # lists of several lengths
         return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]
 
@@ -123,9 +127,8 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
         sides = [with_slots(lambda given, side=side: side(*given), rebound) for side in (yes, no)]
-        return rebound.noted(
-            containers.after(branch(truth(test), names, *[containers.changed_by(each, state) for each in sides])), state
-        )
+        found = branch(truth(test), names, *[containers.changed_by(each, state) for each in sides])
+        return rebound.noted(containers.after(found), state, containers.touched)
 
     return with_lists(run, state, rebound)
 
@@ -140,7 +143,7 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         one = with_slots(lambda given: body(*given), rebound)
 
         def run(state: State, first: Any = first, one: Function = one, rebound: Rebound = rebound) -> Sequence[Any]:
-            containers = Containers(state)
+            containers = Containers(state, rebound.ends)
             step = Step(
                 lambda _, variables: containers.run(one, variables),
                 lambda _, variables: condition(test, variables),
@@ -148,10 +151,12 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
             )
             try:
                 with tried():
-                    return rebound.noted(containers.after(captured(names, state, step, site())), state)
+                    return rebound.noted(
+                        containers.after(captured(names, state, step, site())), state, containers.touched
+                    )
             except ConditionWrites:
                 loop = tested_in_steps(names, first, state, step)
-                return rebound.noted(containers.after(captured(*loop, site())[1:]), state)
+                return rebound.noted(containers.after(captured(*loop, site())[1:]), state, containers.touched)
 
         try:
             with tried():
@@ -298,14 +303,16 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
     rebound = Rebound()
 
     def run(state: State) -> Sequence[Any]:
-        containers = Containers(state)
+        containers = Containers(state, rebound.ends)
         if not may_end and not is_buffered:
             step = Step(
                 lambda number, variables: containers.run(
                     with_slots(lambda given: body(iterable.at(number), *given)[1], rebound), variables
                 )
             )
-            return rebound.noted(containers.after(captured(names, state, step, site(), length)), state)
+            return rebound.noted(
+                containers.after(captured(names, state, step, site(), length)), state, containers.touched
+            )
 
         def goes_on(number: Tracer, variables: State) -> Any:
             count = iterable.count() if is_buffered else length  # a list may become longer
@@ -317,7 +324,9 @@ def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: b
             return containers.run(whole, variables[1:])
 
         return rebound.noted(
-            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:]), state
+            containers.after(captured((ENDED, *names), (False, *state), Step(one, goes_on), site())[1:]),
+            state,
+            containers.touched,
         )
 
     return with_lists(run, state, rebound, length)

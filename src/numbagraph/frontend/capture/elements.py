@@ -15,18 +15,18 @@ from numbagraph.frontend.array_operators import counts
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.containers import (
-    Hidden,
     in_region,
-    is_made_here,
     made,
     made_if_list,
     note_change,
     refuse_change,
     require_changeable,
+    require_own,
 )
 from numbagraph.frontend.capture.control import for_, if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
+from numbagraph.frontend.capture.kin import Hidden, is_made_here
 from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.numbers import as_bool, is_traced
 from numbagraph.frontend.capture.objects import is_object
@@ -190,6 +190,8 @@ def set_attribute(holder: Any, name: str, value: Any) -> None:
             f"assignment to the attribute {name!r} in a loop or a branch on traced values: use a variable, and assign "
             f"it afterwards\n  at {user_source()}"
         )
+    if is_object(holder):
+        require_own(holder)
     setattr(holder, name, value)
 
 
@@ -271,6 +273,7 @@ def append(holder: Any, element: Any) -> Any:
 
 def contains(holder: Any, element: Any) -> Any:
     holder, element = required(holder), required(element)
+    require_known(holder)
     if isinstance(element, ChosenText):
         return element.where(lambda option: option in holder)
     if isinstance(element, Tracer) and isinstance(holder, (set, frozenset, dict, range)):
@@ -325,6 +328,7 @@ def unpack_star(value: Any, before: int, after: int) -> list[Any]:
 def unpack(value: Any, shape: Any) -> Any:
     """The elements that a pattern takes."""
     value = required(value)
+    require_known(value)
     if shape is None:
         return list(value) if type(value) in (list, tuple) else value
     if isinstance(value, Tracer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -268,11 +269,14 @@ class Generated(Once):
 
 def require_known(thing: Any) -> None:
     """Raise for such a list, which some other variable still is."""
-    if type(thing) is list and thing and type(thing[0]) is Outgrown and thing[0].kept is None:
-        raise CaptureError(
-            f"a list that a loop on traced values has appended to is used by another name: use that to which it "
-            f"appends\n  at {user_source()}"
-        )
+    if type(thing) in (list, dict, deque) and thing:
+        first = next(iter(thing))
+        if type(first) is Outgrown and first.kept is None:
+            raise CaptureError(
+                f"a {type(thing).__name__} is used by another name than that by which it may have changed: a loop or a "
+                f"branch on traced values has appended to it, or has bound that name to another one on some path; use "
+                f"that name, or bind one of them to a copy ([*x])\n  at {user_source()}"
+            )
 
 
 KINDS = (Range, Rows, Enumerated, Zipped, Reversed)

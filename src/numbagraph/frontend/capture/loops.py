@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import LengthsNeeded, active, current_trace, tried
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
-from numbagraph.frontend.capture.appended import Appended, Outgrown
+from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
+from numbagraph.frontend.capture.kin import outgrow
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
@@ -412,8 +413,7 @@ class Capture:
             if isinstance(each, Stacked):
                 aliases.note_appended(number, each.array)
         aliases.forget_rebound()
-        for number in self.growing:
-            self.state[number][:] = [Outgrown()]
+        outgrow(self.state[number] for number in self.growing)
         for array, result in zip(self.arrays.values(), results[first:], strict=False):
             assign(array, with_array(result, array))
         tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))

@@ -43,6 +43,8 @@ from numbagraph.frontend.capture.elements import (
 )
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.generators import generated, with_generator
+from numbagraph.frontend.capture.iterables import require_known
+from numbagraph.frontend.capture.kin import may_be_one
 from numbagraph.frontend.capture.library import iterated, of_library
 from numbagraph.frontend.capture.lists import Stacked, numbers_of
 from numbagraph.frontend.capture.numbers import is_traced
@@ -189,6 +191,11 @@ def is_(left: Any, right: Any) -> Any:
         return is_none(right if left is None else left)
     if isinstance(left, Possibly) or isinstance(right, Possibly):
         raise CaptureError(f"`is` between values that may be None: ask `is None` of each\n  at {user_source()}")
+    if may_be_one(left, right):
+        raise CaptureError(
+            f"`is` between two variables that may be one {type(left).__name__}, as a loop or a branch on traced values "
+            f"has bound one of them: compare what they hold\n  at {user_source()}"
+        )
     return left is right
 
 
@@ -258,6 +265,7 @@ def call(function: Any) -> Any:
     if in_region() and any(function is each for each in (setattr, delattr)):
         refuse_once(f"{function.__name__}()")
     refuse_change(function)
+    require_known(getattr(function, "__self__", None))
     return traceable(function, sys.modules[__name__])
 
 

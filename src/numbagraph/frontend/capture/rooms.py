@@ -11,7 +11,8 @@ from numbagraph.frontend.capture.appended import Outgrown
 from numbagraph.frontend.capture.branches import Unlike
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
-from numbagraph.frontend.capture.containers import in_region, is_made_here, is_own, made
+from numbagraph.frontend.capture.containers import in_region, is_own, made
+from numbagraph.frontend.capture.kin import is_made_here, outdate_kin
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
 from numbagraph.frontend.capture.possibly import UNDEFINED
@@ -103,6 +104,7 @@ def with_buffers(
                 slots = {number: slot_of(state[number], known_stacked[number], steps) for number in bound}
                 rebound.slots = {number: each for number, each in slots.items() if state[number] is UNDEFINED}
                 for each, held, kinds in zip(own, saved, known, strict=True):
+                    outdate_kin(each)
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))

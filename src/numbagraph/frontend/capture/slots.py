@@ -3,22 +3,14 @@ its own, into which the list is copied that it is bound to at the end of a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
-from numbagraph.frontend.capture.containers import (
-    holds_others,
-    in_region,
-    is_made_here,
-    is_own,
-    made,
-    note_bound,
-    originals_of,
-    parts_of,
-)
+from numbagraph.frontend.capture.containers import in_region, is_own, made, made_whole, note_bound
+from numbagraph.frontend.capture.kin import Ends, holds_others, is_made_here, note_rebound, originals_of, parts_of
 from numbagraph.frontend.capture.lists import ListNeeded, Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, placeholder
 from numbagraph.frontend.capture.source import CaptureError
@@ -114,18 +106,25 @@ class Rebound:
         """Of those that were bound to nothing before."""
         self.changed: set[int] = set()
         """Those that some path binds to anything else."""
+        self.ends = Ends()
         self.shared: dict[int, Any] = {}
         """What others are bound to that has been made elsewhere, so that another variable may be the same."""
 
-    def noted(self, variables: list[Any], before: State) -> list[Any]:
+    def noted(self, variables: list[Any], before: State, touched: Collection[int]) -> list[Any]:
         """The variables after the loop or the branch. Those that may be one with others are noted, and what they were
-        before, which they may still be: it cannot change under another name."""
+        before, which they may still be: it cannot change under another name, nor be read under one once it may have
+        changed."""
         for number, each in self.shared.items():
             note_bound(originals_of(each))
             note_bound([variables[number]])
         note_bound([before[number] for number in self.changed])
-        for number in self.changed - self.shared.keys():
-            made(variables[number])
+        for number in self.changed:
+            if type(variables[number]) is set:
+                note_bound([variables[number]])
+            if number not in self.shared:
+                made(made_whole(variables[number]))
+            note_rebound(before[number], variables[number], number in touched)
+        self.ends.note_kin(variables)
         return variables
 
 
@@ -137,6 +136,7 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
         found = list(run(given))
         first = len(found) - len(given)
         ends = found[first:]
+        rebound.ends.note(ends)
         moved, slots = {}, dict(enumerate(given)) | rebound.slots
         for number, (one, other) in enumerate(zip(given, ends, strict=True)):
             if one is other or isinstance(one, Appended) or isinstance(other, Appended):
