@@ -34,8 +34,8 @@ _MOST_ELEMENTS = 64
 """Of a container, that are looked at."""
 _ORDINARY = (object.__getattribute__, types.SimpleNamespace.__getattribute__, types.FunctionType.__getattribute__)
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-_ASKING = {"type", "hasattr", "getattr", "nditer"}
-"""Functions that look at an object's class, or at its memory, which it does not hear of."""
+_ASKING = {"type", "hasattr", "getattr", "nditer", "deque"}
+"""Functions that look at an object's class, or at its memory, which it does not hear of; `deque(maxlen=k)` does so."""
 _MAKING = {"__init__", "__new__", "__post_init__"}
 _NEVER_RUN = {*_MAKING, "__repr__", "__str__", "__eq__", "__hash__", "__reduce__", "__del__", "__init_subclass__"}
 _INNER = ("__wrapped__", "function", "of", "again", "core", "vjp", "forward", "backward", "core_shape")

@@ -7,6 +7,7 @@ import numpy as np
 from tests.support.programs.declared import case, refused
 
 POINTERS, TARGETS = np.array([0, 2, 4, 5, 5]), np.array([1, 2, 0, 3, 3])
+SIGNAL = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
 
 
 @case((POINTERS, TARGETS, 0), (POINTERS, TARGETS, 3), (np.array([0, 0]), np.zeros(0, dtype=int), 0))
@@ -210,3 +211,33 @@ def stack_longer_than_arguments(x):
         if total % 11 == 0 and total < 50:
             stack.append(total)
     return total
+
+
+@case((SIGNAL, 3), (SIGNAL, 1), (SIGNAL, 0), (SIGNAL, 9), (SIGNAL[:0], 2))
+def last_of_a_signal(x, k):
+    recent = deque(maxlen=k)
+    for each in x:
+        recent.append(each * 2)
+    return np.array(list(recent)), len(recent)
+
+
+@case((SIGNAL, 3), (SIGNAL, 1))
+def means_of_the_last(x, k):
+    recent, found = deque([0.0], k), []
+    for each in x:
+        recent.append(each)
+        found.append(sum(recent) / k)
+    return np.array(found)
+
+
+@case((SIGNAL, 3), (SIGNAL, 0), (SIGNAL[:0], 2))
+def deque_of_the_last(x, k):
+    return np.array(deque(x, maxlen=k))
+
+
+@refused("as many elements as a computed number says", (SIGNAL,))
+def as_many_as_the_first_says(x):
+    recent = deque(maxlen=int(abs(x[0])))
+    for each in x:
+        recent.append(each)
+    return sum(recent)

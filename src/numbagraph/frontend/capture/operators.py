@@ -273,7 +273,8 @@ def queue(iterable: Any = (), maxlen: int | None = None) -> Any:
     """``collections.deque``."""
     if isinstance(maxlen, Tracer):
         raise LengthsNeeded(
-            f"deque() that holds as many elements as a traced value says: name it in static_argnames"
+            f"deque() that holds as many elements as a computed number says: give it a number that is an argument, or "
+            f"write `if len(queue) > n: queue.popleft()` behind each append()"
             f"\n  at {user_source()}"
         )
     if is_lazy(iterable) or is_traced(iterable):
