@@ -11,7 +11,7 @@ from numbagraph.ir.graph import Graph, guard_values, substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.values import Input, Node, Value, toposort
-from numbagraph.ops.control.common import region_guards, stand_ins, strong_type
+from numbagraph.ops.control.common import region_guards, stand_ins, strong_type, with_lengths_known
 from numbagraph.ops.control.rows import added, added_by_rows, is_op, is_zeros, spots_of
 from numbagraph.transforms.interpret import call_of
 
@@ -204,13 +204,13 @@ def branch_from(call: Node, numbers: Sequence[int], starts: Mapping[int, Value])
     index, *operands = call.inputs
     points = stand_ins([each.type for each in operands], "point")
     sums = {number: Input(strong_type(start), "sum") for number, start in starts.items()}
-    drafts = []
+    given, drafts = with_lengths_known(points, operands), []
     for branch in call.attrs["branches"]:
-        outputs = opened(branch, points)
+        outputs = opened(branch, given)
         parts = [sum_of(sums[each], outputs[each]) if each in sums else outputs[each] for each in numbers]
         with region_guards() as guards:
             parts = accumulated(parts)
-        drafts.append(Draft(branch.name, parts, [*opened_guards(branch, points), *guards]))
+        drafts.append(Draft(branch.name, parts, [*opened_guards(branch, given), *guards]))
     results = chosen(index, [*points, *sums.values()], drafts, [*operands, *starts.values()])
     return dict(zip(numbers, results, strict=True))
 

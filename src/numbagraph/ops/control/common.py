@@ -14,7 +14,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import opened_guards
-from numbagraph.ir.values import ArrayType, Batch, Extent, Input, Node, Op, Unsupported, Value, Vjp
+from numbagraph.ir.values import ArrayType, Batch, Dim, Extent, Input, Node, Op, Unsupported, Value, Vjp
 from numbagraph.transforms.autodiff import is_differentiable
 from numbagraph.transforms.batching import batch_guards
 from numbagraph.transforms.interpret import bind, length_of, saying
@@ -66,6 +66,12 @@ def region_may_fail(region: Graph) -> bool:
 def stand_ins(types: Iterable[ArrayType], name: str) -> list[Input]:
     """An input of each type."""
     return [Input(each, name) for each in types]
+
+
+def with_lengths_known(points: Sequence[Input], captures: Sequence[Value]) -> list[Value]:
+    """What a region is opened with: stand-ins for what it captures, but a length as itself. Types speak of that, and a
+    stand-in that is found to be equal to it would take its place in the whole program."""
+    return [given if isinstance(given, Dim) else point for point, given in zip(points, captures, strict=True)]
 
 
 def row_type(value: Value) -> ArrayType:

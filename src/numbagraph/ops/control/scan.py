@@ -32,6 +32,7 @@ from numbagraph.ops.control.common import (
     stand_ins,
     strong,
     strong_type,
+    with_lengths_known,
     zeros,
 )
 from numbagraph.ops.control.records import Step, records_of
@@ -210,7 +211,8 @@ def pulled_back(
     stacked, and from those carries that are read before each step."""
     points = stand_ins(loop.in_step(), "point")
     first = loop.carries + loop.sequences
-    outputs = opened(without_effects(loop.body), points)
+    given = [*points[:first], *with_lengths_known(points[first:], loop.captures)]
+    outputs = opened(without_effects(loop.body), given)
     cotangents_of: list[Input | None] = [None] * loop.outputs
     for number in (*moving, *stacked):
         like = points[number] if number in moving else outputs[number]

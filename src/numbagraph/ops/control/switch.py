@@ -23,6 +23,7 @@ from numbagraph.ops.control.common import (
     region_may_fail,
     stand_ins,
     strong_type,
+    with_lengths_known,
 )
 from numbagraph.ops.control.scan import over_elements
 from numbagraph.transforms.autodiff import cotangents
@@ -59,7 +60,7 @@ def vjp(
     asked = moving = differentiable(operands, wanted[1:])
     found, required = [], []
     for branch in branches:
-        outputs = opened(without_effects(branch), points)
+        outputs = opened(without_effects(branch), with_lengths_known(points, operands))
         given_to = [seeds.get(number) for number in range(len(outputs))]
         with region_guards() as guards:
             found.append(cotangents(outputs, given_to, [points[number] for number in asked]))
