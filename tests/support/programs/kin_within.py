@@ -2,12 +2,17 @@
 
 from collections import deque
 
+from collections import namedtuple
+
 import numpy as np
 
 from tests.support.programs.declared import case, refused
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
 BY_ANOTHER = "is used by another name than that by which it may have changed"
+
+
+Point = namedtuple("Point", ["a", "b"])
 
 
 class Table:
@@ -233,3 +238,67 @@ def key_of_a_dict(x, n):
         d = {"a": x[0]}
     d["b"] = 4.0
     return x[0] if "b" in e else 2 * x[0]
+
+
+@case((X, 5), (X, 1), (X, 3))
+def list_of_a_tuple_with_names(x, n):
+    p = Point([0.0], 1.0)
+    for i in range(n - 1):
+        if x[i] > 0:
+            p = Point([x[i]], p.b + 1)
+        p.a[0] += x[i]
+    return p.a[0] + p.b + 0 * x[0]
+
+
+@case((X, 5), (X, 3))
+def list_of_a_tuple_that_steps_change(x, n):
+    best = (1.0, [1.0])
+    for i in range(n - 1):
+        path = [x[i]]
+        if x[i] < 0:
+            best = (x[i], path)
+        best[1][0] += 1
+    return best[1][0] + best[0] + 0 * x[0]
+
+
+@refused(BY_ANOTHER, (X, 9), (X, 1))
+def list_within_a_tuple_with_names(x, n):
+    p = Point([0.0], 1.0)
+    e = p.a
+    if x[0] > n:
+        p = Point([x[0]], 2.0)
+    p.a[0] = 3.0
+    return e[0] + p.b
+
+
+@refused(BY_ANOTHER, (X, 5), (X, 3))
+def list_from_outside_changed_in_steps(x, n):
+    path, best = [0.0], [[1.0]]
+    for i in range(n - 1):
+        if x[i] < 0:
+            best = [path]
+        best[0][0] += 1
+    return path[0] + 0 * x[0]
+
+
+@refused(BY_ANOTHER, (X, 5), (X, 3))
+def list_from_outside_read_in_the_next_step(x, n):
+    path, best, total = [0.0], [[1.0]], 0.0
+    for i in range(n - 1):
+        total += path[0]
+        if x[i] < 0:
+            best = [path]
+        best[0][0] += 1
+    return total
+
+
+@refused(BY_ANOTHER, (X, 5), (X, 3))
+def list_from_outside_in_a_loop_of_a_loop(x, n):
+    path, best, total = [0.0], Point([1.0], 1.0), 0.0
+    for i in range(n - 1):
+        for _ in range(2):
+            if x[i] < 0:
+                best = Point(path, x[i])
+            best.a[0] += 1
+        total += path[0]
+    return total

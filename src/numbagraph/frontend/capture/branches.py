@@ -11,6 +11,7 @@ from numbagraph.blockwise.promotion import convert
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.errors import Premature, Raised, caught, is_caught, raised_of
 from numbagraph.frontend.capture.facts import assumed
+from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, placeholder, settled
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (
@@ -236,6 +237,8 @@ class Joined:
         if is_same(no.object, yes.object):
             return lambda: lasting(no.object, yes.object)
         if no.value is None or yes.value is None:
+            for each in (no, yes):
+                require_known([each.object])
             one, other = kind_of(yes.object), kind_of(no.object)
             raise Unlike(
                 f"{shown(name)} is {one} where the condition holds, and {other} elsewhere: a branch on traced values "

@@ -10,7 +10,7 @@ from typing import Any
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.appended import Appended, resolved
 from numbagraph.frontend.capture.kin import (
-    SEQUENCES,
+    LISTS,
     Ends,
     contents,
     has_shared,
@@ -18,8 +18,10 @@ from numbagraph.frontend.capture.kin import (
     hide_originals,
     holds_others,
     is_made_here,
+    is_tuple,
     note_rebound,
     originals_of,
+    outdate,
     outdate_kin,
     paired,
     parts_of,
@@ -53,6 +55,8 @@ class Containers:
         """The lists and dicts within others in the place of which there are others now, by identity."""
         self.written: set[int] = set()
         """Those that have changed."""
+        self.outdated: dict[int, Any] = {}
+        """Those from outside that may have changed by other names."""
 
     def changed_by(self, function: Callable[[State], State], state: State) -> Callable[[], State]:
         """The function of copies of the variables."""
@@ -66,10 +70,14 @@ class Containers:
                 hide_originals(new)
         if self.carried is not None:
             self.carried.note_carried(given)
+            for each in self.outdated.values():
+                outdate(each, and_copies=False)
         before = [copied(each) for each in given]
         held = list(held_in(self.state, given))
         found = function(given)
         self.note_changes(held)
+        if active.scope is not None and active.scope.journal is not None:
+            self.outdated |= active.scope.journal.outdated
         pairs_of_copies = zip(before, given, strict=True)
         self.touched |= {number for number, pair in enumerate(pairs_of_copies) if not is_unchanged(*pair)}
         pairs = zip(self.same, found[-len(given) :] if given else (), given, strict=True)
@@ -111,6 +119,8 @@ class Containers:
                 f"a list or a dict that two variables or places share changes in a loop or a branch on traced values: "
                 f"use one of them there, or make a copy\n  at {user_source()}"
             )
+        for each in self.outdated.values():
+            outdate(each)
         return [
             self.updated(old, new) if flag else new
             for flag, old, new in zip(self.same, self.state, variables, strict=True)
@@ -127,11 +137,11 @@ class Containers:
             return old
         if kind is not type(new) or not holds_others(old):
             return new
-        if kind is tuple:
-            parts = tuple(map(self.updated, old, new))
-            return old if all(map(operator.is_, parts, old)) else parts
+        if is_tuple(old):
+            parts = list(map(self.updated, old, new))
+            return old if all(map(operator.is_, parts, old)) else tuple_of(kind, parts)
         require_changeable(old)
-        if kind in SEQUENCES:
+        if kind in LISTS:
             found = [self.updated(old[number], each) if number < len(old) else each for number, each in enumerate(new)]
             old.clear()
             old.extend(found)
@@ -147,7 +157,7 @@ def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, A
     """The lists and dicts in variables, with the copies that a region is given of them and what these hold."""
     for old, copy in zip(state, given, strict=True):
         if holds_others(old) and type(old) is type(copy):
-            if type(old) is not tuple:
+            if not is_tuple(old):
                 yield old, copy, contents(copy)
             pairs = paired(old, copy)
             yield from held_in([one for one, _ in pairs], [other for _, other in pairs])
@@ -155,8 +165,8 @@ def held_in(state: Sequence[Any], given: Sequence[Any]) -> Iterator[tuple[Any, A
 
 def left_out(before: Any, now: Any) -> Iterator[Any]:
     """The lists and dicts at a place, or in a tuple there, of which none is there now."""
-    if type(before) is tuple:
-        others = now if type(now) is tuple and len(now) == len(before) else [None] * len(before)
+    if is_tuple(before):
+        others = now if type(now) is type(before) and len(now) == len(before) else [None] * len(before)
         for pair in zip(before, others, strict=True):
             yield from left_out(*pair)
     elif before is not now and holds_others(before):
@@ -169,12 +179,16 @@ def is_unchanged(old: Any, new: Any) -> bool:
         return True
     if type(old) is not type(new) or len(parts_of(old)) != len(parts_of(new)):
         return False
-    if type(old) in SEQUENCES:
+    if type(old) in LISTS or is_tuple(old):
         pairs = list(zip(old, new, strict=True))
     else:
         (first, second) = (each if type(each) is dict else vars(each) for each in (old, new))
         pairs = [(each, second.get(key, old)) for key, each in first.items()]
     return all(is_unchanged(*pair) if holds_others(pair[0]) else pair[0] is pair[1] for pair in pairs)
+
+
+def tuple_of(kind: Any, parts: list[Any]) -> Any:
+    return tuple(parts) if kind is tuple else kind._make(parts)
 
 
 def copied(thing: Any) -> Any:
@@ -184,13 +198,13 @@ def copied(thing: Any) -> Any:
         return thing
     if kind is dict:
         return made({key: copied(each) for key, each in thing.items()})
-    if kind in SEQUENCES:
+    if kind in LISTS or is_tuple(thing):
         parts = [copied(each) for each in thing]
         if kind is list:
             return made(parts)
         if kind is collections.deque:
             return made(collections.deque(parts, thing.maxlen))
-        return thing if all(map(operator.is_, parts, thing)) else tuple(parts)
+        return thing if all(map(operator.is_, parts, thing)) else tuple_of(kind, parts)
     if isinstance(thing, Appended):
         return made(Appended(thing.elements(), thing.to))
     if is_object(thing):
@@ -225,7 +239,7 @@ def note_bound(holders: Sequence[Any]) -> None:
 
 def require_changeable(holder: Any) -> None:
     require_own(holder)
-    if in_region() and (type(holder) in (*SEQUENCES, dict) or is_object(holder)):
+    if in_region() and (type(holder) in (*LISTS, dict) or is_object(holder)):
         hide_original(holder)
     if in_region() and not isinstance(holder, Tracer) and not is_made_here(holder):
         raise CaptureError(
@@ -257,7 +271,7 @@ def refuse_change(method: Any) -> None:
     if not in_region():
         return
     note_change(holder)
-    if type(holder) in (*SEQUENCES, dict):
+    if type(holder) in (*LISTS, dict):
         hide_original(holder)
     if not is_made_here(holder):
         refuse_once(f"{method.__name__}() of a {type(holder).__name__}")

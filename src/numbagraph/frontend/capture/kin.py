@@ -17,17 +17,22 @@ from numbagraph.frontend.tracing import user_source
 
 State = Sequence[Any]
 
-SEQUENCES = (list, tuple, collections.deque)
+LISTS = (list, collections.deque)
+
+
+def is_tuple(thing: Any) -> bool:
+    """Whether something is a tuple, which may have names for its places."""
+    return type(thing) is tuple or (isinstance(thing, tuple) and hasattr(thing, "_fields"))
 
 
 def holds_others(thing: Any) -> bool:
     """Whether something is a list, a dict, a tuple, or an object with attributes. A list in a buffer is one thing."""
-    return (type(thing) in (*SEQUENCES, dict) or is_object(thing)) and resolved(thing) is thing
+    return (type(thing) in (*LISTS, dict) or is_tuple(thing) or is_object(thing)) and resolved(thing) is thing
 
 
 def contents(container: Any) -> dict[Any, Any]:
     """What a container holds, by place."""
-    if type(container) in SEQUENCES:
+    if type(container) in LISTS or is_tuple(container):
         return dict(enumerate(container))
     return dict(container if type(container) is dict else vars(container))
 
@@ -41,7 +46,7 @@ def paired(one: Any, other: Any) -> list[tuple[Any, Any]]:
 
 
 def parts_of(container: Any) -> list[Any]:
-    if type(container) in SEQUENCES:
+    if type(container) in LISTS or is_tuple(container):
         return list(container)
     return list((container if type(container) is dict else vars(container)).values())
 
@@ -99,7 +104,7 @@ def stand_in(original: Any, copy: Any) -> None:
     scope, kind = active.scope, type(original)
     if scope is None or scope.journal is None or not holds_others(original) or not isinstance(copy, kind):
         return
-    if kind is not tuple:
+    if not is_tuple(original):
         scope.journal.originals[id(copy)] = original
     if kind is type(copy) and len(parts_of(original)) == len(parts_of(copy)):
         for pair in zip(parts_of(original), parts_of(copy), strict=True):
@@ -120,7 +125,7 @@ def hide_original(copy: Any) -> None:
     while scope is not None and scope.journal is not None:
         original = scope.journal.originals.get(id(copy))
         if original is not None:
-            held = original if type(original) in (*SEQUENCES, dict) else vars(original)
+            held = original if type(original) in (*LISTS, dict) else vars(original)
             if id(held) not in scope.journal.hidden:
                 scope.journal.hidden[id(held)] = (held, held.copy())
                 keys = held if type(held) is dict else range(len(held))
@@ -144,7 +149,7 @@ def note_kin(one: Any, other: Any) -> None:
     if one is other or type(one) is not type(other) or not holds_others(one):
         return
     trace = current_trace()
-    if type(one) is not tuple and trace is not None:
+    if not is_tuple(one) and trace is not None:
         trace.kin.setdefault(id(one), (one, []))[1].append(other)
     for pair in paired(one, other):
         note_kin(*pair)
@@ -183,7 +188,7 @@ def alike(ends: State, variables: State) -> list[tuple[Any, list[Any]]]:
     while pending:
         end, after = pending.pop()
         pending += paired(end, after)
-        if type(end) is type(after) and holds_others(end) and type(end) is not tuple:
+        if type(end) is type(after) and holds_others(end) and not is_tuple(end):
             groups.setdefault(id(end), (end, []))[1].append(after)
     return list(groups.values())
 
@@ -222,7 +227,11 @@ def outdate_kin(holder: Any, *, and_copies: bool = True) -> None:
 
 
 def outdate(holder: Any, *, and_copies: bool = True) -> None:
-    """Let nobody read a list or a dict, or a copy of it, as it is not known what it holds."""
+    """Let nobody read a list or a dict, or a copy of it, as it is not known what it holds; nor those in a tuple."""
+    if is_tuple(holder):
+        for each in filter(holds_others, holder):
+            outdate(each, and_copies=and_copies)
+        return
     for each in [holder, *(copies_of(holder) if and_copies else ())]:
         if not is_made_here(each):
             note_hidden(each)
@@ -242,6 +251,7 @@ def note_hidden(holder: Any) -> None:
     scope, held = active.scope, vars(holder) if is_object(holder) else holder
     assert scope is not None
     scope.journal.hidden.setdefault(id(held), (held, held.copy()))
+    scope.journal.outdated[id(holder)] = holder
 
 
 def blank(holder: Any) -> None:
@@ -261,7 +271,7 @@ def has_shared(thing: Any, seen: set[int]) -> bool:
     """Whether one list or dict is found twice."""
     if not holds_others(thing):
         return False
-    if type(thing) is not tuple:
+    if not is_tuple(thing):
         if id(thing) in seen:
             return True
         seen.add(id(thing))

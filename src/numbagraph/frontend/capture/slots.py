@@ -10,7 +10,15 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.containers import in_region, is_own, made, made_whole, note_bound
-from numbagraph.frontend.capture.kin import Ends, holds_others, is_made_here, note_rebound, originals_of, parts_of
+from numbagraph.frontend.capture.kin import (
+    Ends,
+    holds_others,
+    is_made_here,
+    is_tuple,
+    note_rebound,
+    originals_of,
+    parts_of,
+)
 from numbagraph.frontend.capture.lists import ListNeeded, Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, placeholder
 from numbagraph.frontend.capture.source import CaptureError
@@ -143,7 +151,7 @@ def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[Sta
                 continue
             if not isinstance(one, Slot) and resolved(other) is other:
                 rebound.changed.add(number)
-                if not is_made_here(other):
+                if not is_made_here(other) and not is_tuple(other):
                     rebound.shared[number] = other
             if not is_list(other) or resolved(other) is one:
                 continue

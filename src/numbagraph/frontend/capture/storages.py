@@ -45,6 +45,8 @@ class Journal:
         """The lists and dicts from outside, of which variables of the region have copies, by the copy's identity."""
         self.hidden: dict[int, tuple[Any, Any]] = {}
         """Those of them that nobody may read as long as the region lasts, and what they hold."""
+        self.outdated: dict[int, Any] = {}
+        """Those of them that may have changed by another name, so that nobody may read them after the region either."""
         self.read: dict[int, Tracer] = {}
         """The arrays from outside that were read, and are no views."""
         self.kept: dict[int, Tracer] = {}
