@@ -282,26 +282,6 @@ def merge_sort(x):
     return np.array(a)
 
 
-@case((Y,), (Y[:1],), (Y[:0],))
-def quick_sort(x):
-    a = x.copy()
-    stack = [(0, len(a) - 1)]
-    while stack:
-        lo, hi = stack.pop()
-        if lo >= hi:
-            continue
-        p = a[hi]
-        i = lo
-        for j in range(lo, hi):
-            if a[j] < p:
-                a[i], a[j] = (a[j], a[i])
-                i += 1
-        a[i], a[hi] = (a[hi], a[i])
-        stack.append((lo, i - 1))
-        stack.append((i + 1, hi))
-    return a
-
-
 @case((H,), (H[:1],))
 def huffman_cost(w):
     heap = [v for v in w]
