@@ -92,7 +92,7 @@ class Trace:
         """The lists that were taken from lists at traced places, by identity: they are copies."""
         self.bound: dict[int, Any] = {}
         """The lists and the like that two variables may share, as a loop or a branch has bound them, by identity."""
-        self.kin: dict[int, tuple[Any, list[Any]]] = {}
+        self.may_alias: dict[int, tuple[Any, list[Any]]] = {}
         """The lists and the like that may be others, which nobody reads any more once they change, by identity."""
         self.made: dict[int, Any] = {}
         """The lists and the like that converted code has made outside of loops and branches, by identity."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.appended import Appended, resolved
-from numbagraph.frontend.capture.kin import (
+from numbagraph.frontend.capture.may_alias import (
     LISTS,
     Ends,
     contents,
@@ -22,7 +22,7 @@ from numbagraph.frontend.capture.kin import (
     note_rebound,
     originals_of,
     outdate,
-    outdate_kin,
+    outdate_aliases,
     paired,
     parts_of,
     stand_in,
@@ -225,7 +225,7 @@ def require_own(holder: Any) -> None:
             f"a {type(holder).__name__} changes that two variables may share, as a loop or a branch on traced values "
             f"has bound one of them: bind it to a copy ([*x])\n  at {user_source()}"
         )
-    outdate_kin(holder)
+    outdate_aliases(holder)
 
 
 def note_bound(holders: Sequence[Any]) -> None:

@@ -15,9 +15,9 @@ from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.conditions import ConditionWrites, tested_in_steps
 from numbagraph.frontend.capture.containers import Containers, copied, is_own
 from numbagraph.frontend.capture.iterables import Generated, as_iterable, require_known, traced_iterable
-from numbagraph.frontend.capture.kin import Ends
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Step, captured
+from numbagraph.frontend.capture.may_alias import Ends
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import UNDEFINED, Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
@@ -108,7 +108,7 @@ def chosen(test: Tracer, yes: Function, no: Function) -> Any:
     try:
         with tried():
             found = branch(truth(test), names, lambda: ends.note([yes()]), lambda: ends.note([no()]))
-            ends.note_kin(found)
+            ends.note_aliases(found)
             return found[0]
     except Unlike:  # lists of several lengths
         return if_(test, names, lambda _: [yes()], lambda _: [no()], [UNDEFINED])[0]

@@ -26,8 +26,8 @@ from numbagraph.frontend.capture.containers import (
 from numbagraph.frontend.capture.control import for_, if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
-from numbagraph.frontend.capture.kin import Hidden, is_made_here
 from numbagraph.frontend.capture.lists import Stacked, repeated
+from numbagraph.frontend.capture.may_alias import Hidden, is_made_here
 from numbagraph.frontend.capture.numbers import as_bool, is_traced
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required

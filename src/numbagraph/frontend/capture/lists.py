@@ -12,7 +12,7 @@ from numbagraph.frontend.capture.appended import outgrown
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised
 from numbagraph.frontend.capture.iterables import Elements, Rows
-from numbagraph.frontend.capture.kin import is_made_here
+from numbagraph.frontend.capture.may_alias import is_made_here
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.storages import Lent
 from numbagraph.frontend.capture.widened import begun, place_of, require_numbers, require_wide

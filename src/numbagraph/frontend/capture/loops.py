@@ -19,8 +19,8 @@ from numbagraph.frontend.capture.branches import ORDER, Ending, described, endin
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
-from numbagraph.frontend.capture.kin import outgrow
 from numbagraph.frontend.capture.lists import Stacked
+from numbagraph.frontend.capture.may_alias import outgrow
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import (

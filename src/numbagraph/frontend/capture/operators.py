@@ -44,9 +44,9 @@ from numbagraph.frontend.capture.elements import (
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.generators import generated, with_generator
 from numbagraph.frontend.capture.iterables import require_known
-from numbagraph.frontend.capture.kin import may_be_one
 from numbagraph.frontend.capture.library import iterated, of_library
 from numbagraph.frontend.capture.lists import Stacked, numbers_of
+from numbagraph.frontend.capture.may_alias import may_be_one
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import (
     UNDEFINED,

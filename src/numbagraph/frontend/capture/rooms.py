@@ -12,9 +12,9 @@ from numbagraph.frontend.capture.branches import Unlike
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_own, made
-from numbagraph.frontend.capture.kin import is_made_here, outdate_kin
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
+from numbagraph.frontend.capture.may_alias import is_made_here, outdate_aliases
 from numbagraph.frontend.capture.possibly import UNDEFINED
 from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, freed, slot_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
@@ -104,7 +104,7 @@ def with_buffers(
                 slots = {number: slot_of(state[number], known_stacked[number], steps) for number in bound}
                 rebound.slots = {number: each for number, each in slots.items() if state[number] is UNDEFINED}
                 for each, held, kinds in zip(own, saved, known, strict=True):
-                    outdate_kin(each)
+                    outdate_aliases(each)
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
                     each.append(Outgrown(buffered))

@@ -10,7 +10,8 @@ from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.appended import Appended, Outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.containers import in_region, is_own, made, made_whole, note_bound
-from numbagraph.frontend.capture.kin import (
+from numbagraph.frontend.capture.lists import ListNeeded, Stacked
+from numbagraph.frontend.capture.may_alias import (
     Ends,
     holds_others,
     is_made_here,
@@ -19,7 +20,6 @@ from numbagraph.frontend.capture.kin import (
     originals_of,
     parts_of,
 )
-from numbagraph.frontend.capture.lists import ListNeeded, Stacked
 from numbagraph.frontend.capture.possibly import UNDEFINED, placeholder
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -132,7 +132,7 @@ class Rebound:
             if number not in self.shared:
                 made(made_whole(variables[number]))
             note_rebound(before[number], variables[number], number in touched)
-        self.ends.note_kin(variables)
+        self.ends.note_aliases(variables)
         return variables
 
 

@@ -116,7 +116,7 @@ def hide_originals(copy: Any) -> None:
     if holds_others(copy):
         for each in parts_of(copy):
             hide_originals(each)
-    outdate_kin(copy, and_copies=False)
+    outdate_aliases(copy, and_copies=False)
     hide_original(copy)
 
 
@@ -138,21 +138,21 @@ def hide_original(copy: Any) -> None:
 def note_rebound(old: Any, new: Any, has_changed: bool) -> None:
     """Note that a loop or a branch has put another list or dict into the place of an old one, which it may still be."""
     if has_changed:
-        outdate_kin(old)
+        outdate_aliases(old)
         outdate(old)
     elif holds_others(old):
-        note_kin(new, old)
+        note_aliases(new, old)
 
 
-def note_kin(one: Any, other: Any) -> None:
+def note_aliases(one: Any, other: Any) -> None:
     """Note that a list or a dict may be another one, which nobody reads any more once this one changes."""
     if one is other or type(one) is not type(other) or not holds_others(one):
         return
     trace = current_trace()
     if not is_tuple(one) and trace is not None:
-        trace.kin.setdefault(id(one), (one, []))[1].append(other)
+        trace.may_alias.setdefault(id(one), (one, []))[1].append(other)
     for pair in paired(one, other):
-        note_kin(*pair)
+        note_aliases(*pair)
 
 
 class Ends:
@@ -168,17 +168,17 @@ class Ends:
             self.found.append((list(variables), dict(scope.journal.originals)))
         return variables
 
-    def note_kin(self, variables: State) -> None:
+    def note_aliases(self, variables: State) -> None:
         """Note which lists and dicts after the branch or the loop may be one, or one from before."""
         for ends, originals in self.found:
             for end, group in alike(ends, variables):
-                add_kin([originals.get(id(end), end), *group])
+                add_aliases([originals.get(id(end), end), *group])
 
     def note_carried(self, variables: State) -> None:
         """Note which of those with which a step of a loop begins may be one."""
         for ends, _ in self.found:
             for _, group in alike(ends, variables):
-                add_kin(group)
+                add_aliases(group)
 
 
 def alike(ends: State, variables: State) -> list[tuple[Any, list[Any]]]:
@@ -193,12 +193,12 @@ def alike(ends: State, variables: State) -> list[tuple[Any, list[Any]]]:
     return list(groups.values())
 
 
-def add_kin(group: Sequence[Any]) -> None:
+def add_aliases(group: Sequence[Any]) -> None:
     """Note of several lists or dicts that they may be one."""
     trace = current_trace()
     for one, other in itertools.permutations(group, 2):
         if trace is not None and one is not other:
-            trace.kin.setdefault(id(one), (one, []))[1].append(other)
+            trace.may_alias.setdefault(id(one), (one, []))[1].append(other)
 
 
 def may_be_one(one: Any, other: Any) -> bool:
@@ -206,20 +206,20 @@ def may_be_one(one: Any, other: Any) -> bool:
     trace = current_trace()
     pairs = itertools.permutations((*originals_of(one), *originals_of(other)), 2)
     return trace is not None and any(
-        first is not second and any(each is second for each in trace.kin.get(id(first), (first, []))[1])
+        first is not second and any(each is second for each in trace.may_alias.get(id(first), (first, []))[1])
         for first, second in pairs
     )
 
 
-def outdate_kin(holder: Any, *, and_copies: bool = True) -> None:
+def outdate_aliases(holder: Any, *, and_copies: bool = True) -> None:
     """Let nobody read what a list or a dict that changes may be. What copies of it held before that is known in the
     region that changes them."""
     trace = current_trace()
-    pending = originals_of(holder) if trace is not None and trace.kin else []
+    pending = originals_of(holder) if trace is not None and trace.may_alias else []
     seen = set(map(id, pending))
     while pending and trace is not None:
         each = pending.pop()
-        for other in trace.kin.get(id(each), (each, []))[1]:
+        for other in trace.may_alias.get(id(each), (each, []))[1]:
             if id(other) not in seen:
                 seen.add(id(other))
                 outdate(other, and_copies=and_copies)
@@ -242,7 +242,7 @@ def outdate(holder: Any, *, and_copies: bool = True) -> None:
 def outgrow(holders: Iterable[Any]) -> None:
     """Let nobody read lists, of which their variables alone know the longer ones, nor what they may be."""
     for each in holders:
-        outdate_kin(each)
+        outdate_aliases(each)
         blank(each)
 
 
