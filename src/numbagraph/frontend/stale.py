@@ -13,9 +13,10 @@ from numbagraph.ir.values import Value
 class Stale:
     """In place of the value of an array that may share its memory with another one, which has changed since."""
 
-    _RESHAPED = (
-        "reshape and ravel give a view or a copy, as an array's memory order allows, so what the result holds is not "
-        "known after an assignment to that array: copy it before, or make it afterwards"
+    _MAY_BE_VIEW = (
+        "this array may be a view of one that has been assigned to since: reshape, ravel, asfortranarray and the like "
+        "give a view or a copy, as the memory order allows, and view(dtype) is for reading. Copy it before the "
+        "assignment (x.copy()), or make it afterwards"
     )
 
     OWNED = "an array that may be another variable's too, as a loop or a branch on traced values chose it,"
@@ -28,7 +29,7 @@ class Stale:
         "it before"
     )
 
-    def __init__(self, what: Value | Stale, why: str = _RESHAPED) -> None:
+    def __init__(self, what: Value | Stale, why: str = _MAY_BE_VIEW) -> None:
         self._text = f"{why}\n  assigned at {user_source()}"
         if isinstance(what, Value):
             self._text = f"{self._text}\n  on {what.type}"
