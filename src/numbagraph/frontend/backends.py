@@ -8,9 +8,11 @@ from typing import Any
 
 from numbagraph.forking import importing
 from numbagraph.frontend.nans import watching
-from numbagraph.frontend.traced import Traced
+from numbagraph.frontend.traced import Traced, Version
+from numbagraph.ir.blocks import Blocks
 from numbagraph.ir.graph import Graph
-from numbagraph.ir.op import float_errors
+from numbagraph.ir.op import float_errors, imported
+from numbagraph.runtime.arguments import describe
 from numbagraph.runtime.entry import make_callable
 from numbagraph.transforms.interpret import evaluate
 
@@ -46,6 +48,30 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
     else:
         call = functools.partial(run_eagerly, traced.graph)
     return lambda *inputs: call([*inputs, *traced.captured])
+
+
+def on_device(function: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a function of JAX's backend returns of arguments that are arrays of JAX; NotImplemented of others, or where
+    more must be known of them."""
+    if function.backend != "jax" or out is not None or Blocks.count or imported("jax") is None:
+        return NotImplemented
+    if function._on_device is None:
+        with importing:
+            from numbagraph.jax_bridge.device import DeviceCalls
+
+        function._on_device = DeviceCalls(function)
+        function.flat_versions = (Version(function._on_device.runner(), None),)
+    return function._on_device.call(args, kwargs)
+
+
+def describer(backend: str) -> Callable[[Any, str], Any]:
+    """What describes the arguments of functions that a backend runs."""
+    if backend != "jax" or imported("jax") is None:
+        return describe
+    with importing:
+        from numbagraph.jax_bridge.device import describe_kept
+
+    return describe_kept
 
 
 def run_eagerly(graph: Graph, inputs: list[Any]) -> list[Any]:

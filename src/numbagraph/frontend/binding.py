@@ -46,6 +46,8 @@ class Arguments(Struct, frozen=False):
 
     integers: tuple[Any, ...] | None = None
     """The integers of Python's among the leaves, if versions are made for them alone."""
+    describe: Callable[[Any, str], tuple[Leaf, Any]] = describe
+    """The layout of a leaf, and the leaf as compiled code takes it."""
 
     @property
     def known(self) -> Known:
@@ -88,7 +90,7 @@ class Arguments(Struct, frozen=False):
 
     def described(self) -> tuple[tuple[Leaf, ...], list[Any]]:
         """The layout of each leaf, and the leaves as compiled code takes them."""
-        pairs = [describe(*each) for each in zip(self.leaves, self.leaf_names, strict=True)]
+        pairs = [self.describe(*each) for each in zip(self.leaves, self.leaf_names, strict=True)]
         return tuple(layout for layout, _ in pairs), [leaf for _, leaf in pairs]
 
     def leaves_of(self, names: Collection[str]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.forking import importing, new_lock
-from numbagraph.frontend.backends import compiled, require_backend
+from numbagraph.frontend.backends import compiled, describer, on_device, require_backend
 from numbagraph.frontend.binding import (
     GENERATORS,
     Arguments,
@@ -135,6 +135,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
+        self._on_device: Any = None
         self._takes_instance = takes_instance(self.signature, self.static_argnames)
         self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
@@ -210,6 +211,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
             with as_context(kwargs.pop("ctx"), self._described):
                 return self(*args, **kwargs)
         out = kwargs.pop("out", None) if not self._has_own_out else None
+        if (result := on_device(self, out, args, kwargs)) is not NotImplemented:
+            return result
         arguments = self._bind(args, kwargs)
         generators = arguments.generators
         if generators is None:
@@ -292,7 +295,9 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         bound, watched = bound_to(self.signature, args, kwargs, self._described), how_watched(self.debug_nans)
-        return bind(bound, self.static_argnames, self._described, watched, self.convert.known)
+        arguments = bind(bound, self.static_argnames, self._described, watched, self.convert.known)
+        arguments.describe = describer(self.backend)
+        return arguments
 
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
@@ -483,7 +488,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
             self._dropped += self._embedded.values()
             self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
-            self._writers, self._alone = Writers(), set()
+            self._writers, self._alone, self._on_device = Writers(), set(), None
             self._versions, self.flat_versions = {}, ()
 
 

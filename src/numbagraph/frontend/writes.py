@@ -74,6 +74,8 @@ class WriteBack:
 
     def _require_array(self, number: int) -> None:
         leaf, subject = self.leaves[number], self._subjects[number]
+        if type(leaf).__module__.partition(".")[0] == "jaxlib":
+            raise ValueError(f"{subject}, and JAX's arrays never change: write into a copy, or pass a NumPy array")
         if not isinstance(leaf, np.ndarray):
             raise ValueError(f"{subject}, and is a {type(leaf).__name__}: pass a NumPy array")
         if not leaf.flags.writeable:

@@ -32,7 +32,7 @@ from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, cached_property
-from numbagraph.jax_bridge.exported import bound
+from numbagraph.jax_bridge.called import bound
 from numbagraph.runtime.arguments import Abstract, describe, flatten
 from numbagraph.runtime.callbacks import symbols_for_c
 from numbagraph.runtime.compile import Library, compile_module

@@ -60,10 +60,7 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     require_known_lengths(graph)
 
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
-        translation = Translation(graph, bind(graph, arrays))
-        results = translation.results()
-        translation.note_conditions(graph.late)
-        return results, translation.failed
+        return results_and_failure(graph, arrays, graph.late)
 
     compiled = jax.jit(run, static_argnums=length_arguments(graph))
 
@@ -82,6 +79,14 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         return [boxed(output, np.array(result)) for output, result in zip(graph.outputs, results, strict=True)]
 
     return call
+
+
+def results_and_failure(graph: Graph, arrays: Sequence[Any], conditions: Iterable[Value]) -> tuple[Any, Any]:
+    """The results of a graph, and whether an index or one of the conditions has failed; None where nothing can."""
+    translation = Translation(graph, bind(graph, arrays))
+    results = translation.results()
+    translation.note_conditions(conditions)
+    return results, translation.failed
 
 
 def require_known_lengths(graph: Graph) -> None:
@@ -184,10 +189,8 @@ def translated(item: Any) -> Any:
         return item
 
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
-        translation = Translation(item, bind(item, arrays))
-        results = translation.results()
-        translation.note_conditions(guard.condition for guard in item.guards)
-        return results, jnp.bool_(False if translation.failed is None else translation.failed)
+        results, failed = results_and_failure(item, arrays, [guard.condition for guard in item.guards])
+        return results, jnp.bool_(False if failed is None else failed)
 
     return run
 

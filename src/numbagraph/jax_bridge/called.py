@@ -1,0 +1,109 @@
+"""Calls with arrays of JAX, or its tracers: what stands for the arguments while a function is traced, and its results
+by JAX's translation of each op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from jax.dtypes import canonicalize_dtype, extended
+
+from numbagraph.frontend.binding import Arguments
+from numbagraph.frontend.traced import Traced
+from numbagraph.jax_bridge.translate import Translation, length_arguments, require_known_lengths
+from numbagraph.runtime.arguments import Abstract, describe, is_generator
+from numbagraph.transforms.interpret import bind, check_entry, effects, evaluate
+
+
+class Compiled(Protocol):
+    """What is asked of a compiled function."""
+
+    @property
+    def _described(self) -> str: ...
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments: ...
+    def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]: ...
+
+
+def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a function returns of arrays of JAX or its tracers."""
+    arguments, given = bound(compiled, args, kwargs)
+    traced, _ = compiled._find(arguments)
+    require_pure(traced, compiled._described, arguments.leaf_names)
+    return traced.outputs.rebuild(results_of(traced, [as_given(leaf) for leaf in given]))
+
+
+def bound(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, list[Any]]:
+    """The arguments of a call from JAX as they are traced, and the leaves that were given."""
+    arguments = compiled._bind(args, kwargs)
+    if arguments.generators is not None:
+        raise TypeError(
+            f"{compiled._described} draws random numbers from a numpy.random.Generator, whose state JAX cannot "
+            "change: draw outside, and pass the numbers"
+        )
+    given, arguments.leaves = arguments.leaves, stand_ins(arguments)
+    return arguments, given
+
+
+def stand_ins(arguments: Arguments) -> list[Any]:
+    """The arguments as they are traced. What is no array or number is refused by its name."""
+    for leaf, name in zip(arguments.leaves, arguments.leaf_names, strict=True):
+        if not isinstance(leaf, jax.Array):
+            describe(leaf, name)
+    return [stand_in(leaf) for leaf in arguments.leaves]
+
+
+def stand_in(leaf: Any) -> Any:
+    """An argument as it is traced: its type, if it is an array; a number of Python, if JAX takes it for one."""
+    if not isinstance(leaf, (jax.Array, np.ndarray, np.generic)) or is_generator(leaf):
+        return leaf
+    if jax.numpy.issubdtype(leaf.dtype, extended):
+        raise TypeError(f"an argument of {leaf.dtype} is a key of JAX: draw outside, and pass the numbers")
+    dtype = np.dtype(canonicalize_dtype(leaf.dtype))
+    if getattr(leaf, "weak_type", False) and not leaf.ndim:
+        return PYTHON_KINDS[dtype.kind]
+    return Abstract(leaf.shape, dtype)
+
+
+PYTHON_KINDS: dict[str, Any] = {"b": False, "i": 0, "f": 0.0, "c": 0j}
+
+
+def as_given(leaf: Any) -> Any:
+    """An argument as its translation takes it: an array of JAX, or a number that is known."""
+    return jax.numpy.asarray(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else leaf
+
+
+def require_pure(traced: Traced, described: str, names: Sequence[str]) -> None:
+    """Refuse what writes to something else than its results."""
+    if traced.outputs.written:
+        written = ", ".join(names[number] for number in traced.outputs.written)
+        raise TypeError(f"{described} writes into {written}, and JAX's arrays never change: write into a copy")
+    if traced.shared.variables:
+        raise TypeError(
+            f"{described} uses shared variables, whose values JAX would keep as they are now: pass them as arguments"
+        )
+    require_known_lengths(traced.graph)
+
+
+def results_of(traced: Traced, leaves: Sequence[Any]) -> Sequence[Any]:
+    """The results of a graph on arrays of JAX or its tracers."""
+    graph, inputs = traced.graph, traced.inputs(leaves)
+    for number in length_arguments(graph):
+        if isinstance(inputs[number], Tracer):
+            raise TypeError(
+                f"lengths, or starts of slices, follow from the argument {graph.inputs[number].name}, which JAX must "
+                "know before it compiles: name it in static_argnums of jax.jit"
+            )
+    environment = bind(graph, inputs)
+    check_entry(graph, environment)
+    translation = Translation(graph, environment)
+    results = translation.results()
+    if any(isinstance(each, Tracer) for each in (*inputs, *results)):
+        return results
+    translation.note_conditions(graph.late)
+    if translation.failed is not None and translation.failed:
+        with effects.suppressed():
+            evaluate(graph, [np.asarray(each) if np.ndim(each) else each for each in inputs])  # which raises the error
+    return results
