@@ -45,10 +45,11 @@ class Jitted:
     def __init__(self, function: Compiled, spec: optree.PyTreeSpec) -> None:
         self._function, self._spec = function, spec
         self._outputs: Outputs | None = None
-        self.rebuild: Callable[[Any], Any] | None = None
+        self._may_fail = False
+        self.is_direct = False
+        """Whether a call gives what the function returns."""
         self.elsewhere: set[Hashable] = set()
-        self.call: Callable[..., tuple[Any, Any]] = jax.jit(self._trace)
-        """The results, and whether an index or a condition has failed; None where nothing can."""
+        self.call: Callable[..., Any] = jax.jit(self._trace)
         self._narrow: Any = self.call
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
@@ -56,28 +57,33 @@ class Jitted:
         if self.elsewhere and layouts(leaves) in self.elsewhere:
             return NotImplemented
         try:
-            results, failed = self._called(leaves)
+            return self.finished(self._called(leaves))
         except Elsewhere:
             self.elsewhere.add(layouts(leaves))
             return NotImplemented
-        if failed is not None and failed:
-            return NotImplemented  # NumPy says what the error is
-        return results if self.rebuild is None else self.rebuild(results)
 
-    def _called(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
+    def _called(self, leaves: Sequence[Any]) -> Any:
         try:
             return self.call(*leaves)
         except Wide:
             self.call = self._wide
             return self.call(*leaves)
 
-    def _wide(self, *leaves: Any) -> tuple[Any, Any]:
+    def finished(self, found: Any) -> Any:
+        """What the function returns, from what a call gives; NotImplemented if an index or a condition has failed."""
+        if self.is_direct:
+            return found
+        assert self._outputs is not None
+        results, failed = found
+        return NotImplemented if failed is not None and failed else self._outputs.rebuild(results)
+
+    def _wide(self, *leaves: Any) -> Any:
         if jax.config.jax_enable_x64:  # pyright: ignore[reportAttributeAccessIssue]
             return self._narrow(*leaves)
         with x64():  # while JAX traces, and while it lowers what it has traced
             return self._narrow(*leaves)
 
-    def _trace(self, *leaves: Any) -> tuple[Any, Any]:
+    def _trace(self, *leaves: Any) -> Any:
         try:
             return self._translated(leaves)
         except Wide:
@@ -85,14 +91,14 @@ class Jitted:
         except Exception as error:
             raise Elsewhere from error
 
-    def _translated(self, leaves: Sequence[Any]) -> tuple[Any, Any]:
+    def _translated(self, leaves: Sequence[Any]) -> Any:
         require_wide(leaf.dtype for leaf in leaves)
         call: Any = optree.tree_unflatten(self._spec, leaves)
         arguments, given = bound(self._function, *call)
         traced, _ = self._function._find(arguments)
         outputs, graph = traced.outputs, traced.graph
-        is_direct = traced.is_direct and traced.is_kept and not outputs.has_effects and not traced.watched
-        if not is_direct or (self._outputs is not None and self._outputs.alike != outputs.alike):
+        is_pure = traced.is_direct and traced.is_kept and not outputs.has_effects and not traced.watched
+        if not is_pure or (self._outputs is not None and self._outputs.alike != outputs.alike):
             raise Elsewhere
         require_wide(value.dtype for value in graph.order if not value.type.weak)
         require_known_lengths(graph)
@@ -100,10 +106,12 @@ class Jitted:
         if any(isinstance(inputs[number], Tracer) for number in length_arguments(graph)):
             raise Elsewhere
         check_entry(graph, bind(graph, inputs))
-        found = results_and_failure(graph, inputs, graph.late)
-        self._outputs = outputs
-        self.rebuild = None if outputs.flat and not outputs.single else outputs.rebuilder
-        return found
+        results, failed = results_and_failure(graph, inputs, graph.late)
+        if self._outputs is not None and self._may_fail != (failed is not None):
+            raise Elsewhere
+        self._outputs, self._may_fail = outputs, failed is not None
+        self.is_direct = outputs.flat and not self._may_fail
+        return outputs.rebuild(results) if self.is_direct else (results, failed)
 
 
 def require_wide(dtypes: Iterable[np.dtype]) -> None:
@@ -136,31 +144,24 @@ class DeviceCalls:
         self._function = function
         self._states: list[State] = []
         """The latest last."""
-        self._flat: dict[int, tuple[Jitted, Guards | None]] = {}
-        """What the latest calls ran whose arguments were arrays, by their number, where `jax.jit` took them all."""
+        self._latest: tuple[int, Jitted, Guards | None] | None = None
+        """What ran the latest call whose arguments were arrays, and their number, if `jax.jit` has taken them all."""
 
-    def runner(self) -> Callable[..., Any]:
-        """What a call tries first: a function, whose call costs half of that of an object."""
-        flat, slowly, kept = self._flat, self.call, ARRAY
-
-        def run(*args: Any) -> Any:
-            for each in args:  # all() would take three times as long
-                if type(each) is not kept:
-                    return slowly(args, {})
-            if len(args) not in flat:
-                return slowly(args, {})
-            jitted, guards = flat[len(args)]
-            if guards is not None and not guards.hold():
-                return slowly(args, {})
-            try:
-                results, failed = jitted.call(*args)
-            except (Elsewhere, Wide):
-                return slowly(args, {})
-            if failed is not None and failed:
-                return NotImplemented
-            return results if jitted.rebuild is None else jitted.rebuild(results)
-
-        return run
+    def run(self, *args: Any) -> Any:
+        """What a positional call tries first."""
+        if self._latest is None:
+            return self.call(args, {})
+        count, jitted, guards = self._latest
+        if len(args) != count or (guards is not None and not guards.hold()):
+            return self.call(args, {})
+        for each in args:  # all() would take three times as long
+            if type(each) is not ARRAY:
+                return self.call(args, {})
+        try:
+            found = jitted.call(*args)
+        except (Elsewhere, Wide):
+            return self.call(args, {})
+        return found if jitted.is_direct else jitted.finished(found)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function returns, or NotImplemented where no argument is an array of JAX, or more must be known."""
@@ -177,9 +178,8 @@ class DeviceCalls:
         with nullcontext() if len(kinds) == 1 else x64():  # which numbers of Python and NumPy's arrays need
             result = jitted(leaves)
         if not kwargs and all(type(each) is ARRAY for each in args):
-            self._flat.pop(len(args), None)
-            if not jitted.elsewhere:
-                self._flat[len(args)] = jitted, state.guards if state.guards.guards else None
+            guards = state.guards if state.guards.guards else None
+            self._latest = None if jitted.elsewhere else (len(args), jitted, guards)
         return result
 
     def _state(self) -> State:
