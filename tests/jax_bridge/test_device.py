@@ -205,6 +205,36 @@ def test_transformations_of_jax_take_it_for_a_function_of_theirs():
     np.testing.assert_allclose(on_jax(numbagraph.grad(f))(x), 2 * np.sin(X) * np.cos(X), rtol=1e-6)
 
 
+def test_numbers_of_python_follow_its_rules_and_arrays_those_of_arrays():
+    f = on_jax(lambda x, scale: x * (1.0 / scale) + scale**2)
+    expected = X * np.float32(0.5) + np.float32(4)
+    x = jnp.asarray(X)
+    for scale in (2.0, jnp.asarray(2.0), 2.0, jnp.asarray(2.0)):
+        require_equal(f(x, scale), expected)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            f(x, 0.0)
+        assert np.isinf(f(x, jnp.asarray(0.0))).all()
+
+
+def test_captured_positions_are_looked_at_once():
+    places = np.array([0, -1, 2])
+    f = on_jax(lambda x: x[places])
+    x = jnp.asarray(X)
+    for _ in range(2):
+        require_equal(f(x), X[places])
+        with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
+            f(x[:2])
+
+
+def test_captured_arrays_serve_transformations_of_jax_too():
+    captured = np.array([0.1, 0.2, 0.3])
+    f, x = on_jax(lambda x: x * captured), jnp.asarray(X)
+    require_equal(f(x), X * captured)
+    np.testing.assert_allclose(jax.jit(f)(x), X * captured, rtol=1e-6)
+    require_equal(f(x), X * captured)
+
+
 def test_loops_and_branches():
     def total(x, least):
         found = 0.0

@@ -166,3 +166,27 @@ def test_errors_of_arrays_that_are_there():
         f(X, 5)
     with pytest.raises(ValueError, match="could not be broadcast"):
         numbagraph.to_jax(lambda x, y: x + y)(X, X[:2])
+
+
+def test_numbers_that_jax_traces_need_not_be_known():
+    """Those of Python have rules (no division by zero, no overflow) that nobody can look at while JAX traces."""
+
+    def f(x, scale):
+        return np.sum(x * scale**2 + 1.0 / scale)
+
+    translated = numbagraph.to_jax(f)
+    np.testing.assert_allclose(jax.jit(translated)(X, 2.0), f(X, 2.0), rtol=1e-6)
+    slope = np.sum(2 * X * 2.0 - 1 / 4)
+    np.testing.assert_allclose(jax.grad(translated, argnums=1)(X, 2.0), slope, rtol=1e-6)
+    np.testing.assert_allclose(jax.vmap(translated, (None, 0))(X, jnp.array([1.0, 2.0])), [f(X, 1.0), f(X, 2.0)], 1e-6)
+    with pytest.raises(ZeroDivisionError):
+        translated(X, 0.0)
+
+
+def test_captured_arrays_beside_64_bit_types():
+    captured = np.array([0.1, 0.2, 0.3])
+    f = numbagraph.to_jax(lambda x: x * captured)
+    for wide in (True, False, True):
+        with jax.enable_x64(wide):
+            assert jax.jit(f)(X).dtype.itemsize == (8 if wide else 4)
+            np.testing.assert_allclose(jax.jit(f)(X), X * captured, rtol=1e-6)

@@ -13,9 +13,9 @@ from jax.dtypes import canonicalize_dtype, extended
 
 from numbagraph.frontend.binding import Arguments
 from numbagraph.frontend.traced import Traced
-from numbagraph.jax_bridge.translate import Translation, length_arguments, require_known_lengths
+from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths
 from numbagraph.runtime.arguments import Abstract, describe, is_generator
-from numbagraph.transforms.interpret import bind, check_entry, effects, evaluate
+from numbagraph.transforms.interpret import effects, evaluate
 
 
 class Compiled(Protocol):
@@ -32,7 +32,7 @@ def called(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     arguments, given = bound(compiled, args, kwargs)
     traced, _ = compiled._find(arguments)
     require_pure(traced, compiled._described, arguments.leaf_names)
-    return traced.outputs.rebuild(results_of(traced, [as_given(leaf) for leaf in given]))
+    return traced.outputs.rebuild(results_of(traced, inputs_of(traced, given)))
 
 
 def bound(compiled: Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, list[Any]]:
@@ -87,22 +87,28 @@ def require_pure(traced: Traced, described: str, names: Sequence[str]) -> None:
     require_known_lengths(traced.graph)
 
 
-def results_of(traced: Traced, leaves: Sequence[Any]) -> Sequence[Any]:
+def inputs_of(traced: Traced, given: Sequence[Any]) -> list[Any]:
+    """The inputs of a graph. Captured arrays are arrays of JAX: constants of NumPy that are 64 bits wide would be
+    shared by what JAX compiles with and without 64-bit types."""
+    with jax.ensure_compile_time_eval():
+        captured = [jax.numpy.asarray(each) for each in traced.captured]
+    return [*map(as_given, given), *traced.shared.values(), *captured]
+
+
+def results_of(traced: Traced, inputs: Sequence[Any]) -> Sequence[Any]:
     """The results of a graph on arrays of JAX or its tracers."""
-    graph, inputs = traced.graph, traced.inputs(leaves)
+    graph = traced.graph
     for number in length_arguments(graph):
         if isinstance(inputs[number], Tracer):
             raise TypeError(
                 f"lengths, or starts of slices, follow from the argument {graph.inputs[number].name}, which JAX must "
                 "know before it compiles: name it in static_argnums of jax.jit"
             )
-    environment = bind(graph, inputs)
-    check_entry(graph, environment)
-    translation = Translation(graph, environment)
+    translation, conditions = entered(graph, inputs)
     results = translation.results()
     if any(isinstance(each, Tracer) for each in (*inputs, *results)):
         return results
-    translation.note_conditions(graph.late)
+    translation.note_conditions(conditions)
     if translation.failed is not None and translation.failed:
         with effects.suppressed():
             evaluate(graph, [np.asarray(each) if np.ndim(each) else each for each in inputs])  # which raises the error

@@ -17,11 +17,10 @@ from numbagraph.frontend.traced import Outputs
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.jax_bridge.called import Compiled, as_given, bound, called, stand_in
-from numbagraph.jax_bridge.translate import length_arguments, require_known_lengths, results_and_failure, x64
+from numbagraph.jax_bridge.called import Compiled, bound, called, inputs_of, stand_in
+from numbagraph.jax_bridge.translate import entered, length_arguments, require_known_lengths, x64
 from numbagraph.runtime.arguments import describe, flatten
 from numbagraph.runtime.guards import Guards
-from numbagraph.transforms.interpret import bind, check_entry
 
 with jax.ensure_compile_time_eval():  # this may be imported while JAX traces
     ARRAY = type(jax.numpy.zeros(()))
@@ -42,8 +41,10 @@ class Wide(Exception):
 class Jitted:
     """A function of arrays for one structure of arguments, and one state of what it reads."""
 
-    def __init__(self, function: Compiled, spec: optree.PyTreeSpec) -> None:
+    def __init__(self, function: Compiled, spec: optree.PyTreeSpec, *, checks_numbers: bool) -> None:
         self._function, self._spec = function, spec
+        self._checks_numbers = checks_numbers
+        """Whether numbers follow Python's rules, of which division by zero is an error; arrays have infinities."""
         self._outputs: Outputs | None = None
         self._may_fail = False
         self.is_direct = False
@@ -102,11 +103,13 @@ class Jitted:
             raise Elsewhere
         require_wide(value.dtype for value in graph.order if not value.type.weak)
         require_known_lengths(graph)
-        inputs = traced.inputs([as_given(leaf) for leaf in given])
+        inputs = inputs_of(traced, given)
         if any(isinstance(inputs[number], Tracer) for number in length_arguments(graph)):
             raise Elsewhere
-        check_entry(graph, bind(graph, inputs))
-        results, failed = results_and_failure(graph, inputs, graph.late)
+        translation, conditions = entered(graph, inputs)
+        results = translation.results()
+        translation.note_conditions(conditions if self._checks_numbers else graph.late)
+        failed = translation.failed
         if self._outputs is not None and self._may_fail != (failed is not None):
             raise Elsewhere
         self._outputs, self._may_fail = outputs, failed is not None
@@ -171,11 +174,12 @@ class DeviceCalls:
             return called(self._function, args, kwargs)
         if ARRAY not in kinds or not kinds <= TAKEN or self._function.static_argnames:
             return NotImplemented
-        state, key = self._state(), (spec, typed_names(spec))
+        all_arrays = len(kinds) == 1
+        state, key = self._state(), (spec, typed_names(spec), all_arrays)
         if key not in state.jitted:
-            state.jitted[key] = Jitted(self._function, spec)
+            state.jitted[key] = Jitted(self._function, spec, checks_numbers=not all_arrays)
         jitted = state.jitted[key]
-        with nullcontext() if len(kinds) == 1 else x64():  # which numbers of Python and NumPy's arrays need
+        with nullcontext() if all_arrays else x64():  # which numbers of Python and NumPy's arrays need
             result = jitted(leaves)
         if not kwargs and all(type(each) is ARRAY for each in args):
             guards = state.guards if state.guards.guards else None

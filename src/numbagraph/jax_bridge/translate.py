@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.dtypes import canonicalize_dtype
 
 from numbagraph.blockwise import lowering
@@ -43,9 +44,7 @@ def to_jax(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """
 
     def run(*arrays: Any) -> tuple[Any, ...]:
-        environment = bind(graph, arrays)
-        check_entry(graph, environment)
-        return Translation(graph, environment).results()
+        return entered(graph, arrays)[0].results()
 
     return run
 
@@ -60,18 +59,17 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     require_known_lengths(graph)
 
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
-        return results_and_failure(graph, arrays, graph.late)
+        return results_and_failure(graph, arrays)
 
     compiled = jax.jit(run, static_argnums=length_arguments(graph))
 
     def call(arrays: Sequence[Any]) -> list[Any]:
-        check_entry(graph, bind(graph, arrays))
         with x64():
             results, failed = compiled(*arrays)
             if failed is not None and failed:
                 with effects.suppressed():
                     again = evaluate(graph, [np.asarray(array) if np.ndim(array) else array for array in arrays])
-                if graph.late:  # whether a condition holds may be a matter of rounding
+                if graph.guards:  # whether a condition holds may be a matter of rounding
                     return again
                 raise RuntimeError(f"{graph.name}: JAX found an index out of bounds that NumPy does not")
         if any(isinstance(array, jax.Array) for array in arrays):
@@ -81,11 +79,21 @@ def compile_jax(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     return call
 
 
-def results_and_failure(graph: Graph, arrays: Sequence[Any], conditions: Iterable[Value]) -> tuple[Any, Any]:
-    """The results of a graph, and whether an index or one of the conditions has failed; None where nothing can."""
-    translation = Translation(graph, bind(graph, arrays))
+def entered(graph: Graph, arrays: Sequence[Any]) -> tuple[Translation, list[Value]]:
+    """A run of a graph whose arguments fulfil what lengths and numbers say that are known, and the other conditions."""
+    environment = bind(graph, arrays)
+    traced = {value for value in graph.inputs if isinstance(environment[value], Tracer)}
+    conditions = [guard.condition for guard in graph.guards]
+    unknown = [each for each in conditions if each in graph.late or not traced.isdisjoint(toposort([each]))]
+    check_entry(graph, environment, unknown)
+    return Translation(graph, environment), unknown
+
+
+def results_and_failure(graph: Graph, arrays: Sequence[Any]) -> tuple[Any, Any]:
+    """The results of a graph, and whether an index or a condition has failed; None where nothing can."""
+    translation, unknown = entered(graph, arrays)
     results = translation.results()
-    translation.note_conditions(conditions)
+    translation.note_conditions(unknown)
     return results, translation.failed
 
 
@@ -173,11 +181,20 @@ class Translation:
     def check_bounds(self, node: Node, operands: Sequence[Any]) -> None:
         """JAX clamps an index or drops an update, without a word."""
         for number, extent in node.op.bounds(node):
-            length, position = length_of(extent, self.lengths), jnp.asarray(operands[number]).astype(int)
-            self.note(jnp.any((position < -length) | (position >= length)))
+            length, position = length_of(extent, self.lengths), operands[number]
+            if isinstance(position, Tracer):
+                position = position.astype(int)
+                self.note(jnp.any((position < -length) | (position >= length)))
+            elif not within(np.asarray(position), length):
+                self.note(jnp.bool_(True))
 
     def note(self, failed: Any) -> None:
         self.failed = failed if self.failed is None else self.failed | failed
+
+
+def within(position: np.ndarray, length: int) -> bool:
+    """Whether positions that are known lie in an array of a length."""
+    return not position.size or (-length <= position.min() and position.max() < length)
 
 
 def translated(item: Any) -> Any:
@@ -189,8 +206,10 @@ def translated(item: Any) -> Any:
         return item
 
     def run(*arrays: Any) -> tuple[tuple[Any, ...], Any]:
-        results, failed = results_and_failure(item, arrays, [guard.condition for guard in item.guards])
-        return results, jnp.bool_(False if failed is None else failed)
+        translation = Translation(item, bind(item, arrays))
+        results = translation.results()
+        translation.note_conditions(guard.condition for guard in item.guards)
+        return results, jnp.bool_(False if translation.failed is None else translation.failed)
 
     return run
 

@@ -6,7 +6,7 @@ import math
 import operator
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -227,15 +227,15 @@ class Evaluation:
         self.check_entry()
         return self.run([*self.pending, *self.graph.outputs])[len(self.pending) :]
 
-    def check_entry(self) -> None:
-        """Raise unless the arguments fulfil what lengths and numbers alone say."""
+    def check_entry(self, unknown: Collection[Value] = ()) -> None:
+        """Raise unless the arguments fulfil what lengths and numbers alone say, ``unknown`` conditions aside."""
         for equality in self.graph.equalities:
             if length_of(equality.dim, self.environment) != length_of(equality.other, self.environment):
                 raise equality.error(requirement(equality.subject, equality.source, self.environment))
         for guard in self.graph.guards:
             if guard.condition in self.graph.late:
                 self.pending.setdefault(guard.condition, guard)
-            elif not evaluate_scalar(guard.condition, self.environment):
+            elif guard.condition not in unknown and not evaluate_scalar(guard.condition, self.environment):
                 self.run([*self.pending])
                 raise self.failure(guard)
 
@@ -357,9 +357,9 @@ def describe(operand: object) -> str:
     return repr(operand)
 
 
-def check_entry(graph: Graph, environment: Environment) -> None:
-    """Raise unless the arguments fulfil what the graph requires of lengths and numbers."""
-    Evaluation(graph, environment).check_entry()
+def check_entry(graph: Graph, environment: Environment, unknown: Collection[Value] = ()) -> None:
+    """Raise unless the arguments fulfil what is required of lengths and numbers, ``unknown`` conditions aside."""
+    Evaluation(graph, environment).check_entry(unknown)
 
 
 def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
