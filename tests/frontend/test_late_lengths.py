@@ -212,6 +212,31 @@ def test_errors(backend):
         graph_jit(lambda x, y: x[x > 0] + y, backend=backend)(X, np.ones(3))
 
 
+@pytest.mark.parametrize("found", [np.intersect1d, np.union1d, lambda x, y: np.sort(x[x > 2])[y[y > 2].argsort()]])
+def test_lengths_that_a_condition_alone_depends_on(found):
+    """Of elements that are looked at or written, and that no result uses."""
+
+    def looked_at(labels, x):
+        found(labels, labels)[1]
+        return x * 2
+
+    def written(labels, x):
+        common = found(labels, labels)
+        common[1] -= 3
+        return x * 2
+
+    for function in (looked_at, written):
+        compiled = graph_jit(function)
+        for labels in (LABELS, LABELS[:0], np.full(3, 4), LABELS):
+            try:
+                expected = function(labels, X)
+            except IndexError as error:
+                with pytest.raises(IndexError, match=str(error)):
+                    compiled(labels, X)
+            else:
+                np.testing.assert_array_equal(compiled(labels, X), expected)
+
+
 def test_for_native_callers_lengths_must_be_known():
     compiled = graph_jit(lambda x: x[x > 0])
     with pytest.raises(ValueError, match=r"follows from elements(.|\n)*native callers"):

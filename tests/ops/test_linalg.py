@@ -378,3 +378,17 @@ def test_derivatives_of_triangular_factors_where_the_last_pivot_is_0(length, bac
     second = graph_jit(grad(lambda a: np.sum(derivative(a) * direction)), backend=backend)
     expected = (slope(matrix + h * direction) - slope(matrix - h * direction)) / (2 * h)
     np.testing.assert_allclose(np.sum(second(matrix) * direction), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("diagonals", "right"),
+    [((1, 0), (0, 2)), ((0, 0), (0, 2)), ((2, 0), (0,)), ((0, 3), (3, 0)), ((2, 3), (3, 0)), ((0, 2), (2, 2))],
+)
+def test_banded_systems_with_nothing_to_solve(diagonals, right):
+    ab, b = np.ones(diagonals), np.ones(right)
+    solve = graph_jit(lambda ab, b: numbagraph.linalg.solveh_banded(ab, b, lower=True))
+    if diagonals[0] or not b.size:
+        assert solve(ab, b).shape == scipy.linalg.solveh_banded(ab, b, lower=True).shape
+    else:
+        with pytest.raises(ValueError, match="there must be a row for the main diagonal"):
+            solve(ab, b)

@@ -47,6 +47,11 @@ def test_multivariate_gamma():
     a = np.array([1.1, 3.0, 200.0])
     found = graph_jit(lambda a: numbagraph.special.multigammaln(a, 3))(a)
     np.testing.assert_allclose(found, special.multigammaln(a, 3), rtol=1e-13)
+    spoiled = np.where(a > a.mean(), a, np.nan)
+    expected = special.multigammaln(spoiled, 3)
+    np.testing.assert_allclose(
+        graph_jit(lambda a: numbagraph.special.multigammaln(a, 3))(spoiled), expected, rtol=1e-13
+    )
     with pytest.raises(ValueError, match="not met"):
         graph_jit(lambda a: numbagraph.special.multigammaln(a, 3))(a - 0.2)
     with pytest.raises(ValueError, match="positive integer"):

@@ -146,8 +146,8 @@ def require_own(graph: Graph) -> None:
     inputs = set(graph.inputs)
     lengths = {extent for each in graph.inputs for extent in extent_values(each.type)}
     lengths |= {shapes.resolve(each) for each in lengths}
-    for value in graph.order:
+    for value in graph.values:
         foreign = isinstance(value, Input) and value not in inputs
         if foreign or (isinstance(value, Dim) and value not in lengths and shapes.resolve(value) not in lengths):
-            users = (each for each in graph.order if isinstance(each, Node) and value in each.inputs)
+            users = (each for each in graph.values if isinstance(each, Node) and value in each.inputs)
             raise kept(next(users, None))

@@ -73,7 +73,7 @@ def has_late_lengths(special: Specialisation) -> bool:
 
 def may_be_late(graph: Graph) -> bool:
     """Whether some length follows from elements, or from a loop. Mostly none does, and nothing else is imported."""
-    lengths = {extent for value in graph.order for extent in value.type.shape if isinstance(extent, Node)}
+    lengths = {extent for value in graph.values for extent in value.type.shape if isinstance(extent, Node)}
     return any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in toposort(lengths))
 
 

@@ -63,8 +63,14 @@ class Graph(Struct):
 
     @cached_property
     def order(self) -> tuple[Value, ...]:
-        """Every value in dependency order."""
+        """Every value that results follow from, in dependency order."""
         return tuple(toposort(self.outputs))
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Every value that results and the conditions of guards follow from, in dependency order."""
+        conditions = [each.condition for each in self.guards]
+        return tuple(toposort([*self.outputs, *conditions])) if conditions else self.order
 
     @cached_property
     def late(self) -> frozenset[Value]:

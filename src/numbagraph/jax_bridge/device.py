@@ -101,7 +101,7 @@ class Jitted:
         is_pure = traced.is_direct and traced.is_kept and not outputs.has_effects and not traced.watched
         if not is_pure or (self._outputs is not None and self._outputs.alike != outputs.alike):
             raise Elsewhere
-        require_wide(value.dtype for value in graph.order if not value.type.weak)
+        require_wide(value.dtype for value in graph.values if not value.type.weak)
         require_known_lengths(graph)
         inputs = inputs_of(traced, given)
         if any(isinstance(inputs[number], Tracer) for number in length_arguments(graph)):

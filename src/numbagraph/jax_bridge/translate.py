@@ -114,8 +114,8 @@ def is_number(value: Value) -> bool:
 
 def length_arguments(graph: Graph) -> tuple[int, ...]:
     """The arguments, by position, that lengths or the starts of slices follow from: to JAX these are static."""
-    integers = [extent for value in graph.order for extent in value.shape if isinstance(extent, Value)]
-    for node in graph.order:
+    integers = [extent for value in graph.values for extent in value.shape if isinstance(extent, Value)]
+    for node in graph.values:
         if isinstance(node, Node) and not node.type.weak and node.op.kind != "elementwise":
             checked = [number for number, _ in node.op.bounds(node)]
             integers += [each for number, each in enumerate(node.inputs) if is_number(each) and number not in checked]

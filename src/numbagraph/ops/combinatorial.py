@@ -11,7 +11,7 @@ from numbagraph.blockwise.promotion import as_strong, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Value, constant
-from numbagraph.ops.comparison import greater, greater_equal, isnan, less_equal, logical_and
+from numbagraph.ops.comparison import greater_equal, isnan, less_equal, logical_and, logical_not
 from numbagraph.ops.elementary_functions import poch
 from numbagraph.ops.reduction import all, sum
 from numbagraph.ops.selection import where
@@ -73,7 +73,7 @@ def multigammaln(a: Any, d: Any) -> Value:
     if np.ndim(d) or int(d) != d:
         raise ValueError("d should be a positive integer (dimension)")
     value, count = convert(as_strong(a), FLOAT64), int(d)
-    inside = greater(value, 0.5 * (count - 1))
+    inside = logical_not(less_equal(value, 0.5 * (count - 1)))  # NaN is no error
     text = f"condition a > 0.5 * (d-1) ({0.5 * (count - 1)}) not met"
     shapes.require(all(inside) if inside.ndim else inside, text, ValueError)
     shifted = expand_at(value, [0]) - expand_at(as_strong(np.arange(count) / 2), range(1, 1 + value.ndim))

@@ -108,14 +108,14 @@ def optimise(graph: Graph, parallel: bool = False) -> Stages:
     """All passes over ``graph``; one that has nothing left to do is left out. With ``parallel``, for threads."""
     stages = [Stage("traced", graph)]
     settled: dict[Pass, Graph] = {}
-    present = ops_in(graph.order)
+    present = ops_in(graph.values)
     for each in PASSES:
         if settled.get(each) is graph or not each.is_for(present, parallel):
             continue
         stage = each.run(graph)
         if stage.graph is not graph:
             graph = stage.graph
-            present = ops_in(graph.order)
+            present = ops_in(graph.values)
         settled[each] = graph
         stages.append(stage)
         if check_level() >= 1:

@@ -368,7 +368,7 @@ def check_sizes(graph: Graph, arrays: Sequence[Any]) -> None:
     evaluation = Evaluation(graph, environment)
     evaluation.check_entry()
     lengths: dict[Extent, int] = {}
-    for value in graph.order:
+    for value in graph.values:
         for extent in value.shape:
             if extent not in lengths:
                 lengths[extent] = exact_length(extent, environment)
