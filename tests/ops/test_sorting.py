@@ -17,6 +17,14 @@ def everything(x):
     return ordered, np.argsort(x, kind="stable"), np.searchsorted(ordered, x), np.searchsorted(ordered, x, "right")
 
 
+SIDES = ("left", "right")
+
+
+@graph_jit
+def looked_up(keys, sought):
+    return np.stack([np.searchsorted(keys, sought, side) for side in SIDES])
+
+
 @pytest.mark.parametrize("length", [0, 1, 2, 7, 8, 9, 15, 16, 17, 64, 1000, 4097])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8])
 def test_lengths_around_those_of_runs(length, dtype):
@@ -29,6 +37,17 @@ def test_lengths_around_those_of_runs(length, dtype):
     )  # fmt: skip
     for found, wanted in zip(everything(x), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 64, 100])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5, 8, 21, 1000])
+def test_looking_up_many_numbers_at_a_time(length, count):
+    """In keys with equal ones, infinities and NaN, of which some are sought."""
+    for special in ([], [np.inf], [np.nan], [-np.inf, np.inf, np.nan, np.nan]):
+        keys = np.sort(np.concatenate([rng.integers(0, 50, length), special])[-length or len(special) :])
+        sought = np.concatenate([rng.integers(-5, 55, count) / 2, special, keys])
+        rng.shuffle(sought)
+        np.testing.assert_array_equal(looked_up(keys, sought), [np.searchsorted(keys, sought, side) for side in SIDES])
 
 
 def test_the_method_sorts_in_place():

@@ -86,34 +86,3 @@ def order_of_rows(element: Element) -> ir.Value:
 
     code.backwards(element["m"], sort_by)
     return failed.value
-
-
-def search(element: Element) -> None:
-    """How many elements of a sorted vector stand before each number, or from the right: not behind it. By halving."""
-    code, builder = element.code, element.builder
-    source, numbers, target = element.operand(0), element.operand(1), element.result()
-    zero = code.index(0)
-
-    def one(k: Index) -> None:
-        key = builder.load(numbers.address(zero, k))
-
-        def halve(begin: ir.Value, end: ir.Value) -> list[ir.Value]:
-            both = (code.index(begin) + code.index(end)).register
-            middle = code.index(builder.lshr(both, ir.Constant(both.type, 1)))
-            other = builder.load(source.address(zero, middle))
-            if element.attributes["right"]:
-                behind = builder.not_(comes_before(builder, key, other, source.dtype))
-            else:
-                behind = comes_before(builder, other, key, source.dtype)
-            return [
-                builder.select(behind, (middle + 1).register, begin),
-                builder.select(behind, end, middle.register),
-            ]
-
-        def goes_on(begin: ir.Value, end: ir.Value) -> ir.Value:
-            return code.index(begin).compare("<", code.index(end))
-
-        found, _ = element.emitter.repeat([zero.register, element["n"].register], goes_on, halve)
-        builder.store(found, target.address(zero, k))
-
-    code.loop(0, element["m"], one)

@@ -8,7 +8,7 @@ import numpy as np
 
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition
 from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote
-from numbagraph.intrinsics import sorting
+from numbagraph.intrinsics import searching, sorting
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
@@ -150,7 +150,7 @@ insertion_points = core_op(
     "(n),(m)->(m)",
     name="insertion_points",
     evaluate=reference("(n),(m)->(m)")(lambda a, v, *, right: np.searchsorted(a, v, "right" if right else "left")),
-    library=sorting.search,
+    library=searching.search,
     threaded=False,
     frontend=lambda op, a, v, *, right: op.bind(*promote(common_rule(), (a, v)), right=right),
     vjp=DISCRETE,
