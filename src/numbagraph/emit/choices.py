@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from numbagraph.emit.hints import depending_on, reads_along, reduces_with_strides
+from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.target import current_target
@@ -37,12 +38,15 @@ class Choices(Struct):
     """Whether it only accumulates what it reads with strides, and so in scalar lanes."""
     masked: bool
     """Whether what is left of a row behind whole vectors is computed in masked vectors, and not one by one."""
+    joined: bool
+    """Whether the innermost loop goes on from one row to the next."""
 
 
 def choices_for(kernel: Kernel) -> Choices:
     copied = () if kernel.unrolled else tuple(strided_loads(kernel))
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
-    return Choices(copied, tuple(delayed_scatters(kernel)), strided, not strided and is_worth_masks(kernel))
+    masked = not strided and is_worth_masks(kernel)
+    return Choices(copied, tuple(delayed_scatters(kernel)), strided, masked, has_joined_rows(kernel))
 
 
 def is_worth_masks(kernel: Kernel) -> bool:
@@ -96,7 +100,7 @@ def strided_loads(kernel: Kernel) -> list[Load]:
 def stretches_of(kernel: Kernel) -> list[Apply]:
     """The positions along dimensions whose lengths may turn out to be 1, if the innermost loop moves any of them."""
     found = [each for each in kernel.scalars() if isinstance(each, Apply) and is_stretch(each)]
-    moves = any(kernel.loops[-1] in walk([each]) for each in found) if kernel.loops else False
+    moves = any(loop in walk([each]) for loop in innermost_loops(kernel) for each in found)
     return found if moves and not kernel.unrolled else []
 
 

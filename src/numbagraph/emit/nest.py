@@ -253,6 +253,8 @@ class KernelEmitter:
         """Emit loops ``depth`` and below; returns an emitter at the point after them."""
         if depth == len(self.kernel.loops):
             return self.emit_body() if depth else self.emit_single()
+        if depth == len(self.kernel.loops) - 2 and self.choices.joined and self.has_vectors:
+            return self.emit_joined(depth)
         reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction)]
         starting = [each for each in reductions if first_reduced(self.kernel, each) == depth]
         scans = [each for each in self.kernel.outputs if isinstance(each, Scan)] if self.innermost(depth) else []
@@ -275,6 +277,16 @@ class KernelEmitter:
         for output in starting:
             self.close_accumulator(after, output)
         return after
+
+    def emit_joined(self, depth: int) -> Emitter:
+        """The two innermost loops as one, which goes on from one row to the next as if they were one row."""
+        outer, (rows, columns) = self.preheaders[depth], self.kernel.loops[-2:]
+        length = self.scalars.value(columns.extent)
+        bounds = self.interface.bounds(self.kernel, depth, self.range, self.scalars)
+        begin, end = (outer.builder.mul(each, length, flags=("nsw",)) for each in bounds)
+        self.scalars.values[rows] = ir.Constant(I64, 0)
+        self.preheaders[depth + 1 :] = [outer]
+        return self.emit_loop(depth + 1, begin, end, outer)
 
     def emit_iterations(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         if blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
