@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.intrinsics.target import current_target
+from numbagraph.loops.masks import WITH_MASKS
 
 RNG = np.random.default_rng(7)
 LENGTHS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 129)
@@ -90,3 +93,18 @@ def test_rows_that_lie_apart(function):
     ]
     for view in [*views, *reversed(views)]:
         np.testing.assert_allclose(compiled(view), function(view), rtol=1e-13)
+
+
+@pytest.mark.skipif(current_target().vector_bytes != WITH_MASKS, reason="there are no registers for masks")
+@pytest.mark.parametrize(("function", "is_shared"), [(np.exp, False), (np.square, True)])
+def test_masked_rows_are_not_written_where_they_are_read(function, is_shared):
+    """What is read would wait for the row before, over whose end its vector reaches."""
+
+    def products(t):
+        total = np.cumsum(t, axis=0)
+        found = function(total - total.max(-1, keepdims=True))
+        return found @ t.T
+
+    compiled, t = GraphFunction(products), RNG.random((50, 4))
+    assert ("3 temporaries in 2 slots" in str(compiled.explain(t))) == is_shared
+    np.testing.assert_allclose(compiled(t), products(t), rtol=1e-13)

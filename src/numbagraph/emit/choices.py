@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from numbagraph.emit.hints import depending_on, reads_along, reduces_with_strides
+from numbagraph.emit.hints import reads_along, reduces_with_strides
 from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
-from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.control_steps import Branch, Loop
-from numbagraph.loops.ir import Check, Compute, Kernel, Reduction, Scatter, Step, Store
-from numbagraph.loops.parallel import cost_of_operation
+from numbagraph.loops.ir import Check, Compute, Kernel, Scatter, Step
+from numbagraph.loops.masks import depending_on, is_worth_masks
 
 MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
-
-
-COST_OF_MASKS = 12.0
-"""What an iteration costs whose loop is worth masks; an exponential costs as much."""
-
-
-WITH_MASKS = 64
-"""The bytes of vectors that have registers for masks."""
 
 
 class Choices(Struct):
@@ -47,19 +38,6 @@ def choices_for(kernel: Kernel) -> Choices:
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
     masked = not strided and is_worth_masks(kernel)
     return Choices(copied, tuple(delayed_scatters(kernel)), strided, masked, has_joined_rows(kernel))
-
-
-def is_worth_masks(kernel: Kernel) -> bool:
-    """Whether an iteration of the innermost loop takes so long that masks are cheaper than a few iterations one by one.
-
-    Where little is computed, LLVM's own rest is as fast. Without registers for masks it is faster in most cases.
-    """
-    simple = all(isinstance(each, (Store, Reduction)) for each in kernel.outputs)
-    if not simple or len(kernel.loops) < 2 or kernel.unrolled or current_target().vector_bytes != WITH_MASKS:
-        return False
-    # integers are divided one by one in masked vectors, too
-    floating = (each for each in depending_on(kernel.loops[-1], kernel) if each.dtype.kind == "f")
-    return sum(map(cost_of_operation, floating)) >= COST_OF_MASKS
 
 
 def is_worth_unrolling(loop: Loop) -> bool:

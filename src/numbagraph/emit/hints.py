@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, walk
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Reduction
+from numbagraph.loops.masks import depending_on
 
 BLOCK = 512
 """Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
@@ -90,15 +91,6 @@ def reads_along(loop: LoopIndex, load: Load) -> bool:
     """Whether the elements that a load reads in a loop follow each other in memory."""
     index = load.indices[0] if load.flat else load.buffer.along_memory(load.indices)
     return index is loop and load.indices.count(loop) == 1
-
-
-def depending_on(loop: LoopIndex, kernel: Kernel) -> set[Scalar]:
-    """The scalars that change with a loop."""
-    found: set[Scalar] = {loop}
-    for scalar in kernel.scalars():
-        if any(operand in found for operand in scalar.operands):
-            found.add(scalar)
-    return found
 
 
 def calls_functions(function: ir.Function) -> bool:

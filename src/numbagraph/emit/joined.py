@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numbagraph.blockwise.lowering import parts
-from numbagraph.emit.hints import depending_on
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, walk
 from numbagraph.loops.ir import Kernel, Store
+from numbagraph.loops.masks import depending_on
 
 
 def has_joined_rows(kernel: Kernel) -> bool:

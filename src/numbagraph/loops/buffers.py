@@ -22,6 +22,7 @@ from numbagraph.loops.ir import (
     Store,
     targets,
 )
+from numbagraph.loops.masks import waits_in_place
 from numbagraph.loops.parallel import adds_to_shared
 from numbagraph.loops.tiling import conflict, tiled_steps
 
@@ -44,6 +45,12 @@ class LiveRanges(Struct, frozen=False):
         """Whether ``new`` may take the memory of ``old``."""
         end, begin = self.last[old], self.first[new]
         return end < begin or (end == begin and in_place(self.steps[begin], old, new))
+
+    def over_well_before(self, old: Buffer, new: Buffer) -> bool:
+        """Whether it is faster, too, if ``new`` takes that memory."""
+        return self.over_before(old, new) and (
+            self.last[old] < self.first[new] or not waits_in_place(self.steps[self.first[new]])
+        )
 
 
 def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
@@ -95,7 +102,9 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
             buffer.shares = shared
             aliases[shared].append(buffer)
             continue
-        slot = next((each for each in slots if alike(each[-1], buffer) and ranges.over_before(each[-1], buffer)), None)
+        slot = next(
+            (each for each in slots if alike(each[-1], buffer) and ranges.over_well_before(each[-1], buffer)), None
+        )
         if slot is None:
             slots.append([buffer])
         else:
@@ -105,9 +114,9 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
 
 
 def _may_stay(alias: Buffer, result: Buffer, others: list[Buffer], ranges: LiveRanges) -> bool:
-    if not alike(alias, result) or not ranges.over_before(alias, result):
+    if not alike(alias, result) or not ranges.over_well_before(alias, result):
         return False
-    return not others or ranges.over_before(others[-1], alias)
+    return not others or ranges.over_well_before(others[-1], alias)
 
 
 def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None:

@@ -1,0 +1,48 @@
+"""Rows that are no whole vectors: whether what is left of them is computed in masked vectors."""
+
+from __future__ import annotations
+
+from numbagraph.intrinsics.ir import Literal, LoopIndex, Scalar
+from numbagraph.intrinsics.target import current_target
+from numbagraph.loops.ir import Kernel, Reduction, Step, Store
+from numbagraph.loops.parallel import cost_of_operation
+
+COST_OF_MASKS = 12.0
+"""What an iteration costs whose loop is worth masks; an exponential costs as much."""
+
+WITH_MASKS = 64
+"""The bytes of vectors that have registers for masks."""
+
+LONG_ROW = 256
+"""Elements of a row beside which it does not matter that the next one waits."""
+
+
+def is_worth_masks(kernel: Kernel) -> bool:
+    """Whether an iteration of the innermost loop takes so long that masks are cheaper than a few iterations one by one.
+
+    Where little is computed, LLVM's own rest is as fast. Without registers for masks it is faster in most cases.
+    """
+    simple = all(isinstance(each, (Store, Reduction)) for each in kernel.outputs)
+    if not simple or len(kernel.loops) < 2 or kernel.unrolled or current_target().vector_bytes != WITH_MASKS:
+        return False
+    # integers are divided one by one in masked vectors, too
+    floating = (each for each in depending_on(kernel.loops[-1], kernel) if each.dtype.kind == "f")
+    return sum(map(cost_of_operation, floating)) >= COST_OF_MASKS
+
+
+def depending_on(loop: LoopIndex, kernel: Kernel) -> set[Scalar]:
+    """The scalars that change with a loop."""
+    found: set[Scalar] = {loop}
+    for scalar in kernel.scalars():
+        if any(operand in found for operand in scalar.operands):
+            found.add(scalar)
+    return found
+
+
+def waits_in_place(step: Step) -> bool:
+    """Whether a nest should not write where it reads. What is read of a row waits for the masked vector that has been
+    written of the one before, if this reaches over its end, though nothing is written there: 15 ns a row."""
+    if not isinstance(step, Kernel) or not is_worth_masks(step):
+        return False
+    length = step.loops[-1].extent
+    return not (isinstance(length, Literal) and length.value >= LONG_ROW)
