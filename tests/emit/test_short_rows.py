@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,40 @@ def test_masked_rows_are_not_written_where_they_are_read(function, is_shared):
     compiled, t = GraphFunction(products), RNG.random((50, 4))
     assert ("3 temporaries in 2 slots" in str(compiled.explain(t))) == is_shared
     np.testing.assert_allclose(compiled(t), products(t), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 3), (8, 4), (11, 3), (1, 33), (40, 70)])
+def test_sums_over_several_dimensions(shape, dtype):
+    """Few terms are added up as they come, more in blocks. A slice and a repeated row keep them from being one row."""
+
+    def sums(x, y):
+        windows = x[1:, :-1] * y
+        return windows.sum(), (x[None, 1:, :-1] * y).sum((1, 2)), (x[1:, :-1] - y).mean(), np.prod(x[1:, 1:])
+
+    x = RNG.normal(size=(shape[0] + 1, shape[1] + 1)).astype(dtype)
+    compiled, precision = graph_jit(sums), np.finfo(dtype).eps
+    for y in (RNG.normal(size=shape).astype(dtype), RNG.normal(size=(1, shape[1])).astype(dtype)):
+        for z in (x, np.where(np.arange(x.size).reshape(x.shape) == x.shape[1], np.inf, x).astype(dtype)):
+            with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                wanted = sums(z, y)
+            for ours, theirs in zip(compiled(z, y), wanted, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1000 * precision, atol=1000 * precision)
+
+
+def test_sums_of_windows():
+    """Each is a nest of its own, in which the lengths are known at run time alone."""
+
+    def windows(x, y):
+        found = np.zeros((x.shape[0] - y.shape[0] + 1, x.shape[1] - y.shape[1] + 1))
+        for i in range(found.shape[0]):
+            for j in range(found.shape[1]):
+                found[i, j] = np.sum(x[i : i + y.shape[0], j : j + y.shape[1]] * y)
+        return found
+
+    compiled, x = GraphFunction(windows), RNG.normal(size=(9, 12))
+    for shape in ((1, 1), (3, 3), (1, 5), (5, 1), (8, 4), (9, 12), (6, 7)):
+        y = RNG.normal(size=shape)
+        np.testing.assert_allclose(compiled(x, y), windows(x, y), rtol=1e-12, atol=1e-14)
+    assert "\nshort:" in compiled.llvm(x, x[:3, :3], optimised=False)

@@ -36,7 +36,7 @@ from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store, targets
 
 SHORT_ROW = 32
-"""Elements up to which the rows of a nest are summed without blocks."""
+"""Elements up to which what a nest sums is summed without blocks."""
 
 WHOLE_VECTORS = 64
 """Elements that are whole vectors of any dtype: the rest of a row has fewer."""
@@ -209,7 +209,8 @@ class KernelEmitter:
         return emitter.builder.add(step, self.hidden_zero)
 
     def emit_in_order(self) -> Emitter:
-        return self.emit_versions() if self.many_rows() else self.emit_level(0)
+        first = self.first_summed()
+        return self.emit_level(0) if first is None else self.emit_versions(first)
 
     def emit_for_lengths(self) -> Emitter:
         """The nest twice: for computed lengths that are none of them 1, and for all others, which need no vectors.
@@ -230,21 +231,26 @@ class KernelEmitter:
             (self.emit_in_order() if is_full else self.emit_level(0)).builder.branch(after)
         return Emitter(ir.IRBuilder(after))
 
-    def many_rows(self) -> bool:
-        """Whether blocked sums run inside outer loops, where the bookkeeping of blocks would weigh on short rows."""
+    def first_summed(self) -> int | None:
+        """The depth from which on all loops are summed in blocks, if there is more than one loop: the bookkeeping of
+        blocks would weigh on short sums. What goes on in another range has the form of a sum in blocks."""
         reductions = [each for each in self.kernel.outputs if isinstance(each, Reduction) and self.is_blocked(each)]
-        blocked = [each for each in reductions if isinstance(each.reducer, Sum)]
-        last = len(self.kernel.loops) - 1
-        return last > 0 and bool(blocked) and all(first_reduced(self.kernel, each) == last for each in blocked)
+        found = {first_reduced(self.kernel, each) for each in reductions if isinstance(each.reducer, Sum)}
+        if len(found) != 1 or len(self.kernel.loops) < 2 or (self.range and 0 in found):
+            return None
+        return found.pop()
 
-    def emit_versions(self) -> Emitter:
-        """The nest twice: for short rows, each one vector or a few, and for longer ones."""
+    def emit_versions(self, first: int) -> Emitter:
+        """The nest twice: for sums of few terms from a loop on, each one vector or a few, and for longer ones."""
         outer, before = self.preheaders[0], dict(self.scalars.values)
-        length = self.scalars.value(self.kernel.loops[-1].extent)
+        length: ir.Value = ir.Constant(I64, 1)
+        for loop in self.kernel.loops[first:]:
+            length = outer.builder.mul(length, self.scalars.value(loop.extent))
         long, short, after = (self.function.append_basic_block(name) for name in ("long", "short", "after"))
         outer.builder.cbranch(outer.builder.icmp_signed(">", length, ir.Constant(I64, SHORT_ROW)), long, short)
         for block, blocked in ((long, True), (short, False)):
             self.scalars.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
+            self.has_vectors = blocked or first == len(self.kernel.loops) - 1
             self.preheaders = [Emitter(ir.IRBuilder(block))]
             self.emit_level(0).builder.branch(after)
         return Emitter(ir.IRBuilder(after))
