@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import numbagraph as ng
+from numbagraph.frontend.jit import GraphFunction
 from numbagraph.ir.values import Value
 from numbagraph.loops import control
 from numbagraph.loops.implications import Implication
@@ -404,3 +405,32 @@ def number_of(found: Polynomial, values: Mapping[str, int]) -> int:
         count * math.prod(values[str(each.name)] for each in factors)  # type: ignore[attr-defined]
         for factors, count in found.terms.items()
     )
+
+
+def test_loops_that_leave_in_a_step_are_unrolled():
+    """LLVM vectorises no such loop; of one without checks it would then vectorise nothing."""
+
+    def counted(places, counts):
+        for i in range(places.shape[0]):
+            counts[places[i]] += 1
+
+    def added(x):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i]
+        return total
+
+    places, code = np.arange(40) % 7 - 3, "llvm.loop.unroll.count"
+    assert code in GraphFunction(counted).llvm(places, np.zeros(7, int), optimised=False)
+    assert code not in GraphFunction(added).llvm(np.ones(40), optimised=False)
+    compiled = ng.graph_jit(counted)
+    for length in (*range(10), 40):
+        ours, theirs = np.zeros(7, int), np.zeros(7, int)
+        compiled(places[:length], ours)
+        counted(places[:length], theirs)
+        np.testing.assert_array_equal(ours, theirs)
+        if length:
+            wrong = places[:length].copy()
+            wrong[-1] = 7
+            with pytest.raises(IndexError, match="index 7 is out of bounds"):
+                compiled(wrong, ours)

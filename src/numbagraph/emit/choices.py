@@ -18,6 +18,10 @@ MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
 
 
+COPIES = 4
+"""Steps of a loop that cannot be vectorised and stand one behind the other."""
+
+
 class Choices(Struct):
     """What has been decided about the innermost loop of a nest."""
 
@@ -49,6 +53,21 @@ def is_worth_unrolling(loop: Loop) -> bool:
         return False
     steps = list(loop.body.program.body.members())
     return any(isinstance(each, Branch) for each in steps) and all(map(is_of_numbers, steps))
+
+
+def leaves_in_steps(loop: Loop) -> bool:
+    """Whether steps may end a loop, since something is checked in them, and nothing long runs in a step.
+
+    LLVM vectorises no such loop, and does not unroll it: of its copies each asks whether there is another step, too.
+    """
+    steps = list(loop.body.program.body.members())
+    return any(map(may_leave, steps)) and all(map(is_of_numbers, steps))
+
+
+def may_leave(step: Step) -> bool:
+    if isinstance(step, Branch):
+        return any(may_leave(each) for region in step.regions for each in region.program.body.members())
+    return isinstance(step, Check) or step.checks()
 
 
 def is_of_numbers(step: Step) -> bool:

@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.emit.choices import is_worth_unrolling
+from numbagraph.emit.choices import COPIES, is_worth_unrolling, leaves_in_steps
 from numbagraph.emit.chunks import smaller
 from numbagraph.emit.failures import leaves_record, text
 from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.emit.temporaries import temporaries
-from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, memory_type, opaque
+from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, loop_hints, memory_type, opaque
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region
@@ -336,14 +336,14 @@ class LoopEmitter:
             end = smaller(builder, self.trips, builder.add(start, most, flags=["nsw"]))
             if is_worth_unrolling(self.loop):
                 end = opaque(builder, end)
-            with self.blocks("step", start, ONE) as (step, go_on):
+            with self.blocks("step", start, ONE, COPIES if leaves_in_steps(self.loop) else 1) as (step, go_on):
                 go_on(builder.icmp_signed("<", step, end))
                 yield step
             patience.spend(builder.sub(end, start))
 
     @contextmanager
     def blocks(
-        self, name: str, start: ir.Value, stride: ir.Value
+        self, name: str, start: ir.Value, stride: ir.Value, copies: int = 1
     ) -> Iterator[tuple[ir.Value, Callable[[ir.Value], None]]]:
         """A loop around what is emitted inside, which is given an index, and what emits the test whether it goes on."""
         builder, function = self.builder, self.line.function
@@ -360,7 +360,9 @@ class LoopEmitter:
 
         yield index, go_on
         index.add_incoming(builder.add(index, stride, flags=["nsw"]), builder.block)
-        builder.branch(header)
+        latch = builder.branch(header)
+        if copies > 1:
+            latch.set_metadata("llvm.loop", loop_hints(function.module, unroll_count=copies))
         builder.position_at_end(done)
 
     def index(self, step: ir.Value) -> ir.Value:
