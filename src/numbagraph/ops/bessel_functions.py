@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from numbagraph.blockwise.promotion import as_value
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.arithmetic import power, sqrt
+from numbagraph.ops.arithmetic import absolute, power, sqrt
 from numbagraph.ops.bessel import BY_ORDER
-from numbagraph.ops.comparison import maximum
+from numbagraph.ops.comparison import equal, isinf, less, maximum
 from numbagraph.ops.elementary_functions import rgamma
 from numbagraph.ops.exponential import exp, log
 from numbagraph.ops.kernels import BY_PARAMETER, kernel, kernels
-from numbagraph.ops.removable import at_edge, near_zero
+from numbagraph.ops.removable import NEAR, at_edge, near_zero, where_infinite
+from numbagraph.ops.selection import where
 
 POSITIVE = (0.3, 5.0)
 ORDERS = range(1, 4)
@@ -46,25 +48,57 @@ k1e = kernel(
 
 jve = of_order("jve", lambda y, v, x: 0.5 * (jve(v - 1, x) - jve(v + 1, x)))
 """[10.6.1]; of real numbers it is not scaled."""
-yv = of_order("yv", lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x)))
-"""[10.6.1]"""
-yve = of_order("yve", lambda y, v, x: 0.5 * (yve(v - 1, x) - yve(v + 1, x)))
-yn = of_order("yn", lambda y, n, x: 0.5 * (yn(n - 1, x) - yn(n + 1, x)), whole=(0,))
-"""[10.6.1]"""
+
+
+def second_kind(name: str, **properties: Any) -> Op:
+    """Declare a function Y of an order and a number. [10.6.1]; at 0 it is infinite, as a power or the logarithm of the
+    number is, whose derivatives have its sign and the opposite one by turns. [10.7.3], [10.7.4]"""
+
+    def slope(y: Value, v: Value, x: Value) -> Value:
+        def function(x: Value) -> Value:
+            return op(v, x)
+
+        def leading(x: Value) -> Value:
+            return -function(x) / x
+
+        def formula(x: Value, y: Value) -> Value:
+            return 0.5 * (op(v - 1, x) - op(v + 1, x))
+
+        return where_infinite(equal(x, 0.0) & isinf(y), x, leading, formula, function, y)
+
+    op = of_order(name, slope, **properties)
+    return op
+
+
+yv = second_kind("yv")
+yve = second_kind("yve")
+"""Of real numbers it is not scaled."""
+yn = second_kind("yn", whole=(0,))
 kv = of_order("kv", lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)))
 """[10.29.1]"""
 kn = of_order("kn", lambda y, n, x: -0.5 * (kn(abs(n - 1), x) + kn(n + 1, x)), whole=(0,))
 """[10.29.1], [10.27.3]"""
 
 
-def struve_term(v: Value, x: Value) -> Value:
-    return power(0.5 * x, v) * rgamma(v + 1.5) / math.sqrt(math.pi)
+STRUVE_TERMS = 7
 
 
-struve = of_order("struve", lambda y, v, x: 0.5 * (struve(v - 1, x) - struve(v + 1, x) + struve_term(v, x)))
-"""[11.4.24]"""
-modstruve = of_order("modstruve", lambda y, v, x: 0.5 * (modstruve(v - 1, x) + modstruve(v + 1, x) + struve_term(v, x)))
-"""[11.4.26]"""
+def struve_slope(sign: int, function: Callable[[Value, Value], Value], v: Value, x: Value) -> Value:
+    """[11.4.24], [11.4.26]. Near 0, where functions of lower orders are infinite and cancel, the series [11.2.1] term
+    by term: each has a reciprocal gamma function that is a multiple of the next one's."""
+    is_near = less(absolute(x), NEAR)
+    away, half = where(is_near, 1.0, x), 0.5 * where(is_near, x, 0.0)
+    reciprocal, series = rgamma(v + (STRUVE_TERMS + 0.5)), as_value(0.0)
+    for k in reversed(range(STRUVE_TERMS)):
+        factor = sign**k / (2 * math.gamma(k + 1.5))
+        series = series * (half * half) + factor * (2 * k + v + 1) * reciprocal
+        reciprocal = reciprocal * (k + v + 0.5)
+    term = power(0.5 * away, v) * rgamma(v + 1.5) / math.sqrt(math.pi)
+    return where(is_near, power(half, v) * series, 0.5 * (function(v - 1, away) + sign * function(v + 1, away) + term))
+
+
+struve = of_order("struve", lambda y, v, x: struve_slope(-1, struve, v, x))
+modstruve = of_order("modstruve", lambda y, v, x: struve_slope(1, modstruve, v, x))
 
 
 # ---- Kelvin's functions: real and imaginary parts of solutions of x**2 w'' + x w' = i x**2 w [10.61.3] ----

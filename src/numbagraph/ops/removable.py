@@ -47,9 +47,18 @@ def at_edge(
     """A derivative that is infinite at the edge of a domain, as are those after it: the formula has infinities of both
     signs there. At the edge it is the leading term of its expansion; elsewhere ``formula(x, y)``, of what ``function``
     gives."""
-    is_edge = equal(x, edge)
-    value = where(is_edge, leading(x), formula(x, y))
-    inside = where(is_edge, INSIDE, x)
-    return differentiated_as(
-        value, where(is_edge, leading(where(is_edge, x, INSIDE)), formula(inside, function(inside)))
-    )
+    return where_infinite(equal(x, edge), x, leading, formula, function, y)
+
+
+def where_infinite(
+    at: Value,
+    x: Value,
+    leading: Callable[[Value], Value],
+    formula: Callable[[Value, Value], Value],
+    function: Callable[[Value], Any],
+    y: Value,
+) -> Value:
+    """What `at_edge` is, for numbers that a mask says."""
+    value = where(at, leading(x), formula(x, y))
+    inside = where(at, INSIDE, x)
+    return differentiated_as(value, where(at, leading(where(at, x, INSIDE)), formula(inside, function(inside))))

@@ -81,13 +81,11 @@ def betaincinv(a: Any, b: Any, p: Any) -> Any:
     return mpmath.exp(root(logarithm, mpmath.log(p * a * mpmath.beta(a, b)) / a))
 
 
-@careful
-def kve(n: Any, x: Any) -> Any:
-    """By the series around 0 (Abramowitz and Stegun, 9.6.11)."""
-    if x <= 0:
-        return mpmath.nan
-    n, half, small = int(n), x / 2, mpmath.mpf(10) ** -mpmath.mp.dps
-    first = sum(mpmath.factorial(n - k - 1) / mpmath.factorial(k) * (-half * half) ** k for k in range(n)) / half**n
+def sums_at_zero(n: int, half: Any, sign: int) -> tuple[Any, Any, Any]:
+    """Of Bessel functions of the second kind around 0 (Abramowitz and Stegun, 9.1.11 with -1, 9.6.11 with 1): that of
+    negative powers, the function of the first kind, and that of digamma functions."""
+    square, small = sign * half * half, mpmath.mpf(10) ** -mpmath.mp.dps
+    first = sum(mpmath.factorial(n - k - 1) / mpmath.factorial(k) * (-square) ** k for k in range(n)) / half**n
     harmonic, other = mpmath.mpf(0), mpmath.fsum(mpmath.mpf(1) / k for k in range(1, n + 1))
     term, total, bessel, k = half**n / mpmath.factorial(n), mpmath.mpf(0), mpmath.mpf(0), 0
     while k < 100 or abs(term) > small * abs(total):
@@ -95,9 +93,35 @@ def kve(n: Any, x: Any) -> Any:
         total += term * (harmonic + other - 2 * mpmath.euler)
         k += 1
         harmonic, other = harmonic + mpmath.mpf(1) / k, other + mpmath.mpf(1) / (n + k)
-        term *= half * half / (k * (n + k))
-    sign = (-1) ** n
-    return mpmath.exp(x) * (first / 2 - sign * mpmath.log(half) * bessel + sign * total / 2)
+        term *= square / (k * (n + k))
+    return first, bessel, total
+
+
+@careful
+def kve(n: Any, x: Any) -> Any:
+    if x <= 0:
+        return mpmath.nan
+    first, bessel, total = sums_at_zero(int(n), x / 2, 1)
+    sign = (-1) ** int(n)
+    return mpmath.exp(x) * (first / 2 - sign * mpmath.log(x / 2) * bessel + sign * total / 2)
+
+
+@careful
+def yn(n: Any, x: Any) -> Any:
+    if x <= 0:
+        return mpmath.nan
+    first, bessel, total = sums_at_zero(int(n), x / 2, -1)
+    return (2 * mpmath.log(x / 2) * bessel - first - total) / mpmath.pi
+
+
+@careful
+def kelvin(x: Any) -> Any:
+    """ker(x) + 1j kei(x): the function K of order 0 on a diagonal of the plane."""
+    if x <= 0:
+        return mpmath.nan * mpmath.mpc(1, 1)
+    half = x / 2 * mpmath.sqrt(mpmath.j)
+    _, bessel, total = sums_at_zero(0, half, 1)
+    return total / 2 - mpmath.log(half) * bessel
 
 
 def owens_t(h: Any, a: Any) -> Any:

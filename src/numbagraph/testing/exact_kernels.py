@@ -6,12 +6,12 @@ Those that mpmath computes slowly are derivatives of others here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import mpmath
 
-from numbagraph.testing.exact import kve
+from numbagraph.testing.exact import kelvin, kve, yn
 
 
 def real(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,7 +26,12 @@ def real(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def integral(term: Callable[[int], Any], power: Callable[[int], int], first: int) -> Callable[[Any], Any]:
     """From 0 of a power series that is divided by the number."""
-    return lambda x: mpmath.fsum(term(k) * x ** power(k) / power(k) for k in range(first, 300))
+
+    @cache
+    def coefficient(k: int, digits: int) -> Any:  # noqa: ARG001  the context has them
+        return term(k) / power(k)
+
+    return lambda x: mpmath.fsum(coefficient(k, mpmath.mp.dps) * x ** power(k) for k in range(first, 300))
 
 
 def bessel_term(k: int) -> Any:
@@ -58,15 +63,20 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "it2j0y0[0]": integral(lambda k: -((-1) ** k) * bessel_term(k), lambda k: 2 * k, 1),
     "it2i0k0[0]": integral(bessel_term, lambda k: 2 * k, 1),
     "it2struve0": lambda x: mpmath.pi / 2 - integral(struve_term, lambda k: 2 * k + 1, 0)(x),
-    "y0": real(lambda x: mpmath.bessely(0, x)),
+    "y0": partial(yn, 0),
+    "y1": partial(yn, 1),
+    "yn": yn,
+    "yv": yn,
+    "struve": mpmath.struveh,
+    "modstruve": mpmath.struvel,
     "k0": lambda x: mpmath.exp(-x) * kve(0, x),
     "k1": lambda x: mpmath.exp(-x) * kve(1, x),
     "k0e": partial(kve, 0),
     "k1e": partial(kve, 1),
     "ber": lambda x: mpmath.ber(0, x),
     "bei": lambda x: mpmath.bei(0, x),
-    "ker": real(lambda x: mpmath.ker(0, x)),
-    "kei": real(lambda x: mpmath.kei(0, x)),
+    "ker": lambda x: kelvin(x).real,
+    "kei": lambda x: kelvin(x).imag,
     "berp": lambda x: (mpmath.ber(1, x) + mpmath.bei(1, x)) / mpmath.sqrt(2),
     "beip": lambda x: (mpmath.bei(1, x) - mpmath.ber(1, x)) / mpmath.sqrt(2),
     "airy[0]": mpmath.airyai,
