@@ -25,7 +25,7 @@ def test_derivatives_at_special_points(name):
     assert check_special_points(registry[name])
 
 
-@pytest.mark.parametrize("kernel", ["rgamma", "binom", "poch", "special.cbrt", "exprel"])
+@pytest.mark.parametrize("kernel", ["rgamma", "binom", "poch", "beta", "betaln", "special.cbrt", "exprel"])
 def test_derivatives_of_functions_of_scipy_at_special_points(kernel):
     assert check_special_points(registry[kernel])
     assert check_special_points(registry[kernel], order=2, backend="numba")

@@ -14,6 +14,7 @@ from numbagraph.ops.arithmetic import hypot, power, power_vjp, remainder
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.exponential import log, log1p
 from numbagraph.ops.hypergeometric import hyp1f1
+from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
 from numbagraph.ops.rounding import floor, rint
 from numbagraph.ops.selection import where
@@ -131,19 +132,28 @@ def rgamma_slope(y: Value, x: Value) -> Value:
 
 rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
 gammasgn = kernel("gammasgn", [NUMBERS], None)
-beta = kernel(
-    "beta",
-    [POSITIVE, POSITIVE],
-    lambda y, a, b: y * (digamma(a) - digamma(a + b)),
-    lambda y, a, b: y * (digamma(b) - digamma(a + b)),
-)
-"""[5.12.1]"""
-betaln = kernel(
-    "betaln",
-    [POSITIVE, POSITIVE],
-    lambda y, a, b: digamma(a) - digamma(a + b),
-    lambda y, a, b: digamma(b) - digamma(a + b),
-)
+
+
+def betaln_slope(a: Value, b: Value) -> Value:
+    """By the first operand. [5.12.1]; where gamma has poles at it and at the sum, both are reflected [5.5.4]. Where it
+    has them at the other operand and at the sum, there is no slope: beside, the function is infinite."""
+    both, jumps = is_pole(a) & is_pole(a + b), is_pole(b) & is_pole(a + b)
+    total = differentiated_as(a + b, a + where(both, where(both, b, 1.0) * math.nan, b))
+    slope = digamma(where(both, 1 - a, a)) - digamma(where(both, 1 - total, total))
+    return where(jumps, math.nan, slope)
+
+
+def beta_slope(y: Value, a: Value, b: Value) -> Value:
+    """By the first operand. Where gamma has a pole at the sum alone, the reciprocal of that is a factor, which is 0."""
+    vanishes = is_pole(a + b) & ~is_pole(a) & ~is_pole(b)
+    one, other = where(vanishes, a, 1.0), where(vanishes, b, 1.0)
+    zero, product = rgamma(one + other), gamma(one) * gamma(other)
+    slope = product * (zero * digamma(one) + rgamma_slope(zero, one + other))
+    return where(vanishes, slope, y * betaln_slope(where(vanishes, 1.0, a), where(vanishes, 1.0, b)))
+
+
+beta = kernel("beta", [POSITIVE, POSITIVE], lambda y, a, b: beta_slope(y, a, b), lambda y, a, b: beta_slope(y, b, a))
+betaln = kernel("betaln", [POSITIVE, POSITIVE], lambda y, a, b: betaln_slope(a, b), lambda y, a, b: betaln_slope(b, a))
 
 
 def poch_slopes(y: Value, z: Value, m: Value) -> tuple[Value, Value]:

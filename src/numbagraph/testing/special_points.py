@@ -30,7 +30,7 @@ Path = tuple[int, ...]
 
 POINTS = {
     1: (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 40.0, -0.5, -1.0, -2.0, -3.0, -40.0),
-    2: (0.0, 0.5, 1.0, 2.0, -1.0, -2.0),
+    2: (0.0, 0.5, 1.0, 2.0, -0.5, -1.0, -2.0),
 }
 PARAMETERS = (1.0, 2.0, 3.0)
 ORDER = 3
@@ -85,6 +85,8 @@ EXACT: dict[str, Callable[..., Any]] = {
     "rgamma": mpmath.rgamma,
     "binom": mpmath.binomial,
     "poch": mpmath.rf,
+    "beta": mpmath.beta,
+    "betaln": lambda a, b: mpmath.log(abs(mpmath.beta(a, b))),
     "special.cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
     "exprel": lambda x: mpmath.expm1(x) / x,
     "xlogy": lambda x, y: x * mpmath.log(y),
