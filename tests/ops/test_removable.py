@@ -45,26 +45,30 @@ def test_derivatives_by_two_operands_where_the_formula_has_no_value(integral):
             np.testing.assert_allclose(found(x, y), wanted, rtol=1e-8, atol=1e-12)
 
 
+THREE = [(1.0, 1.0, 1.0), (1, 1, 2), (1, 1 + 1e-9, 1 - 1e-5), (1.2, 1e4, 1)]
+FOUR = [(1.0, 1.0, 1.0, 1.0), (1, 2, 1, 1 + 1e-9), (1.2, 1e4, 1, 1.25), (1e-6, 2, 3, 1.8)]
 CARLSON = {
-    "elliprd": (scipy.special.elliprd, mpmath.elliprd),
-    "elliprf": (scipy.special.elliprf, mpmath.elliprf),
-    "elliprg": (scipy.special.elliprg, mpmath.elliprg),
+    "elliprd": (scipy.special.elliprd, mpmath.elliprd, THREE, 3),
+    "elliprf": (scipy.special.elliprf, mpmath.elliprf, THREE, 3),
+    "elliprg": (scipy.special.elliprg, mpmath.elliprg, THREE, 3),
+    "elliprj": (scipy.special.elliprj, mpmath.elliprj, FOUR, 2),
 }
-OPERANDS = [(1.0, 1.0, 1.0), (1, 1, 2), (1, 1 + 1e-9, 1 - 1e-5), (1.2, 1e4, 1)]
-BY_THREE = [path for order in (1, 2, 3) for path in combinations_with_replacement(range(3), order)]
+"""With points where operands are equal, near each other, and far from each other; and the highest order."""
 
 
 @pytest.mark.parametrize("integral", CARLSON)
-def test_derivatives_of_symmetric_integrals_where_operands_are_equal(integral):
-    function, reference = CARLSON[integral]
+def test_derivatives_of_symmetric_integrals(integral):
+    function, reference, points, highest = CARLSON[integral]
+    count = len(points[0])
+    paths = [path for order in range(1, highest + 1) for path in combinations_with_replacement(range(count), order)]
     derivatives: dict[tuple[int, ...], Any] = {(): function}
-    for path in BY_THREE:
+    for path in paths:
         derivatives[path] = grad(derivatives[path[:-1]], argnums=path[-1])
-    found = GraphFunction(lambda x, y, z: [derivatives[path](x, y, z) for path in BY_THREE], backend="numpy")
-    for point in OPERANDS:
-        orders = [tuple(map(path.count, range(3))) for path in BY_THREE]
+    found = GraphFunction(lambda *operands: [derivatives[path](*operands) for path in paths], backend="numpy")
+    for point in points:
+        orders = [tuple(map(path.count, range(count))) for path in paths]
         with mpmath.workdps(60):
-            step = mpmath.mpf(10) ** -15 * min(point)
+            step = mpmath.mpf(10) ** -15 * min(map(abs, point))
             wanted = [float(mpmath.re(mpmath.diff(reference, point, each, h=step))) for each in orders]
         np.testing.assert_allclose(found(*map(float, point)), wanted, rtol=1e-11)
 
@@ -87,6 +91,14 @@ def test_principal_values_and_edges_of_elliprc():
         for point in ((1.0, -1.0), (2.0, -0.5)):
             wanted = [float(mpmath.diff(principal, point, each)) for each in BY[:2]]
             np.testing.assert_allclose(slopes(*point), wanted, rtol=1e-12)
+
+
+def test_principal_values_of_elliprj():
+    """Against differences of SciPy's own values: mpmath integrates these."""
+    point, step = np.array([1.0, 2.0, 3.0, -0.5]), 1e-5 * np.eye(4)
+    slopes = GraphFunction(grad(scipy.special.elliprj, argnums=(0, 1, 2, 3)), backend="numpy")
+    rises = scipy.special.elliprj(*(point + step).T) - scipy.special.elliprj(*(point - step).T)
+    np.testing.assert_allclose(slopes(*point), rises / 2e-5, rtol=1e-8)
 
 
 @pytest.mark.parametrize("integral", FUNCTIONS)

@@ -147,37 +147,54 @@ elliprf = kernel(
 """[19.18.4]"""
 
 
-def slope_of_near(a: Value, b: Value, c: Value) -> Value:
-    """The difference of `elliprd` with the first and the last operand exchanged, per their difference, where that is
-    small: by duplication [19.26.20], whose terms are divided by it, and a series for the rest [19.19.7]."""
+SERIES = [(-1) ** n / (2 * n + 1) for n in range(1, 17)]
+"""Of ``(elliprc(1, 1 + x) - 1) / x``. [19.2.14]"""
+
+
+def slope_of_near(a: Value, b: Value, c: Value, p: Value) -> Value:
+    """The difference of `elliprj` and of its value with ``p = a``, per that of ``p`` and ``a``, where that is small: by
+    duplication [19.26.18], whose terms are divided by it, and a series for the rest [19.19.7]."""
     total: Value | float = 0.0
     for step in range(DUPLICATIONS):
         roots = sqrt(a), sqrt(b), sqrt(c)
         shift = roots[0] * roots[1] + roots[0] * roots[2] + roots[1] * roots[2]
-        product = roots[0] * roots[2]
-        above = a + product + c + shift
-        total = total - 3 / 16**step * above / ((roots[0] + roots[2]) * product * (a + shift) * (c + shift))
-        a, b, c = 0.25 * (a + shift), 0.25 * (b + shift), 0.25 * (c + shift)
-    mean = (3 * a + b + 3 * c) / 7
-    apart = [1 - each / mean for each in (a, b, c)]
+        reach, product = roots[0] + roots[1] + roots[2], roots[0] * roots[1] * roots[2]
+        one, other = p * reach + product, a * reach + product
+        around = (p - b) * (p - c) / (one * one)
+        total = total + 3 / 16**step * (around * power_series((p - a) * around, SERIES) - reach / other) / one
+        a, b, c, p = (0.25 * (each + shift) for each in (a, b, c, p))
+    mean = (3 * a + b + c + 2 * p) / 7
+    apart = [1 - each / mean for each in (a, b, c, p)]
     sums: list[Any] = [0.0, 0.0]
     for order in range(2, 6):
-        sums.append(1.5 * apart[0] ** order + 0.5 * apart[1] ** order + 1.5 * apart[2] ** order)
+        powers = [each**order for each in apart]
+        sums.append(1.5 * powers[0] + 0.5 * (powers[1] + powers[2]) + powers[3])
     terms = sums[2] / 2, sums[3] / 3, sums[4] / 4 + sums[2] * sums[2] / 8, sums[5] / 5 + sums[2] * sums[3] / 6
     series = 1 + sum(5 / (5 + 2 * order) * each for order, each in enumerate(terms, 2))
     return total - 0.6 / 16**DUPLICATIONS * series / (mean * mean * sqrt(mean))
 
 
+def elliprj_slope(y: Value, a: Value, b: Value, c: Value, p: Value) -> Value:
+    """By the first operand: of the integrand's two fractions, parts. [19.16.2], [19.18.4]"""
+    is_near = less(absolute(a - p), 0.1 * p)
+    near = slope_of_near(*(where(is_near, each, 1.0) for each in (a, b, c, p)))
+    return 0.5 * where(is_near, near, (elliprd(b, c, a) - y) / where(is_near, 1.0, a - p))
+
+
 def elliprd_slope(y: Value, a: Value, b: Value, c: Value) -> Value:
-    """By the first operand. [19.18.14]"""
-    is_near = less(absolute(a - c), 0.25 * c)
-    near = slope_of_near(*(where(is_near, each, 1.0) for each in (a, b, c)))
-    return 0.5 * where(is_near, near, (elliprd(b, c, a) - y) / where(is_near, 1.0, a - c))
+    """By the first operand: `elliprd` has its last operand twice."""
+    return elliprj_slope(y, a, b, c, c)
 
 
 def share(slope: Value, a: Value) -> Value:
     """An operand times a slope by it, which grows like the reciprocal of its root."""
     return differentiated_as(where(equal(a, 0), 0.0, a * where(equal(a, 0), 1.0, slope)), a * slope)
+
+
+def elliprj_slope_by_last(y: Value, a: Value, b: Value, c: Value, p: Value) -> Value:
+    """By homogeneity. [19.18.11]"""
+    first, second = share(elliprj_slope(y, a, b, c, p), a), share(elliprj_slope(y, b, a, c, p), b)
+    return -(1.5 * y + first + second + share(elliprj_slope(y, c, a, b, p), c)) / p
 
 
 def elliprd_slope_by_last(y: Value, a: Value, b: Value, c: Value) -> Value:
@@ -200,7 +217,15 @@ elliprg = kernel(
     lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, c, b), b) / 3),
     lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, b, c), c) / 3),
 )
-elliprj = kernel("elliprj", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
+elliprj = kernel(
+    "elliprj",
+    [POSITIVE, POSITIVE, POSITIVE, POSITIVE],
+    lambda y, a, b, c, p: elliprj_slope(y, a, b, c, p),
+    lambda y, a, b, c, p: elliprj_slope(y, b, a, c, p),
+    lambda y, a, b, c, p: elliprj_slope(y, c, a, b, p),
+    elliprj_slope_by_last,
+)
+"""A principal value where the last operand is negative, as are its derivatives."""
 
 
 def mean_slope(y: Value, a: Value, b: Value) -> Value:
