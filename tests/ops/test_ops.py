@@ -57,15 +57,14 @@ def dtypes_of(op, backend, extent):
     """The dtypes that an op is tried with: all of them, or one; usually one more, and one more with code of its own.
 
     These are not the same for all ops, so that they stand for the others. What is a function of other ops has the code
-    of these, so it has one more. JAX's code is the same for all dtypes, so it has the one.
+    of these, and JAX's code is the same for all dtypes, so they have the one.
     """
     if extent == "all" or backend == "numpy":
         return DTYPES
     first, turn = main_dtype(op), zlib.crc32(op.name.encode())
     found = [first]
-    if extent == "usual" and backend == "numba":
-        own = [REPRESENTATIVE] if op.kind != "decomposition" else []
-        for group in (*own, DTYPES):
+    if extent == "usual" and backend == "numba" and op.kind != "decomposition":
+        for group in (REPRESENTATIVE, DTYPES):
             begin = turn % len(group)
             left = [dtype for dtype in (*group[begin:], *group[:begin]) if dtype not in found]
             found += [*itertools.islice((dtype for dtype in left if has_samples(op, dtype)), 1)]
@@ -93,6 +92,12 @@ BATCHED = [
 ]
 
 
+def marks_on_jax(name):
+    """Of functions of other ops, which JAX is given as these, some stand for the others."""
+    repeats = registry[name].kind == "decomposition" and zlib.crc32(name.encode()) % 4
+    return [pytest.mark.skipif(WITHOUT_JAX, reason="JAX is not installed"), *[pytest.mark.repeats] * bool(repeats)]
+
+
 def run_all(check, cases):
     """Run a check on every case, so that one failure does not hide another."""
     failures = []
@@ -111,10 +116,7 @@ def run_all(check, cases):
     [
         *[pytest.param("numba", name, marks=pytest.mark.quick) for name in NAMES],
         *[("numpy", name) for name in NAMES],
-        *[
-            pytest.param("jax", name, marks=pytest.mark.skipif(WITHOUT_JAX, reason="JAX is not installed"))
-            for name in ON_JAX
-        ],
+        *[pytest.param("jax", name, marks=marks_on_jax(name)) for name in ON_JAX],
     ],
 )
 def test_values(backend, name, extent):
@@ -188,9 +190,10 @@ def test_every_op_of_real_or_complex_numbers_has_a_gradient():
     assert {name for name in SMOOTH if registry[name].kind != "special function"} <= {*DIFFERENTIABLE, *DEFINED}
 
 
-@pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if name not in LATE])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks_on_jax(name)) for name in DIFFERENTIABLE if name not in LATE]
+)
 def test_gradients_agree_with_jax(name, extent):
-    pytest.importorskip("jax")
     compared = []
 
     def check(call):
