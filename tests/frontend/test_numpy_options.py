@@ -205,9 +205,11 @@ def test_blocks(text):
 
 
 MANY = np.random.default_rng(3).normal(size=500)
+OTHER_RULES = ("doane", "scott", "rice", "sqrt", "sturges")
+RULES = ["auto", "fd", *(pytest.param(rule, marks=pytest.mark.repeats) for rule in OTHER_RULES)]
 
 
-@pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "rice", "sqrt", "sturges"])
+@pytest.mark.parametrize("rule", RULES)
 def test_bins_by_a_rule(rule):
     given = (MANY, MANY.astype(np.float32), np.exp(MANY[:77]), (9 * MANY).astype(int), np.repeat([0.0, 1.0, 5.0], 20))
     for array in (*given, (MANY * 20 + 100).astype(np.uint8), np.ones(7), MANY[:1], MANY[:0], MANY.reshape(20, 25)):
@@ -336,7 +338,7 @@ def test_what_is_trimmed_is_a_view():
     np.testing.assert_array_equal(trimmed, [2.0])
 
 
-@pytest.mark.parametrize("rule", ["auto", "fd", "doane", "scott", "rice", "sqrt", "sturges"])
+@pytest.mark.parametrize("rule", RULES)
 def test_rules_see_what_is_inside_of_a_range(rule):
     numbers = MANY[:60] * 2
     kinds = [numbers.astype(np.float32), numbers.astype(np.int8), numbers[::-3], numbers[:0], numbers > 0]

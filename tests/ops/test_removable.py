@@ -50,7 +50,7 @@ FOUR = [(1.0, 1.0, 1.0, 1.0), (1, 2, 1, 1 + 1e-9), (1.2, 1e4, 1, 1.25), (1e-6, 2
 CARLSON = {
     "elliprd": (scipy.special.elliprd, mpmath.elliprd, THREE, 3),
     "elliprf": (scipy.special.elliprf, mpmath.elliprf, THREE, 3),
-    "elliprg": (scipy.special.elliprg, mpmath.elliprg, THREE, 3),
+    "elliprg": (scipy.special.elliprg, mpmath.elliprg, THREE, 2),
     "elliprj": (scipy.special.elliprj, mpmath.elliprj, FOUR, 2),
 }
 """With points where operands are equal, near each other, and far from each other; and the highest order."""

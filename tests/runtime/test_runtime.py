@@ -346,7 +346,7 @@ def test_calls_do_not_leak(path):
     function, arguments, options = PATHS[path]
     compiled = graph_jit(function, **options)
     counts = [sys.getrefcount(each) for each in arguments]
-    assert leaking(compiled, *arguments, calls=3000) < 750  # a leak would be 3000 or more
+    assert leaking(compiled, *arguments, calls=1500) < 750  # a leak would be 1500 or more
     for each, count in zip(arguments, counts, strict=True):
         assert abs(sys.getrefcount(each) - count) < 10
 
