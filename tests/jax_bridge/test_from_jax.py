@@ -224,7 +224,7 @@ GAMMAS = {
 
 
 @pytest.mark.parametrize("name", GAMMAS)
-@pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
+@pytest.mark.parametrize("make", [jax.random.key, pytest.param(jax.random.PRNGKey, marks=pytest.mark.repeats)])
 def test_gamma_numbers_and_their_implicit_derivatives(name, make):
     tolerance = 1e-5 if name == "float32" else 1e-10
 

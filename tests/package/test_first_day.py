@@ -10,6 +10,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "first_day"
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.repeats
 def test_the_tasks_of_a_first_day(tmp_path):
     done = subprocess.run([sys.executable, FOLDER], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

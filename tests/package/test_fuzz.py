@@ -292,7 +292,7 @@ def test_without_a_fault_loops_agree(monkeypatch):
 
 def test_a_loop_in_the_wrong_direction_is_found(monkeypatch):
     monkeypatch.setattr(LoopEmitter, "index", lambda emitter, step: step)
-    assert "expected, found" in found(loops, ["sin"], monkeypatch)
+    assert "expected, found" in found(loops, ["sin"], monkeypatch, first=20)
 
 
 def test_swapped_branches_are_found(monkeypatch):

@@ -285,7 +285,7 @@ def test_no_path_leaks(path):
     try:
         call(function, *arguments)
         before = tracemalloc.get_traced_memory()[0]
-        for _ in range(20_000):
+        for _ in range(5_000):
             call(function, *arguments)
         after = tracemalloc.get_traced_memory()[0]
     finally:
