@@ -114,6 +114,32 @@ def test_inverses_that_are_zero_do_not_move_with_parameters(inverse):
         np.testing.assert_array_equal(found, np.zeros(2))
 
 
+def f_distribution(m, n, x):
+    return mpmath.betainc(m / 2, n / 2, 0, m * x / (n + m * x), regularized=True)
+
+
+@pytest.mark.parametrize(
+    "at", [(2.0, 3.0, 1.2), (2.0, 1e-20, 1.2), (2.0, 1e-100, 1.2), (3.0, 2.0, 1e20), (3.0, 2.0, 1e-9)]
+)
+def test_derivatives_of_the_f_distribution_where_one_share_rounds_to_1(at):
+    with mpmath.workdps(250):
+        step = mpmath.mpf(10) ** -60
+        wanted = [float(mpmath.diff(f_distribution, at, by, h=step * min(at))) for by in ((0, 1, 0), (0, 0, 1))]
+    found = GraphFunction(grad(scipy.special.fdtr, argnums=(1, 2)), backend="numpy")(*at)
+    np.testing.assert_allclose(found, wanted, rtol=1e-11)
+
+
+def test_degrees_of_freedom_at_probability_0_have_the_reciprocal_derivative():
+    """SciPy's are those where its search begins."""
+    at = scipy.special.fdtridfd(2.0, 0.0, 1.2)
+    assert at == 1e-100
+    with mpmath.workdps(250):
+        slope = mpmath.diff(lambda n: f_distribution(2, n, 1.2), at, h=mpmath.mpf(10) ** -160)
+    for backend in ("numpy", "numba"):
+        found = GraphFunction(grad(scipy.special.fdtridfd, argnums=(0, 1, 2)), backend=backend)(2.0, 0.0, 1.2)
+        np.testing.assert_allclose(found, [0, float(1 / slope), 0], rtol=1e-12, atol=1e-90)
+
+
 # ---- what users differentiate ----
 
 X = np.random.default_rng(0).normal(size=(20, 3))

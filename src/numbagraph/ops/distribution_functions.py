@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import power, sign
-from numbagraph.ops.comparison import equal
+from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.densities import beta_density, gamma_density
 from numbagraph.ops.exponential import exp, log1p
 from numbagraph.ops.identity import differentiated_as
@@ -111,11 +111,13 @@ def beta_distribution(a: Value, b: Value, x: Value) -> Sequence[Value]:
 
 
 def f_distribution(m: Value, n: Value, x: Value) -> Sequence[Value]:
-    total = n + m * x
-    w = m * x / total
-    by_a, by_b, density = beta_distribution(0.5 * m, 0.5 * n, w)
-    scale = density / (total * total)
-    return 0.5 * by_a + scale * n * x, 0.5 * by_b - scale * m * x, scale * m * n
+    """By the share of the smaller of two terms: that of the other one rounds to 1, and is its complement."""
+    total, turned = n + m * x, less(n, m * x)
+    first, second = where(turned, n, m), where(turned, m, n)
+    by_first, by_second, density = beta_distribution(0.5 * first, 0.5 * second, where(turned, n, m * x) / total)
+    scale, sign = density / (total * total), where(turned, -0.5, 0.5)
+    by_m, by_n = sign * where(turned, by_second, by_first), sign * where(turned, by_first, by_second)
+    return by_m + scale * n * x, by_n - scale * m * x, scale * m * n
 
 
 def student(v: Value, t: Value) -> Sequence[Value]:
