@@ -15,17 +15,23 @@ import numbagraph as ng
 from tests.support.programs import PROGRAMS, REFUSED
 
 TAKE_LONG = ("nqueens", "longer_than_its_room", "rkf_adaptive")
+
+
+def usual(function, backend):
+    """How many of a program's arguments stand for all. Both backends run what one trace has made."""
+    return 2 if backend == "numba" else function.__name__ not in TAKE_LONG
+
+
 CASES = [
     pytest.param(
         *(function, arguments, backend),
         id=f"{function.__name__}-{number}-{backend}",
-        marks=pytest.mark.repeats if backend == "numpy" and (number or function.__name__ in TAKE_LONG) else (),
+        marks=pytest.mark.repeats if number >= usual(function, backend) else (),
     )
     for function, sets in PROGRAMS
     for number, arguments in enumerate(sets)
     for backend in ("numba", "numpy")
 ]
-"""Both backends run what one trace has made: with NumPy, the first arguments of a program stand for its others."""
 
 
 def outcome(function, arguments):

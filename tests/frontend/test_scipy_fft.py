@@ -29,7 +29,8 @@ def test_cosines_and_sines(name, kind, extent):
         itertools.product(NORMS, both) if extent == "all" else zip(NORMS, [*both, None], strict=True)
     ):
         check(lambda x, n=norm, o=orthogonal: transform(x, kind, norm=n, orthogonalize=o), ROWS)
-        check(lambda x, n=norm, o=orthogonal: transform(x, kind, axis=0, norm=n, orthogonalize=o), ROWS)
+        if extent == "all" or norm is None:
+            check(lambda x, n=norm, o=orthogonal: transform(x, kind, axis=0, norm=n, orthogonalize=o), ROWS)
 
 
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])

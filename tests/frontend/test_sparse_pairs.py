@@ -98,7 +98,9 @@ def test_products(left, right):
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)
-@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.repeats if name in ("-", ">") else ()) for name in TOGETHER]
+)
 def test_arrays_of_other_patterns(left, right, name):
     function = TOGETHER[name]
     agrees(function, random(5, 4, left), random(5, 4, right, seed=1))
@@ -109,7 +111,9 @@ def test_arrays_of_other_patterns(left, right, name):
 
 
 @pytest.mark.parametrize("own", DTYPES)
-@pytest.mark.parametrize("other", ["bool", "float32", "uint64"])
+@pytest.mark.parametrize(
+    "other", ["bool", *(pytest.param(each, marks=pytest.mark.repeats) for each in ("float32", "uint64"))]
+)
 def test_dtypes(own, other):
     left, right, terms = random(5, 4, dtype=own), random(4, 5, dtype=other, seed=1), random(5, 4, dtype=other, seed=2)
     agrees(operator.matmul, left, right)

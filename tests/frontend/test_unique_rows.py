@@ -32,7 +32,7 @@ def numbers(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, 1, pytest.param(-1, marks=pytest.mark.repeats)])
 def test_dtypes(dtype, axis):
     agrees(numbers((9, 3, 2), dtype), return_index=True, return_inverse=True, return_counts=True, axis=axis)
 

@@ -105,7 +105,9 @@ def modules(library):
     return library, of_jax if library is jnp else scipy.special
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.repeats] * (number % 2)) for number, name in enumerate(FUNCTIONS)]
+)
 def test_values_and_gradients(name):
     function, *args = FUNCTIONS[name]
 

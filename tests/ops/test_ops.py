@@ -54,7 +54,7 @@ def first_calls(op):
 
 
 def dtypes_of(op, backend, extent):
-    """The dtypes that an op is tried with: all of them, or one; usually one more, and one more with code of its own.
+    """The dtypes that an op is tried with: all of them, or one; usually one more, which is often one with its own code.
 
     These are not the same for all ops, so that they stand for the others. What is a function of other ops has the code
     of these, and JAX's code is the same for all dtypes, so they have the one.
@@ -64,10 +64,10 @@ def dtypes_of(op, backend, extent):
     first, turn = main_dtype(op), zlib.crc32(op.name.encode())
     found = [first]
     if extent == "usual" and backend == "numba" and op.kind != "decomposition":
-        for group in (REPRESENTATIVE, DTYPES):
-            begin = turn % len(group)
-            left = [dtype for dtype in (*group[begin:], *group[:begin]) if dtype not in found]
-            found += [*itertools.islice((dtype for dtype in left if has_samples(op, dtype)), 1)]
+        group = (REPRESENTATIVE, DTYPES)[turn % 2]
+        begin = turn // 2 % len(group)
+        left = [dtype for dtype in (*group[begin:], *group[:begin]) if dtype not in found]
+        found += [*itertools.islice((dtype for dtype in left if has_samples(op, dtype)), 1)]
     return tuple(found)
 
 
