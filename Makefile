@@ -42,8 +42,8 @@ test test-quick test-all test-pymc nightly: export OMP_NUM_THREADS = 1
 test test-quick test-all test-pymc nightly: export OPENBLAS_NUM_THREADS = 1
 pytest := .venv/bin/python -m pytest -n auto
 
-test: $(test)  ## the test suite, on all cores: about 6 minutes on two
-	@echo 'This takes about 6 minutes on two quiet cores; `make test-quick` takes a part of it.'
+test: $(test)  ## the test suite, on all cores: about 10 minutes on two
+	@echo 'This takes about 10 minutes on two quiet cores; `make test-quick` takes a part of it.'
 	$(pytest) $(ARGS)
 
 test-quick: $(test)  ## every op once, and the interface: about 1 minute on two cores
