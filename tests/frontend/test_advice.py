@@ -86,7 +86,7 @@ CASES = {
     "sorted": (lambda x: sorted(x), {"convert": False}, errors.UnknownValueError, ["np.sort"]),
     "max": (lambda x: max(x, 0), {}, errors.TraceError, ["np.maximum"]),
     "in": (lambda x: 1.0 in x, {"convert": False}, errors.UnknownValueError, ["np.isin"]),
-    "dict": (lambda x: {x[0]: 1}, {}, errors.UnknownValueError, ["hash()", "key of a dict"]),
+    "dict": (lambda x: {x[0]: 1}, {}, errors.CaptureError, ["key of type float64", "np.unique"]),
     "len": (lambda x: len(x), {"convert": False}, errors.UnknownValueError, ["x.shape[0]"]),
     "text": (lambda x: f"{x[0]:.3f}", {}, errors.UnknownValueError, ["debug_print", "outside"]),
     "text around": (lambda x: f"mean {x.mean()}", {}, errors.UnknownValueError, ["debug_print", "outside"]),

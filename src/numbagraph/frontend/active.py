@@ -96,6 +96,8 @@ class Trace:
         """The lists and the like that may be others, which nobody reads any more once they change, by identity."""
         self.made: dict[int, Any] = {}
         """The lists and the like that converted code has made outside of loops and branches, by identity."""
+        self.keyed: dict[int, tuple[Any, Any]] = {}
+        """The dicts and sets that converted code has made, with the places where it did, by identity."""
         self.changed: dict[int, Any] = {}
         """Those lists, and others, that loops and branches have made longer or shorter."""
         self.inputs: tuple[Value, ...] = ()

@@ -14,6 +14,7 @@ from tests.support.programs import (
     heaps,
     idioms,
     iterators,
+    keyed,
     may_alias,
     may_alias_within,
     mathematics,
@@ -44,9 +45,10 @@ from tests.support.programs import (
     widened,
     yielding,
 )
-from tests.support.programs.declared import PROGRAMS, REFUSED
+from tests.support.programs.declared import OTHERS, PROGRAMS, REFUSED
 
 __all__ = [
+    "OTHERS",
     "PROGRAMS",
     "REFUSED",
     "aliases",
@@ -62,6 +64,7 @@ __all__ = [
     "heaps",
     "idioms",
     "iterators",
+    "keyed",
     "may_alias",
     "may_alias_within",
     "mathematics",

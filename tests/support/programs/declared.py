@@ -1,6 +1,8 @@
 """How programs are declared."""
 
 PROGRAMS = []
+OTHERS = []
+"""Programs, or arguments of these, that are like some of the former: they run with ``--extent=all`` alone."""
 REFUSED = []
 
 
@@ -9,6 +11,16 @@ def case(*arguments):
 
     def declare(function):
         PROGRAMS.append((function, arguments))
+        return function
+
+    return declare
+
+
+def another(*arguments):
+    """A program, or arguments, of a kind of which there are others."""
+
+    def declare(function):
+        OTHERS.append((function, arguments))
         return function
 
     return declare

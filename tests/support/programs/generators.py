@@ -228,7 +228,7 @@ def strict_pairs(x, y):
     return total + sum(v for v, _ in zip(x, [1, 2, 3, 4, 5], strict=True))
 
 
-@refused("elements of a list are asked for one by one", (X,))
+@refused("a key of type float64", (X,))
 def set_of_chosen_elements(x):
     return len(set([v for v in x if v > 0]))  # noqa: C403
 

@@ -41,7 +41,8 @@ class Wider(CaptureError):
 class Elements:
     """Of which types the elements of a list are, as far as is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "a list that a loop or a branch on traced values changes") -> None:
+        self.what = what
         self.spec: Any = None
         self.kinds: list[Kind] = []
         self.shapes: list[tuple[Any, ...]] = []
@@ -51,9 +52,9 @@ class Elements:
         leaves, spec = flatten(optree.tree_map(required, element, none_is_leaf=True))  # type: ignore[arg-type]
         bad = next((each for each in leaves if not is_number(each)), None)
         if bad is not None or not leaves or self.has_lists(element):
-            what = kind_of(bad) if bad is not None or not leaves else "a list or a dict"
+            what = "a list or a dict" if self.has_lists(element) else kind_of(bad)
             raise CaptureError(
-                f"a list that a loop or a branch on traced values changes holds something that is {what}: numbers, "
+                f"{self.what} holds something that is {what}: numbers, "
                 f"arrays and tuples of them can be\n  at {user_source()}"
             )
         values = [as_value(to_value(each)) for each in leaves]
@@ -64,8 +65,7 @@ class Elements:
             return values, True
         if spec != self.spec or any(len(shape) != each.ndim for shape, each in zip(self.shapes, values, strict=True)):
             raise CaptureError(
-                f"the elements of a list that a loop or a branch on traced values changes have several structures: "
-                f"give them one\n  at {user_source()}"
+                f"the elements of {self.what} have several structures: give them one\n  at {user_source()}"
             )
         before = self.kinds
         self.kinds = [joined(one, kind(each.type)) for one, each in zip(before, values, strict=True)]
@@ -224,6 +224,9 @@ class Buffered(Stacked):
         inside = registry["logical_and"](registry["greater_equal"](position, 0), registry["less"](position, count))
         self.require(inside, message or f"{self.named.name} index out of range")
         return registry["add"].bind(held_by(self.first), whole_number(Tracer(position)))
+
+    def python_class(self) -> type:
+        return deque if self.named.name == "deque" else list
 
     def require(self, condition: Value | bool, message: str) -> None:
         raised = Raised(IndexError, (message,))

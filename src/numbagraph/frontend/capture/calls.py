@@ -186,14 +186,14 @@ def is_instance(thing: Any, kinds: Any) -> bool:
     if isinstance(thing, Possibly):
         found, otherwise = is_instance(thing.value, kinds), isinstance(None, kinds)
         return found if found == otherwise else is_none(thing) if otherwise else is_present(thing)
-    if not isinstance(thing, Tracer):
+    if not isinstance(thing, (Tracer, Stacked)):
         return isinstance(thing, kinds)
     return issubclass(type_of(thing), kinds)
 
 
 def type_of(thing: Any, *bases: Any, **options: Any) -> type:
     """``type``, for which a traced number is what it will be."""
-    if bases or not issubclass(type(thing), Tracer):  # isinstance would ask a proxy for what it stands for
+    if bases or not issubclass(type(thing), (Tracer, Stacked)):  # isinstance would ask a proxy for what it stands for
         return type(thing, *bases, **options)
     return thing.python_class()
 

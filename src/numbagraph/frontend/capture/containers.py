@@ -9,6 +9,7 @@ from typing import Any
 
 from numbagraph.frontend.active import active, current_trace
 from numbagraph.frontend.capture.appended import Appended, resolved
+from numbagraph.frontend.capture.keyed import with_place
 from numbagraph.frontend.capture.may_alias import (
     LISTS,
     Ends,
@@ -197,7 +198,7 @@ def copied(thing: Any) -> Any:
     if resolved(thing) is not thing:
         return thing
     if kind is dict:
-        return made({key: copied(each) for key, each in thing.items()})
+        return made(with_place(thing, {key: copied(each) for key, each in thing.items()}))
     if kind in LISTS or is_tuple(thing):
         parts = [copied(each) for each in thing]
         if kind is list:
@@ -209,7 +210,7 @@ def copied(thing: Any) -> Any:
         return made(Appended(thing.elements(), thing.to))
     if is_object(thing):
         return made(with_attributes(kind, {name: copied(each) for name, each in vars(thing).items()}))
-    return made(set(thing)) if kind is set else thing
+    return made(with_place(thing, set(thing))) if kind is set else thing
 
 
 def require_own(holder: Any) -> None:

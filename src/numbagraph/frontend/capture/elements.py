@@ -26,6 +26,7 @@ from numbagraph.frontend.capture.containers import (
 from numbagraph.frontend.capture.control import for_, if_expression
 from numbagraph.frontend.capture.grids import made_by
 from numbagraph.frontend.capture.iterables import Elements, Range, as_iterable, require_known, whole_number
+from numbagraph.frontend.capture.keyed import KINDS
 from numbagraph.frontend.capture.lists import Stacked, repeated
 from numbagraph.frontend.capture.may_alias import Hidden, is_made_here
 from numbagraph.frontend.capture.numbers import as_bool, is_traced
@@ -33,6 +34,7 @@ from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.strides import with_positions
+from numbagraph.frontend.capture.tables import Table, require_table
 from numbagraph.frontend.capture.texts import ChosenText
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
@@ -51,6 +53,8 @@ def item(holder: Any, key: Any) -> Any:
     if isinstance(key, ChosenText) and isinstance(holder, dict):
         return by_text(holder, key, key.options)
     if has_traced(key) and not isinstance(holder, Tracer):
+        if type(holder) in KINDS:
+            require_table(holder, key)
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
     found = holder[key]
@@ -73,6 +77,8 @@ def delete_item(holder: Any, key: Any) -> None:
     if isinstance(holder, Buffered):
         del holder[key]
         return
+    if type(holder) in KINDS and has_traced(key):
+        require_table(holder, key)
     note_change(holder)
     require_changeable(holder)
     if has_traced(key):
@@ -151,12 +157,16 @@ def holds_containers(holder: Any) -> bool:
 def set_item(holder: Any, key: Any, value: Any) -> None:
     holder, key = required(holder), required(key)
     key = with_positions(holder, key)
+    if isinstance(holder, Hidden):
+        holder = holder.operand()
     if isinstance(holder, Row):
         holder[key] = value
         return
     if isinstance(holder, Stacked):
         holder[key] = required(value)
         return
+    if type(holder) in KINDS and (has_traced(key) or (in_region() and type(holder) is not dict)):
+        require_table(holder, key, required(value))
     require_changeable(holder)
     if isinstance(holder, list) and isinstance(key, Tracer):
         set_at(holder, key, value)
@@ -276,6 +286,10 @@ def contains(holder: Any, element: Any) -> Any:
     require_known(holder)
     if isinstance(element, ChosenText):
         return element.where(lambda option: option in holder)
+    if isinstance(holder, Table):
+        return holder.has(element)
+    if type(holder) in KINDS and type(element) is tuple and has_traced(element):
+        require_table(holder, element)
     if isinstance(element, Tracer) and isinstance(holder, (set, frozenset, dict, range)):
         return is_one_of(holder, element)
     if isinstance(holder, Range):

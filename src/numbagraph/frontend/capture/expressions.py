@@ -321,9 +321,12 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         self.generic_visit(node)
-        return self.at(node, call_of("made", node))
+        pairs = [ast.Tuple([key, value], ast.Load()) for key, value in zip(node.keys, node.values, strict=True) if key]
+        return self.at(node, call_of("made", node) if None in node.keys else call_of("dict_", *pairs))
 
-    visit_Set = visit_Dict  # type: ignore[assignment]
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        self.generic_visit(node)
+        return self.at(node, call_of("set_", *node.elts))
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         around, self.deferred = self.deferred, 0
@@ -337,13 +340,12 @@ class Expressions(ast.NodeTransformer):
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         raise refusal("a generator that is kept: make a list of it, [...]", self.code, node.lineno)
 
-    def visit_SetComp(self, node: ast.SetComp | ast.DictComp) -> ast.expr:
-        self.deferred += 1
-        self.generic_visit(node)
-        self.deferred -= 1
-        return node
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        return self.at(node, call_of("set_of", self.generator(ast.GeneratorExp(node.elt, node.generators))))
 
-    visit_DictComp = visit_SetComp  # type: ignore[assignment]
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        return self.at(node, call_of("dict_of", self.generator(ast.GeneratorExp(pair, node.generators))))
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if is_generator(node.value):

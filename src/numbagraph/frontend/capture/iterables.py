@@ -110,6 +110,10 @@ class Rows(Lazy):
     def at(self, number: Tracer) -> Any:
         return self.array[number]
 
+    def walked(self) -> Rows:
+        """What a loop runs over."""
+        return self
+
 
 class Elements(Rows):
     """A list or a tuple of numbers, or of arrays of one shape."""
@@ -286,7 +290,7 @@ def traced_iterable(thing: Any) -> Any:
     """What a loop runs over, if its length or its elements are traced; otherwise None."""
     require_known(thing)
     if isinstance(thing, KINDS):
-        return thing
+        return thing.walked() if isinstance(thing, Rows) else thing
     return Rows(thing) if isinstance(thing, Tracer) else None
 
 

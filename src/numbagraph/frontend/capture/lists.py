@@ -85,6 +85,9 @@ class Stacked(Rows):
     def array(self, array: Tracer) -> None:
         self._array = array
 
+    def python_class(self) -> type:
+        return list
+
     def _become(self, array: Any, are_pythons: bool) -> None:
         """Hold other elements. What else stands for the list has those before."""
         lent, place, self.kept.is_outgrown = self.kept.lent, self.kept.place, True

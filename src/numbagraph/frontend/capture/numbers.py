@@ -115,7 +115,7 @@ def as_complex(real: Any = 0, imag: Any = None) -> Any:
 def as_bool(value: Any = False) -> Any:
     if not isinstance(value, (Tracer, Stacked)):
         return bool(value)
-    found = number(value, "bool")
+    found = registry["greater"](value.count(), 0) if isinstance(value, Stacked) else number(value, "bool")
     return Tracer(weakened(found if found.dtype == BOOL else registry["not_equal"](found, 0), BOOL))
 
 

@@ -21,6 +21,9 @@ from numbagraph.frontend.capture.consumers import consumer
 from numbagraph.frontend.capture.containers import in_region, made, made_if_list, refuse_change, refuse_once
 from numbagraph.frontend.capture.control import and_, asked, if_, if_expression, not_, or_, truth, while_
 from numbagraph.frontend.capture.convert import traceable
+from numbagraph.frontend.capture.dicts import CLASSES, dict_, made_by, method_of, set_
+from numbagraph.frontend.capture.dicts import dict_of as dict_of_pairs
+from numbagraph.frontend.capture.dicts import set_of as set_of_elements
 from numbagraph.frontend.capture.elements import (
     append,
     attribute_of,
@@ -93,6 +96,8 @@ __all__ = [
     "converted",
     "defined",
     "delete_item",
+    "dict_",
+    "dict_of",
     "equal",
     "for_",
     "generated",
@@ -115,8 +120,10 @@ __all__ = [
     "place_of",
     "raise_",
     "returned",
+    "set_",
     "set_attribute",
     "set_item",
+    "set_of",
     "slice_",
     "text",
     "unpack",
@@ -262,11 +269,25 @@ def call(function: Any) -> Any:
     if isinstance(buffered, Buffered):
         name = function.__name__
         return (lambda each: extend(buffered, each)) if name == "extend" else getattr(buffered, name)
+    if any(function is each for each in CLASSES):
+        return made_by(call, function)
+    if (asking := method_of(holder, function)) is not None:
+        return asking
     if in_region() and any(function is each for each in (setattr, delattr)):
         refuse_once(f"{function.__name__}()")
     refuse_change(function)
     require_known(getattr(function, "__self__", None))
     return traceable(function, sys.modules[__name__])
+
+
+def set_of(generator: Any) -> Any:
+    """``{element for ...}``."""
+    return set_of_elements(call, generator)
+
+
+def dict_of(generator: Any) -> Any:
+    """``{key: value for ...}``."""
+    return dict_of_pairs(call, generator)
 
 
 def queue(iterable: Any = (), maxlen: int | None = None) -> Any:

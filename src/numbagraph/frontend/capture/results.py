@@ -8,6 +8,7 @@ import optree
 
 from numbagraph.frontend.capture.appended import Outgrown, outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered
+from numbagraph.frontend.capture.keyed import Defaulting
 from numbagraph.frontend.capture.possibly import Possibly, settled
 from numbagraph.frontend.capture.texts import ChosenText
 from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
@@ -25,7 +26,7 @@ class Decided:
 def with_numbers(tree: Any) -> Any:
     """What a function returns, with such numbers beside what they decide about."""
     leaves, spec = flatten(tree)
-    if any(isinstance(each, (Outgrown, Buffered)) for each in leaves):
+    if any(isinstance(each, (Outgrown, Buffered, Defaulting)) for each in leaves):
         tree = optree.tree_map(with_list, tree, is_leaf=is_list, none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
         leaves, spec = flatten(tree)
     if any(isinstance(each, Outgrown) for each in leaves):
@@ -37,11 +38,13 @@ def with_numbers(tree: Any) -> Any:
 
 def is_list(tree: Any) -> bool:
     """Whether something is a list whose length is traced."""
-    return isinstance(resolved(tree), Buffered)
+    return isinstance(resolved(tree), (Buffered, Defaulting))
 
 
 def with_list(leaf: Any) -> Any:
     leaf = resolved(leaf)
+    if isinstance(leaf, Defaulting):
+        return leaf.plain()
     return leaf.result() if isinstance(leaf, Buffered) else leaf
 
 

@@ -12,6 +12,7 @@ from numbagraph.frontend.capture.branches import Unlike
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_own, made
+from numbagraph.frontend.capture.keyed import KeysNeeded
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
 from numbagraph.frontend.capture.may_alias import is_made_here, outdate_aliases
@@ -35,7 +36,7 @@ def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = N
     try:
         with tried():
             return run(state)
-    except (StaticLoop, ConditionWrites, Uncounted):
+    except (StaticLoop, ConditionWrites, Uncounted, KeysNeeded):
         raise
     except Exception as error:
         own = changed_here(trace)

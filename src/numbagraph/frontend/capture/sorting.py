@@ -20,6 +20,7 @@ from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.capture.storages import without_effects
+from numbagraph.frontend.capture.tables import Table
 from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir import shapes
@@ -76,6 +77,8 @@ def appended(iterable: Any) -> Any:
 
 def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     """``sorted``: elements by what they are, or by what a function makes of them. Equal ones stay in their order."""
+    if isinstance(iterable, Table):
+        return arranged(call, iterable.listed(), key, reverse)
     held = made(list_of(iterable) if is_lazy(iterable) else list(iterable))
     return arranged(call, held, key, reverse) if isinstance(held, Stacked) or held else held
 
