@@ -202,7 +202,7 @@ def copied(thing: Any) -> Any:
     if kind in LISTS or is_tuple(thing):
         parts = [copied(each) for each in thing]
         if kind is list:
-            return made(parts)
+            return made(with_place(thing, parts))
         if kind is collections.deque:
             return made(collections.deque(parts, thing.maxlen))
         return thing if all(map(operator.is_, parts, thing)) else tuple_of(kind, parts)

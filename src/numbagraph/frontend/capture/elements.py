@@ -32,6 +32,7 @@ from numbagraph.frontend.capture.may_alias import Hidden, is_made_here
 from numbagraph.frontend.capture.numbers import as_bool, is_traced
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import Possibly, required
+from numbagraph.frontend.capture.rows import require_rows
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.strides import with_positions
 from numbagraph.frontend.capture.tables import Table, require_table
@@ -55,6 +56,8 @@ def item(holder: Any, key: Any) -> Any:
     if has_traced(key) and not isinstance(holder, Tracer):
         if type(holder) in KINDS:
             require_table(holder, key)
+        elif type(holder) is list:
+            require_rows(holder)
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
     found = holder[key]

@@ -15,10 +15,12 @@ from numbagraph.frontend.capture.comparison import ordered
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import UNROLLED, asked, for_, if_, if_expression, not_, or_
 from numbagraph.frontend.capture.iterables import Generated, as_iterable, traced_iterable
+from numbagraph.frontend.capture.keyed import note_keyed
 from numbagraph.frontend.capture.lists import Selected, Stacked
 from numbagraph.frontend.capture.loops import Step, captured
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import Possibly, is_none, placeholder, present, required, settled
+from numbagraph.frontend.capture.rows import Row, begun
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import is_number, value_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
@@ -39,6 +41,8 @@ def generated(iterable: Any, element: Function, test: Function | None, is_nested
     """A generator: ``element(each)`` of what an iterable holds, if ``test(each)`` holds. Where ``is_nested``, these are
     generators again, whose elements come one after the other."""
     iterable = required(iterable)
+    if isinstance(iterable, Row):
+        iterable = iterable.steps()
     if isinstance(iterable, Yielding):
         return of_yielding(iterable, element, test, is_nested)
     if isinstance(iterable, Generated):
@@ -135,11 +139,51 @@ def list_of(generator: Any) -> Any:
         return stacked(generator, as_iterable(generator.iterable))
     elements = [generator.element(each) for each in chosen_of(generator)]
     if not generator.is_nested:
-        return made(elements)
+        return begun_known(elements)
+    if any(isinstance(each, Yielding) for each in elements):
+        raise unknown_length()
     parts = [list_of(each) for each in elements]
     if any(isinstance(each, Stacked) for each in parts):
         raise unknown_length()
     return made([each for part in parts for each in part])
+
+
+def begun_known(elements: list[Any]) -> Any:
+    """A list of known length: one of empty lists may be met at a traced place."""
+    if elements and all(type(each) is list and not each for each in elements):
+        place = site()
+        if (place, "rows") in active.widened:
+            return begun(place, weak_constant(len(elements)))
+        note_keyed(elements, place)
+    return made(elements)
+
+
+def gives_empty_lists(element: Function) -> bool:
+    def run(_: Any) -> bool:
+        found = element(Tracer(Input(weak_constant(0).type, "step")))
+        return type(found) is list and not found
+
+    with without_effects("a list"):
+        result: bool = traced_region(run, "the elements of a list").result
+    return result
+
+
+def as_row(found: Any) -> Any:
+    """An element that is a list of numbers of one kind, or of such lists, as one of a list of lists."""
+    if type(found) is not list or not found:
+        return found
+    parts = list(map(as_row, found))
+    arrays = [as_array(each) for each in parts]
+    kinds = {isinstance(each, Stacked) for each in parts}
+    values = [value_of(each, "an element") for each in arrays if is_number(each)]
+    is_alike = len(kinds) == 1 and len(values) == len(arrays) and len({each.shape for each in values}) == 1
+    if not is_alike or (kinds == {False} and any(each.ndim for each in values)):
+        return found
+    if kinds == {True}:
+        weak, depth = {each.kept.are_pythons for each in parts}, parts[0].depth + 1
+    else:
+        weak, depth = {each.type.weak for each in values}, 1
+    return Stacked(np.stack(arrays), depth, weak.pop()) if len(weak) == 1 else found  # type: ignore[arg-type]
 
 
 class Unstackable(CaptureError):
@@ -158,8 +202,12 @@ def stacked(generator: Generated, iterable: Any) -> Stacked:
 
     def element(number: Tracer) -> Any:
         found = generator.element(iterable.at(number))
-        return list_of(found) if generator.is_nested else required(found)
+        if isinstance(found, Yielding):
+            raise unknown_length()
+        return list_of(found) if generator.is_nested else as_row(required(found))
 
+    if not generator.is_nested and generator.test is None and gives_empty_lists(element):
+        return begun(site(), iterable.count())
     found, depth, place = in_region_of(element)
     are_pythons = found.weak
     if place is None:

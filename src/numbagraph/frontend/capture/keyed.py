@@ -14,7 +14,7 @@ from numbagraph.frontend.locating import OnlyTraced
 class Defaulting(collections.defaultdict[Any, Any], OnlyTraced):
     """A `collections.defaultdict` that converted code has made. For trees it is one thing, which keeps its identity."""
 
-    def plain(self) -> collections.defaultdict[Any, Any]:
+    def result(self) -> collections.defaultdict[Any, Any]:
         return collections.defaultdict(self.default_factory, self)
 
 

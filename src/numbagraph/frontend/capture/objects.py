@@ -66,3 +66,19 @@ class Attributes:
 
     def __init__(self, kind: type, names: tuple[str, ...], values: list[Any]) -> None:
         self.kind, self.names, self.values = kind, names, values
+
+
+class Picked:
+    """What a number picks from a holder (`holder.at`), such as one of several lists."""
+
+    holder: Any
+    number: Any
+
+
+class Numbered:
+    """The same as a node of a tree, for what takes a variable apart: it is another one where the number is."""
+
+    __slots__ = ("holder", "number")
+
+    def __init__(self, holder: Any, number: Any) -> None:
+        self.holder, self.number = holder, number

@@ -61,6 +61,7 @@ from numbagraph.frontend.capture.possibly import (
     settled_in,
 )
 from numbagraph.frontend.capture.printing import writing
+from numbagraph.frontend.capture.rows import Row
 from numbagraph.frontend.capture.sorting import is_lazy, list_of, sort
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.texts import (
@@ -229,6 +230,8 @@ def binary(name: str, left: Any, right: Any) -> Any:
 
 
 def for_(iterable: Any, names: State, body: Function, may_end: bool, state: State) -> State:
+    if isinstance(iterable, Row):
+        iterable = iterable.steps()
     return control.for_(iterated(call, iterable), names, body, may_end, state)
 
 

@@ -14,7 +14,7 @@ from numbagraph.frontend.capture.appended import MISSING, Appended, Grown, resol
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
-from numbagraph.frontend.capture.objects import Attributes, is_object, with_attributes
+from numbagraph.frontend.capture.objects import Attributes, Numbered, Picked, is_object, with_attributes
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.texts import ChosenText, Leaf, Texts, are_other_texts, united
 from numbagraph.frontend.locating import OnlyTraced
@@ -240,7 +240,13 @@ def _object_of(data: tuple[type, tuple[str, ...]], children: Any) -> Any:
     return with_attributes(kind, dict(zip(names, values, strict=True)))
 
 
+def _picked(holder: Any, children: Any) -> Any:
+    (number,) = children
+    return holder.at(number) if isinstance(number, Tracer) else Numbered(holder, number)
+
+
 register_node(Attributes, _attributes_of, _object_of)
+register_node(Numbered, lambda node: ((node.number,), node.holder), _picked)
 register_node(Exposed, _taken_apart, _put_together)
 
 
@@ -263,6 +269,8 @@ def node_of(leaf: Any) -> Any:
         return Texts(leaf.options, leaf.index)
     if isinstance(leaf, Appended):
         return Grown(list(map(exposed, leaf.elements())), leaf.to)
+    if isinstance(leaf, Picked):
+        return Numbered(leaf.holder, leaf.number)
     if is_object(leaf):
         names = tuple(sorted(vars(leaf)))
         return Attributes(type(leaf), names, [exposed(vars(leaf)[name]) for name in names])

@@ -10,8 +10,12 @@ from numbagraph.frontend.capture.appended import Outgrown, outgrown, resolved
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.keyed import Defaulting
 from numbagraph.frontend.capture.possibly import Possibly, settled
+from numbagraph.frontend.capture.rows import Lists, Row
 from numbagraph.frontend.capture.texts import ChosenText
 from numbagraph.runtime.arguments import NAMESPACE, flatten, register_node
+
+LISTS = (Buffered, Lists, Row, Defaulting)
+"""What Python's lists, dicts and sets are while their lengths are traced."""
 
 
 class Decided:
@@ -26,7 +30,7 @@ class Decided:
 def with_numbers(tree: Any) -> Any:
     """What a function returns, with such numbers beside what they decide about."""
     leaves, spec = flatten(tree)
-    if any(isinstance(each, (Outgrown, Buffered, Defaulting)) for each in leaves):
+    if any(isinstance(each, (Outgrown, *LISTS)) for each in leaves):
         tree = optree.tree_map(with_list, tree, is_leaf=is_list, none_is_leaf=True, namespace=NAMESPACE)  # type: ignore[arg-type]
         leaves, spec = flatten(tree)
     if any(isinstance(each, Outgrown) for each in leaves):
@@ -38,14 +42,12 @@ def with_numbers(tree: Any) -> Any:
 
 def is_list(tree: Any) -> bool:
     """Whether something is a list whose length is traced."""
-    return isinstance(resolved(tree), (Buffered, Defaulting))
+    return isinstance(resolved(tree), LISTS)
 
 
 def with_list(leaf: Any) -> Any:
     leaf = resolved(leaf)
-    if isinstance(leaf, Defaulting):
-        return leaf.plain()
-    return leaf.result() if isinstance(leaf, Buffered) else leaf
+    return leaf.result() if isinstance(leaf, LISTS) else leaf
 
 
 def with_number(leaf: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture import generators
+from numbagraph.frontend.capture.appended import resolved
 from numbagraph.frontend.capture.buffered import Buffered
 from numbagraph.frontend.capture.calls import length
 from numbagraph.frontend.capture.containers import made
@@ -72,7 +73,8 @@ def of_generated(generator: Generated) -> Any:
 
 def appended(iterable: Any) -> Any:
     """A list to which a loop appends the elements."""
-    return for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [made([])])[0]
+    found = for_(iterable, ("a list",), lambda element, held: (False, [append(held, element)]), False, [made([])])[0]
+    return resolved(found)
 
 
 def sorted_(call: Call, iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:

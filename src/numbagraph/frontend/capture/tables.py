@@ -20,9 +20,10 @@ from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.iterables import Rows, whole_number
-from numbagraph.frontend.capture.keyed import Defaulting, KeysNeeded, note_keyed, place_of
+from numbagraph.frontend.capture.keyed import Defaulting, note_keyed, place_of
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.state import Kind, fitted
+from numbagraph.frontend.capture.types_by_place import Types
 from numbagraph.frontend.capture.written import tables
 from numbagraph.frontend.tracing import Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
@@ -33,6 +34,7 @@ from numbagraph.runtime.arguments import flatten
 
 CALL = "numbagraph.frontend.capture.operators:call"
 UINT64 = np.dtype(np.uint64)
+WHAT = "a dict or a set with traced keys"
 MIX = 0x9E3779B97F4A7C15
 """2⁶⁴ divided by the golden ratio: products with it spread over all bits."""
 
@@ -51,29 +53,6 @@ class Made(NamedTuple):
         if self.name == "Counter":
             return collections.Counter(held)
         return collections.defaultdict(self.factory, held) if self.name == "defaultdict" else held
-
-
-class Types:
-    """Of which types the keys or the values of the tables are that are made at a place."""
-
-    def __init__(self, place: Any, part: str) -> None:
-        self.entry = (place, part)
-        self.known = Elements("a dict or a set with traced keys")
-        if (found := active.widened.get(self.entry)) is not None:
-            self.known.spec, kinds = found
-            self.known.kinds, self.known.shapes = list(kinds), [()] * len(kinds)
-
-    def admit(self, element: Any) -> None:
-        """Raise for an element of other types than those before: the table is made once more, for both."""
-        values, is_wider = self.known.admit(element)
-        if any(each.ndim for each in values):
-            raise CaptureError(
-                f"a dict or a set with traced keys holds arrays: let it hold numbers and tuples of known length, such "
-                f"as the row of a matrix to look at\n  at {user_source()}"
-            )
-        if is_wider:
-            active.widened[self.entry] = (self.known.spec, tuple(self.known.kinds))
-            raise KeysNeeded(f"the keys or values of a dict are of several types\n  at {user_source()}")
 
 
 def require_key(key: Any) -> None:
@@ -107,8 +86,8 @@ def require_table(holder: Any, key: Any, *value: Any) -> None:
         return
     require_key(key)
     if value and holder.__class__ is not set:
-        Types(place, "values").known.admit(*value)
-    Types(place, "keys").admit(key)
+        Types(place, "values", WHAT).known.admit(*value)
+    Types(place, "keys", WHAT).admit(key)
 
 
 class Walked(Rows):
@@ -133,7 +112,7 @@ class Table(Buffered):
     advice = "return its keys and values, list(x.items())"
 
     def __init__(self, place: Any, kind: Made) -> None:
-        self.keys_known, self.values_known = Types(place, "keys"), Types(place, "values")
+        self.keys_known, self.values_known = Types(place, "keys", WHAT), Types(place, "values", WHAT)
         super().__init__((), self.keys_known.known, None, Named("dict", None))
         self.stands_for = kind
         default = [] if self.default is None else [self.default()]
