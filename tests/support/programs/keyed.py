@@ -215,6 +215,50 @@ def of_known_keys(x, n):
     return total, {**named, "c": 1}, lists
 
 
+@case((K,))
+@another((NONE,), (FAR,))
+def lists_by_key(x):
+    groups, halves, sums = defaultdict(list), {}, []
+    for i, v in enumerate(x):
+        groups[v].append(i)
+        if v not in halves:
+            halves[v] = []
+        halves[v].append(i * 0.5)
+    for key, row in halves.items():
+        total = 0.0
+        for each in row:
+            total += each
+        sums.append((key, total))
+    return groups, len(groups), 1 in groups, halves, sums, max((len(row) for row in groups.values()), default=0)
+
+
+@another((K, 2), (K, 9))
+def lists_that_are_set(x, k):
+    first, second = {}, {}
+    for i, v in enumerate(x):
+        if v in first:
+            first[v].append(i)
+        else:
+            first[v] = [i]
+        second.setdefault(v, []).append(i)
+    return first, [len(second[key]) for key in sorted(second)], second[k][-1]
+
+
+@another((np.array([[0, 1], [1, 2], [2, 3], [7, 9]]), 0), (np.zeros((0, 2), int), 4))
+def reached(edges, start):
+    neighbours = defaultdict(list)
+    for u, v in edges:
+        neighbours[u].append(int(v))
+        neighbours[v].append(int(u))
+    seen, stack = {start}, [start]
+    while stack:
+        for v in neighbours[stack.pop()]:
+            if v not in seen:
+                seen.add(v)
+                stack.append(v)
+    return sorted(seen)
+
+
 @refused("a key of type float64", (np.array([1.0, 2.0]),))
 def keys_are_floats(x):
     return len(set(x))
@@ -225,9 +269,9 @@ def order_of_a_set(x):
     return [v for v in set(x)]
 
 
-@refused("holds something that is a list", (K,))
-def lists_by_key(x):
+@refused("append to its lists", (K, 2))
+def lists_that_are_taken_out(x, k):
     groups = defaultdict(list)
     for i, v in enumerate(x):
         groups[v].append(i)
-    return len(groups)
+    return groups.pop(k)

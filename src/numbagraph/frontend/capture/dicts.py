@@ -8,9 +8,10 @@ from typing import Any
 
 from numbagraph.frontend.capture.containers import in_region, refuse_change
 from numbagraph.frontend.capture.elements import has_traced
+from numbagraph.frontend.capture.grouped import begun
 from numbagraph.frontend.capture.keyed import KINDS, Defaulting
 from numbagraph.frontend.capture.sorting import is_lazy, list_of
-from numbagraph.frontend.capture.tables import Table, begun, require_table
+from numbagraph.frontend.capture.tables import Table, require_table
 from numbagraph.frontend.capture.written import tables
 
 Function = Callable[..., Any]

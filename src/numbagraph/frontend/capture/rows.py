@@ -140,6 +140,9 @@ class Row(Stacked, Picked):
     def following(self, place: Tracer) -> Tracer:
         return number_at(self.holder.after, place)
 
+    def disown(self, place: Tracer) -> None:
+        self.holder.owner[place] = -1
+
     def value(self, place: Tracer) -> Any:
         return self.holder.pool.read(whole_number(place))
 
@@ -204,7 +207,7 @@ class Row(Stacked, Picked):
 
     def clear(self) -> None:
         lists, number = self.holder, self.number
-        lists.owner[...] = np.where(lists.owner == number, -1, lists.owner)
+        load(f"{OPERATORS}call")(rows.disowned)(self)
         lists.begins[number], lists.ends[number], lists.sizes[number] = -1, -1, 0
 
     def _refuse(self, *_: Any, **__: Any) -> Any:

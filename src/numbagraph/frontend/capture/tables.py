@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from numbagraph.blockwise.promotion import as_value, weak_constant
-from numbagraph.frontend.active import active
 from numbagraph.frontend.capture.buffered import Buffered, Elements, Listed, Named, held_by
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.iterables import Rows, whole_number
-from numbagraph.frontend.capture.keyed import Defaulting, note_keyed, place_of
-from numbagraph.frontend.capture.source import CaptureError, site
+from numbagraph.frontend.capture.keyed import place_of
+from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Kind, fitted
 from numbagraph.frontend.capture.types_by_place import Types
 from numbagraph.frontend.capture.written import tables
@@ -67,27 +66,23 @@ def require_key(key: Any) -> None:
             )
 
 
-def begun(container: Any) -> Any:
-    """A dict or a set that converted code makes, as it is or as a table."""
-    place = (*site(), type(container).__name__)
-    if (place, "keys") not in active.widened:
-        note_keyed(container, place)
-        return made(container)
-    name = "defaultdict" if type(container) is Defaulting else type(container).__name__
-    table = Table(place, Made(name, getattr(container, "default_factory", None)))
-    table.update(container if isinstance(container, dict) else ((each,) for each in container))
-    return made(table)
-
-
 def require_table(holder: Any, key: Any, *value: Any) -> None:
     """Raise where a dict or a set of Python's is asked for a traced key: it is made once more, as a table."""
     place = place_of(holder)
     if place is None:
         return
     require_key(key)
-    if value and holder.__class__ is not set:
-        Types(place, "values", WHAT).known.admit(*value)
+    if value and type(holder) is not set:
+        require_numbers(place, *value)
     Types(place, "keys", WHAT).admit(key)
+
+
+def require_numbers(place: Any, value: Any) -> None:
+    """Raise where a value is a list: the dict is made once more, as one of lists."""
+    if type(value) is list:
+        Types(place, "rows", WHAT).begin()
+    else:
+        Types(place, "values", WHAT).known.admit(value)
 
 
 class Walked(Rows):
@@ -112,6 +107,7 @@ class Table(Buffered):
     advice = "return its keys and values, list(x.items())"
 
     def __init__(self, place: Any, kind: Made) -> None:
+        self.made_at = place
         self.keys_known, self.values_known = Types(place, "keys", WHAT), Types(place, "values", WHAT)
         super().__init__((), self.keys_known.known, None, Named("dict", None))
         self.stands_for = kind
@@ -215,13 +211,15 @@ class Table(Buffered):
         return if_expression(is_there, lambda: self.value_at(place), lambda: default)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        require_numbers(self.made_at, value)
         self.values_known.admit(value)
         self.enter(key, value)
 
     def add(self, key: Any) -> None:
         self.enter(key)
 
-    def enter(self, key: Any, *value: Any) -> None:
+    def enter(self, key: Any, *value: Any) -> Value:
+        """Put a key into the table that may be there, and give its place."""
         parts, slot, end = self.parts(key), self.find(key), held_by(self.end)
         place = registry["cast"].bind(to_value(self.slots[slot]), dtype=INT64, weak=True)
         is_new = registry["less"](place, 0)
@@ -232,6 +230,7 @@ class Table(Buffered):
             self.held.put(target, self.held.parts_of(each), each)
         self.slots[slot] = Tracer(target)
         self.end[...] = Tracer(registry["add"].bind(end, registry["cast"].bind(is_new, dtype=INT64, weak=True)))
+        return target
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         found = self.get(key, default)

@@ -20,6 +20,10 @@ class Types:
         if (found := active.widened.get(self.entry)) is not None:
             self.known.spec, kinds = found
             self.known.kinds, self.known.shapes = list(kinds), [()] * len(kinds)
+        self.first = self.found()
+
+    def found(self) -> tuple[Any, tuple[Any, ...]]:
+        return self.known.spec, tuple(self.known.kinds)
 
     def begin(self) -> None:
         """Raise where nothing is known so far, not even that there is such a container."""
@@ -29,12 +33,12 @@ class Types:
 
     def admit(self, element: Any) -> None:
         """Raise for an element of other types than those before: the container is made once more, for both."""
-        values, is_wider = self.known.admit(element)
+        values, _ = self.known.admit(element)
         if any(each.ndim for each in values):
             raise CaptureError(
                 f"{self.known.what} holds arrays: let it hold numbers and tuples of known length, such as the row of a "
                 f"matrix to look at\n  at {user_source()}"
             )
-        if is_wider:
-            active.widened[self.entry] = (self.known.spec, tuple(self.known.kinds))
+        if self.found() != self.first:  # also where nobody has seen the first error
+            active.widened[self.entry] = self.found()
             raise KeysNeeded(f"the elements of {self.known.what} are of several types\n  at {user_source()}")

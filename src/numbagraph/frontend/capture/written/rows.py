@@ -21,6 +21,14 @@ def reached(row: Any, number: Any) -> Any:
     return place
 
 
+def disowned(row: Any) -> None:
+    """Let the elements belong to no list."""
+    place = row.begin()
+    while place >= 0:
+        row.disown(place)
+        place = row.following(place)
+
+
 def extended(row: Any, elements: Any) -> None:
     for each in elements:
         row.append(each)
