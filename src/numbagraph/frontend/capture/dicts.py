@@ -9,6 +9,7 @@ from typing import Any
 from numbagraph.frontend.capture.containers import in_region, refuse_change
 from numbagraph.frontend.capture.elements import has_traced
 from numbagraph.frontend.capture.grouped import begun
+from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.keyed import KINDS, Defaulting
 from numbagraph.frontend.capture.sorting import is_lazy, list_of
 from numbagraph.frontend.capture.tables import Table, require_table
@@ -94,6 +95,7 @@ def method_of(holder: Any, function: Any) -> Function | None:
         if has_traced(key) or (in_region() and type(holder) is set):
             require_table(holder, key, *(others[:1] if name == "setdefault" else ()))
         refuse_change(function)
+        require_known(holder)
         return function(key, *others)
 
     return ask
