@@ -1,7 +1,9 @@
 """Lists of traced lengths, lists in lists, and elements at traced places."""
 
+import collections
+
 import numpy as np
-from tests.support.programs.declared import case, refused
+from tests.support.programs.declared import another, case, refused
 
 X = np.array([5.0, -1.0, 2.5, -0.25, 3.0])
 
@@ -291,3 +293,63 @@ def listed_and_popped(x):
 @case((X, 2.0), (np.array([3, 1, 4, 1]), 1))
 def sum_that_is_listed(x, t):
     return x.sum().tolist() * t if x[0] > t else x.max().tolist()
+
+
+M = np.arange(12.0).reshape(3, 4)
+
+
+@case((M, 1, 2))
+@another((M, 0, 0), (M, -1, 2), (M, 5, 0))
+def indexed_by_lists(m, i, j):
+    total = 0.0
+    for k in range(i, j + 1):
+        total += m[k, [i, j]].sum()
+    m[[i, j]] += 1
+    m[0, [i, j]] = 5
+    return m[[i, j]], m[:, [j, i]], m[[i, j], [j, i]], total
+
+
+@another((M, np.array([2, 0, 3])))
+def indexed_by_longer_lists(m, x):
+    kept = []
+    for v in x:
+        if v != 0:
+            kept.append(v)
+    return m[[int(v) for v in x if v < 3]], m[:, kept].sum()
+
+
+@case((np.array([4, 4, 1, 1]), 4))
+@another((np.array([3, 1, 2]), 1), (np.array([], int), 1), (np.array([2, 3]), 7))
+def found_counted_and_removed(x, k):
+    held, queue = [], collections.deque()
+    for v in x:
+        held.append(int(v))
+    n = held.count(k)
+    for v in x:
+        queue.appendleft(int(v))
+        if len(queue) > 2:
+            queue.pop()
+        queue.rotate(1)
+    while k in held:
+        n += 10 * held.index(k)
+        held.remove(k)
+    return held, n, queue, isinstance(held, list), isinstance([0] * len(x), (list, set)), type(queue) is list
+
+
+@another((np.array([3, 1, 2]), 1), (np.array([3, 1, 2]), 9))
+def removed_in_a_loop(x, k):
+    held = []
+    for v in x:
+        held.append(int(v))
+        if len(held) == 3:
+            held.remove(k)
+    return held
+
+
+@another((10, 3), (0, 1), (7, 7))
+def josephus(n, k):
+    queue, out = collections.deque(range(n)), []
+    while queue:
+        queue.rotate(-(k - 1))
+        out.append(queue.popleft())
+    return out

@@ -328,6 +328,15 @@ class Buffered(Stacked):
         self.move(every - (every > Tracer(place)))
         self.put(place, values, element)
 
+    def appendleft(self, element: Any) -> None:
+        self.insert(0, element)
+
+    def rotate(self, n: Any = 1) -> None:
+        first, count = Tracer(held_by(self.first)), np.maximum(Tracer(self.count()), 1)
+        every = self.places()
+        is_held: Any = (every >= first) & (every < Tracer(held_by(self.end)))
+        self.move(np.where(is_held, first + (every - first - Tracer(whole_number(n))) % count, every))
+
     def reverse(self) -> None:
         first: Any = Tracer(held_by(self.first))
         end: Any = Tracer(held_by(self.end))
@@ -368,7 +377,7 @@ class Buffered(Stacked):
     def _not_yet(self, *_: Any, **__: Any) -> Any:
         raise CaptureError(f"this method of a list whose length is traced: use an array\n  at {user_source()}")
 
-    remove = index = appendleft = rotate = extendleft = __imul__ = _not_yet
+    extendleft = __imul__ = _not_yet
 
     def result(self) -> Any:
         """The list as a result of the function."""

@@ -12,7 +12,9 @@ import optree
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.array_operators import counts
+from numbagraph.frontend.capture.appended import resolved
 from numbagraph.frontend.capture.buffered import Buffered
+from numbagraph.frontend.capture.calls import as_numpy_array
 from numbagraph.frontend.capture.cells import Cell
 from numbagraph.frontend.capture.containers import (
     in_region,
@@ -53,6 +55,8 @@ def item(holder: Any, key: Any) -> Any:
     require_known(holder)
     if isinstance(key, ChosenText) and isinstance(holder, dict):
         return by_text(holder, key, key.options)
+    if isinstance(holder, (Tracer, np.ndarray)):
+        key = with_arrays_of(key)
     if has_traced(key) and not isinstance(holder, Tracer):
         if type(holder) in KINDS:
             require_table(holder, key)
@@ -60,10 +64,21 @@ def item(holder: Any, key: Any) -> Any:
             require_rows(holder)
         make = made_by(holder)
         return lifted(holder)[key] if make is None else make(key)
-    found = holder[key]
+    whole: Any = holder
+    found = whole[key]
     if type(key) is slice:
         return made_if_list(found)
     return found.operand() if type(found) is Hidden else found
+
+
+def with_arrays_of(key: Any) -> Any:
+    """A key of an array, with arrays in place of lists of traced numbers."""
+    if type(key) is tuple:
+        return tuple(map(with_arrays_of, key))
+    key = resolved(key)
+    if isinstance(key, Stacked) or (type(key) is list and is_traced(key)):
+        return as_numpy_array(np.array)(key)
+    return key
 
 
 def by_text(holder: dict[Any, Any], key: ChosenText, options: Sequence[str]) -> Any:
@@ -160,6 +175,8 @@ def holds_containers(holder: Any) -> bool:
 def set_item(holder: Any, key: Any, value: Any) -> None:
     holder, key = required(holder), required(key)
     key = with_positions(holder, key)
+    if isinstance(holder, Tracer):
+        key = with_arrays_of(key)
     if isinstance(holder, Hidden):
         holder = holder.operand()
     if isinstance(holder, Row):
@@ -243,6 +260,8 @@ def is_repetition(left: Any, right: Any) -> bool:
 def place_of(holder: Any, key: Any) -> tuple[Any, Any, Any]:
     """Where ``holder[key] += value`` writes, and what is there before the value is computed, which may change it."""
     key = with_positions(required(holder), required(key))
+    if isinstance(holder, Tracer):
+        key = with_arrays_of(key)
     return holder, key, required(holder_at(holder, key) if isinstance(holder, Stacked) else item(holder, key))
 
 

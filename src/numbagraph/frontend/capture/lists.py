@@ -11,7 +11,7 @@ from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.appended import outgrown
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised
-from numbagraph.frontend.capture.iterables import Elements, Rows
+from numbagraph.frontend.capture.iterables import Elements, Rows, whole_number
 from numbagraph.frontend.capture.may_alias import is_made_here
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.storages import Lent
@@ -155,6 +155,32 @@ class Stacked(Rows):
         """Put the elements into an order."""
         self._require_outside("sorted")
         self._become(self.array[order], self.kept.are_pythons)
+
+    def index(self, value: Any, *bounds: Any, message: str = "") -> Any:
+        """Where the first of the elements is that equal a number."""
+        is_equal = self.equals(value)
+        if bounds:
+            raise CaptureError(f"index() of a list from a place on: write a loop\n  at {user_source()}")
+        text = message or f"the value is not in {self.python_class().__name__}"
+        Raised(ValueError, (text,)).require(registry["any"](as_value(to_value(is_equal))))
+        return Tracer(whole_number(np.argmax(is_equal)))
+
+    def occurrences(self, value: Any) -> Any:
+        """``count(value)`` of Python's lists."""
+        return Tracer(whole_number(np.sum(self.equals(value))))
+
+    def equals(self, value: Any) -> Any:
+        """Which elements, that are numbers, equal one."""
+        array = self.array
+        if array.ndim != 1:
+            raise CaptureError(
+                f"index(), remove() or count() of a list of arrays: compare np.array(...)\n  at {user_source()}"
+            )
+        return array == value
+
+    def remove(self, value: Any) -> None:
+        name = self.python_class().__name__
+        self.pop(self.index(value, message=f"{name}.remove(x): x not in {name}"))
 
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
         load("numbagraph.frontend.capture.operators:call")(self.sort)(key=key, reverse=reverse)

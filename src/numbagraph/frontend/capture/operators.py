@@ -269,6 +269,8 @@ def call(function: Any) -> Any:
         return (formatting if function.__name__ == "format" else joining)(holder)
     if function is str or function is repr:
         return shown_as(function)
+    if isinstance(buffered, Stacked) and function.__name__ == "count":
+        return buffered.occurrences
     if isinstance(buffered, Buffered):
         name = function.__name__
         return (lambda each: extend(buffered, each)) if name == "extend" else getattr(buffered, name)
