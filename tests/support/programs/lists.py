@@ -353,3 +353,16 @@ def josephus(n, k):
         queue.rotate(-(k - 1))
         out.append(queue.popleft())
     return out
+
+
+@case((np.array([4.0]), 1))
+@another((np.array([4.0, 1.0, 3.0]), 3), (np.zeros(0), 0))
+def sorted_in_each_step(cost, k):
+    waiting, order = [(cost[i], i) for i in range(len(cost))], []
+    while waiting and len(order) < k + 2:
+        waiting.sort()
+        c, i = waiting.pop(0)
+        order.append(i)
+        if c < 5:
+            waiting.append((c + 2.5, i + 10))
+    return order

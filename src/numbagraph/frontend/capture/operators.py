@@ -261,7 +261,8 @@ def call(function: Any) -> Any:
         return lambda: numbers_of(holder)
     buffered = resolved(holder)
     if isinstance(buffered, (Stacked, list)) and function.__name__ == "sort" and is_traced(buffered):
-        refuse_change(function)
+        if isinstance(buffered, list):
+            refuse_change(function)
         return sort(call, buffered)
     if isinstance(holder, list) and function.__name__ == "copy":
         return lambda: made_if_list(function())
