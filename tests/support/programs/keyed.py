@@ -98,6 +98,24 @@ def made_shorter(x, k):
     return places, len(seen), k in seen, total
 
 
+@case((SHORT, 2**32 + 3))
+@another((SHORT, 3), (K, 2**32 + 1))
+def larger_than_the_keys(x, k):
+    seen, pairs = set(), set()
+    for v in x:
+        seen.add(v)
+        pairs.add((v, v > 1))
+    return k in seen, (k, True) in pairs, len(pairs)
+
+
+@refused("integers of Python's, and NumPy's of int32", (SHORT, 2**32 + 3))
+def keys_of_two_kinds(x, k):
+    seen = {k}
+    for v in x:
+        seen.add(v)
+    return len(seen)
+
+
 @another((K, 1), (K, 5))
 def removed(x, k):
     seen = set(x)

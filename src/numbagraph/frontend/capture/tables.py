@@ -130,10 +130,20 @@ class Table(Buffered):
     # ---- where keys lie ----
 
     def parts(self, key: Any) -> list[Value]:
-        """A key's numbers, as they are stored."""
+        """A key's numbers, in the type in which they are compared."""
         require_key(key)
         self.keys_known.admit(key)
+        return [registry["cast"].bind(as_value(to_value(each)), dtype=INT64) for each in flatten(key)[0]]
+
+    def stored(self, key: Any) -> list[Value]:
+        """A key's numbers, as they are stored."""
         values = [as_value(to_value(each)) for each in flatten(key)[0]]
+        for each, kind in zip(values, self.kinds, strict=True):
+            if each.type.weak and not kind.weak and kind.dtype != INT64:
+                raise CaptureError(
+                    f"integers of Python's, and NumPy's of {kind.dtype}, which may not hold them, are keys of one dict "
+                    f"or set: make them of one kind, int(k)\n  at {user_source()}"
+                )
         kinds = zip(values, self.kinds, strict=True)
         return [fitted(each, Kind(kind.dtype, False), (), "a key") for each, kind in kinds]
 
@@ -141,7 +151,7 @@ class Table(Buffered):
         """The slot where the search for a key begins."""
         mixed: Any = np.uint64(0)
         for each in self.parts(key):
-            whole: Any = Tracer(registry["cast"].bind(registry["cast"].bind(each, dtype=INT64), dtype=UINT64))
+            whole: Any = Tracer(registry["cast"].bind(each, dtype=UINT64))
             mixed = (mixed ^ whole) * np.uint64(MIX)
             mixed = mixed ^ (mixed >> np.uint64(32))
         extent = Tracer(registry["cast"].bind(as_value(self.slots.value.shape[0]), dtype=UINT64))
@@ -220,12 +230,12 @@ class Table(Buffered):
 
     def enter(self, key: Any, *value: Any) -> Value:
         """Put a key into the table that may be there, and give its place."""
-        parts, slot, end = self.parts(key), self.find(key), held_by(self.end)
+        slot, end = self.find(key), held_by(self.end)
         place = registry["cast"].bind(to_value(self.slots[slot]), dtype=INT64, weak=True)
         is_new = registry["less"](place, 0)
         self.require_room(registry["logical_or"](registry["logical_not"](is_new), registry["less"](end, self.room)))
         target = registry["where"](is_new, end, place)
-        self.put(target, parts, key)
+        self.put(target, self.stored(key), key)
         for each in value:
             self.held.put(target, self.held.parts_of(each), each)
         self.slots[slot] = Tracer(target)
@@ -249,7 +259,8 @@ class Table(Buffered):
         self.close_up(self.required(key))
         load(CALL)(tables.filed)(self)
 
-    remove = __delitem__
+    def remove(self, value: Any) -> None:
+        del self[value]
 
     def discard(self, key: Any) -> None:
         load(CALL)(tables.discard)(self, key)
