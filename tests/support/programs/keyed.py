@@ -293,3 +293,24 @@ def lists_that_are_taken_out(x, k):
     for i, v in enumerate(x):
         groups[v].append(i)
     return groups.pop(k)
+
+
+@refused("another thing after a step", (K, 2))
+def rebound_to_another_set(x, n):
+    current = set(x)
+    for i in range(n):
+        following = set()
+        for v in sorted(current):
+            following.add(v + i)
+        current = following
+    return len(current)
+
+
+@refused("np.array_equal", (K,))
+def compared_sets(x):
+    return set(x) == {1, 2, 3}
+
+
+@refused("np.array_equal", (K,))
+def compared_lists(x):
+    return [int(v) for v in x] == [1, 2, 1, 3, 2, 1]

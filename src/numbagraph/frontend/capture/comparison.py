@@ -6,18 +6,35 @@ import functools
 import operator
 from typing import Any
 
+from numbagraph.frontend.capture.appended import resolved
 from numbagraph.frontend.capture.control import asked, if_expression, not_, truth
 from numbagraph.frontend.capture.iterables import require_known
+from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.possibly import weak_truth
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.op import registry
+
+
+def require_comparable(left: Any, right: Any) -> None:
+    """Raise for a list, a dict or a set of traced length beside another one: nothing tells yet if they are equal."""
+    require_known(left)
+    require_known(right)
+    one, other = resolved(left), resolved(right)
+    containers = (Stacked, list, dict, set)
+    if isinstance(one, containers) and isinstance(other, containers):
+        traced = next((each for each in (one, other) if isinstance(each, Stacked)), None)
+        if traced is not None:
+            raise CaptureError(
+                f"a comparison with {traced!r}, whose length is traced: np.array_equal(x, y) compares lists of numbers"
+                f"\n  at {user_source()}"
+            )
 
 
 def equal(left: Any, right: Any) -> Any:
     """``left == right``."""
-    require_known(left)
-    require_known(right)
+    require_comparable(left, right)
     if not isinstance(left, (tuple, list)) or not isinstance(right, (tuple, list)) or not is_traced(left, right):
         return left == right
     if isinstance(left, tuple) != isinstance(right, tuple) or len(left) != len(right):
@@ -47,8 +64,7 @@ def ordered(name: str, left: Any, right: Any) -> Any:
 
 def not_equal(left: Any, right: Any) -> Any:
     """``left != right``."""
-    require_known(left)
-    require_known(right)
+    require_comparable(left, right)
     if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and is_traced(left, right):
         return not_(equal(left, right))
     return left != right

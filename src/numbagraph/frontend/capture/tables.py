@@ -361,10 +361,9 @@ class Table(Buffered):
 
     append = extend = reverse = arrange = popitem = popleft = fromkeys = elements = subtract = total = _refuse
     union = intersection = difference = symmetric_difference = issubset = issuperset = isdisjoint = _refuse
-    __or__ = __and__ = __sub__ = __xor__ = __add__ = __mul__ = __eq__ = __ne__ = _refuse  # type: ignore[assignment]
+    __or__ = __and__ = __sub__ = __xor__ = __add__ = __mul__ = _refuse  # type: ignore[assignment]
     __ror__ = __rand__ = __rsub__ = __rxor__ = __radd__ = __rmul__ = _refuse  # type: ignore[assignment]
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"a {self.stands_for.name} with traced keys"
