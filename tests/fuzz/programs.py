@@ -25,7 +25,7 @@ DTYPES = (FLOAT64,) * 5 + (FLOAT32, INT64, COMPLEX128, *OTHERS)
 SHAPES = ((3, 4), (4,), (3, 4), (4,), (3, 1), (1, 4), (1,), (0,), (0, 4), (3, 0), (2, 3, 4))
 LARGEST = 4000
 
-UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing")
+UNSPECIFIED = ("copysign", "signbit", "nextafter", "spacing", "to_bits")
 """What they make of rounding errors, and of the sign of a NaN, is not specified."""
 OF_SORTED = {"digitize": 1, "histogram": 1, "interp": 1, "searchsorted": 0}
 """Which operand must be sorted: what they make of others is not specified."""

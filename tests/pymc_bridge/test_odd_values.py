@@ -446,3 +446,11 @@ def test_checks_of_arrays_without_elements_in_branches_and_loops(length):
     ours = pytensor.function([x, m], steps, mode="NUMBAGRAPH")
     with pytest.raises(AssertionError, match="too large"):
         ours(X[:length], M)
+
+
+def test_nothing_times_the_logarithm_of_nan_is_nothing():
+    """PyTensor's function looks at the first operand alone."""
+    product = getattr(pt.special, "xlogy", None) or pt.xlogx.xlogy0
+    compiled, known = (pytensor.function([x, y], product(x, y), mode=mode) for mode in ("NUMBAGRAPH", "FAST_COMPILE"))
+    first, second = np.array([0.0, -0.0, 2.0, np.nan, 0.0]), np.array([np.nan, np.nan, np.nan, 0.0, 0.0])
+    np.testing.assert_array_equal(compiled(first, second), known(first, second))

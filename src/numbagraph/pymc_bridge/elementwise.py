@@ -93,7 +93,6 @@ IN_RESULT_DTYPE: dict[type, str] = {
     special.Hyp2F1: "hyp2f1",
     dist_math.I0e: "i0e",
     dist_math.I1e: "i1e",
-    rows.XlogY0: "xlogy",
 }
 """Functions whose operands are converted to the dtype of the result first."""
 
@@ -141,6 +140,13 @@ def polygamma(dtype: np.dtype, order: Value, x: Value) -> Value:
     if not isinstance(order, Constant) or order.ndim:
         raise UnsupportedOp("polygamma of an order that is not a constant")
     return registry["polygamma"](int(order.data), convert(x, dtype))
+
+
+def xlogy0(dtype: np.dtype, x: Value, y: Value) -> Value:
+    """``x * log(y)``, which is 0 where x is, whatever y may be."""
+    x, y = convert(x, dtype), convert(y, dtype)
+    nothing = registry["logical_and"](registry["equal"](x, 0), registry["isnan"](y))
+    return registry["where"](nothing, constant(0, dtype=dtype), registry["xlogy"](x, y))
 
 
 def incomplete(name: str, k: Value, x: Value) -> Value:
@@ -193,6 +199,7 @@ OTHERS: dict[type, Build] = {
     special.PolyGamma: polygamma,
     special.GammaL: lambda dtype, k, x: incomplete("gammainc", convert(k, dtype), convert(x, dtype)),
     special.GammaU: lambda dtype, k, x: incomplete("gammaincc", convert(k, dtype), convert(x, dtype)),
+    rows.XlogY0: xlogy0,
     rows.XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }
 """Functions that are no op of ours, given the dtype of the result."""
