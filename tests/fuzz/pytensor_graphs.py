@@ -206,6 +206,8 @@ class Draw:
             raise value.errors[0]
         if np.size(value) > LARGEST or np.ndim(value) > 5 or np.asarray(value).dtype.kind not in "biufc":
             raise ValueError("too large")
+        if np.iscomplexobj(value) and variable.type.dtype[0] != "c":  # QR of complex matrices
+            raise ValueError("not what its type promises")
         return variable
 
     def apply(self, name: str) -> None:
