@@ -69,12 +69,13 @@ def pullback_evaluate(factor: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def pullback_jnp(factor: Any, g: Any) -> Any:
-    jnp = load("jax:numpy")
-    factor = jnp.tril(factor)
-    matrix = factor @ jnp.swapaxes(factor, -1, -2)
-    (found,) = load("jax:vjp")(load("jax.numpy.linalg:cholesky"), matrix)[1](jnp.tril(g))
-    lower = jnp.tril(found)
-    return lower + jnp.tril(jnp.swapaxes(found, -1, -2), -1)
+    jnp, solve = load("jax:numpy"), load("jax.lax.linalg:triangular_solve")
+    lower = jnp.tril(factor)
+    inner = jnp.tril(jnp.swapaxes(lower, -1, -2) @ jnp.tril(g))
+    symmetric = jnp.tril(inner, -1) + jnp.swapaxes(inner, -1, -2)
+    half = solve(lower, symmetric, left_side=True, lower=True, transpose_a=True)
+    full = solve(lower, half, left_side=False, lower=True)
+    return jnp.tril(full) - 0.5 * full * jnp.eye(full.shape[-1], dtype=full.dtype)
 
 
 def pullback_vjp(g: Value, y: Value, factor: Value, cotangent: Value) -> tuple[Value, Value]:
