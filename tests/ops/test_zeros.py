@@ -26,7 +26,7 @@ ONE_TERM = {
     "prod": "c",
     "sparse_sampled_product_columns": "fc",
     "sum": "fc",
-    "sum_to_extent": "fc",
+    "sum_to_extents": "fc",
     "tensordot": "fc",
 }
 """A listed difference: a sum, or a product, of one term is the term."""

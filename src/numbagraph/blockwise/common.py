@@ -58,8 +58,8 @@ def sum_to(cotangent: Value, target: Value) -> Value:
         if kept:
             cotangent = registry["expand_dims"].bind(cotangent, axes=kept)
     assert extra >= 0
-    for axis in unknown:
-        cotangent = registry["sum_to_extent"](cotangent, axis, target.shape[axis])
+    if unknown:
+        cotangent = registry["sum_to_extents"](cotangent, unknown, [target.shape[axis] for axis in unknown])
     return real_if(cotangent, target)
 
 

@@ -240,6 +240,10 @@ def nowhere(*_operands: object) -> bool:
     return False
 
 
+def no_shorter_sum(_node: Node, _other: Value) -> None:
+    return None
+
+
 def no_inputs(_node: Node) -> int:
     return 0
 
@@ -339,6 +343,8 @@ class Op(Struct, eq=False):
     computed: Callable[[Node], int] = no_inputs
     """``computed(node)``: how many of the first inputs are results that were computed from the other inputs, by which
     alone they are differentiated."""
+    plus: Callable[[Node, Value], Value | None] = no_shorter_sum
+    """``plus(node, other)``: the sum of a cotangent and another one, where that adds fewer elements than they have."""
     bounds: Callable[[Node], Sequence[tuple[int, Extent]]] = lambda node: ()
     """``bounds(node)``: the inputs that are run-time positions to be checked, by number, and the length of each."""
     ulp: float = 0.0

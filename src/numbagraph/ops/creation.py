@@ -26,7 +26,7 @@ from numbagraph.blockwise.promotion import (
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import FLOAT64, INT64, canonical_dtype
-from numbagraph.ir.values import ArrayType, Extent, Lowering, Node, Op, Unsupported, Value, constant
+from numbagraph.ir.values import ArrayType, Constant, Extent, Lowering, Node, Op, Unsupported, Value, constant
 from numbagraph.ops.identity import require_cpu
 from numbagraph.ops.shape import broadcast_value, copy, expand_at, require_c_order
 
@@ -84,6 +84,17 @@ def filled(fill: Value, shape: Sequence[Extent]) -> Value:
     """An array of one number, which is a rank-0 value."""
     template, sizes = shapes.split_extents(shape)
     return full.bind(fill, *sizes, shape=template) if shape else registry["asarray"](fill)
+
+
+def is_zero(value: Value) -> bool:
+    return isinstance(value, Constant) and not value.ndim and not value.data
+
+
+def is_zeros(value: Value) -> bool:
+    """Whether a value is zero, or an array of zeros."""
+    if isinstance(value, Node) and value.op.name in ("full", "asarray"):
+        value = value.inputs[0]
+    return is_zero(value)
 
 
 def full_value(shape: Any, fill_value: Any, dtype: Any = None, order: str | None = "C") -> Value:

@@ -101,6 +101,7 @@ NAMES = {
         "draws.multivariate_hypergeometric_marginals"
     ),
     "ranges": "arange",
+    "repeated": "sum_to_extents",
     "running": "cumsum cumprod cummax cummin linear_recurrence",
     "sampled": "sampled_log_gamma",
     "selecting": "nonzero flatnonzero argwhere compress extract unique",

@@ -327,35 +327,6 @@ put_at = registry.register(
 """A copy of the first operand in which elements at run-time positions are replaced; of several, the last one stays."""
 
 
-def summed_to_extent(array: np.ndarray, axis: int, extent: int) -> np.ndarray:
-    shapes.require(extent in (1, array.shape[axis]), f"sum_to_extent: a length of {array.shape[axis]} is not {extent}")
-    return array.sum(axis, array.dtype, keepdims=True) if extent == 1 else array.copy()
-
-
-@decomposition(
-    summed_to_extent,
-    name="sum_to_extent",
-    samples=lambda rng, dtype: [
-        (draw(rng, dtype, (3, 4)), -1, 1),
-        (draw(rng, dtype, (3, 4)), -2, 3),
-    ],
-    ulp=4,
-)
-def sum_to_extent(cotangent: Value, axis: int, extent: Extent) -> Value:
-    """The sum along an axis where ``extent`` is 1, the same where it is the axis's length."""
-    cotangent = as_value(cotangent)
-    length = cotangent.shape[axis]
-    if shapes.not_one(shapes.resolve(extent)):
-        shapes.require_same(extent, length, f"sum_to_extent: a length of {length} is not {extent}")
-        return cotangent
-    numbers = iota(length)
-    single = registry["equal"].bind(shapes.as_value(extent), shapes.as_value(1))
-    positions = registry["where"](single, 0, numbers)
-    shape = list(cotangent.shape)
-    shape[axis] = extent
-    return scatter(cotangent, [positions], shape, axis, (False,))
-
-
 def as_positions(indices: Any) -> Value:
     """An array of positions; NumPy takes integers only."""
     if isinstance(indices, (list, tuple)):

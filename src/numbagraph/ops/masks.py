@@ -93,7 +93,7 @@ def unpack_vjp(g: Value, y: Value, x: Value, mask: Value, *, axis: int) -> tuple
     is_count_of_mask = is_late(extent) or shapes.not_one(extent)
     count = shapes.as_value(extent) if is_count_of_mask else count_true.bind(mask)
     found = pack.bind(g, mask, count, axis=axis - mask.ndim + 1)
-    return found if is_count_of_mask else registry["sum_to_extent"](found, axis, extent), None
+    return found if is_count_of_mask else registry["sum_to_extents"](found, (axis,), (extent,)), None
 
 
 pack = mask_op(

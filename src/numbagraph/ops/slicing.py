@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
-from numbagraph.ops.creation import iota, zeros_as
+from numbagraph.ops.creation import iota, is_zeros, zeros_as
 from numbagraph.ops.shape import expand_at, expand_dims
 
 Template = tuple[int | None, ...]
@@ -235,6 +235,21 @@ def put_vjp(g: Value, y: Value, *inputs: Value, places: tuple[Site, ...]) -> tup
     return (g, *reversed(cotangents), *[None] * (len(inputs) - 1 - len(places)))
 
 
+def lies_in_zeros(value: Value) -> TypeGuard[Node]:
+    """Whether an array is one slice, and zeros elsewhere."""
+    if not isinstance(value, Node) or value.op is not set_slice:
+        return False
+    return len(value.attrs["places"]) == 1 and is_zeros(value.inputs[0])
+
+
+def put_plus(node: Node, other: Value) -> Value | None:
+    """Of a slice in zeros: elements are added to that slice alone, where the other cotangent lies."""
+    if not lies_in_zeros(node):
+        return None
+    ((update, cuts),) = taken_apart(node)[1]
+    return put_slice(other, registry["add"].bind(take_slice(other, cuts), update), cuts)
+
+
 def put_batch(op: Op, inputs: Sequence[Value], batched: Sequence[bool], *, places: tuple[Site, ...]) -> Value:
     count = 1 + len(places)
     if any(batched[count:]):
@@ -258,6 +273,7 @@ set_slice = registry.register(
         frontend=put_frontend,
         lower=lowering.Assemble(put_pieces),
         vjp=put_vjp,
+        plus=put_plus,
         batch=put_batch,
         jnp=put_jnp,
         samples=lambda rng, dtype: [

@@ -116,7 +116,16 @@ def with_shape(cotangent: Value, value: Value, what: str) -> Value:
 def accumulate(found: dict[Value, Value], value: Value, cotangent: Value) -> None:
     """Add to the cotangent of ``value``."""
     previous = found.get(value)
-    found[value] = cotangent if previous is None else registry["add"].bind(previous, cotangent)
+    found[value] = cotangent if previous is None else sum_of(previous, cotangent)
+
+
+def sum_of(one: Value, other: Value) -> Value:
+    """The sum of two cotangents."""
+    for node, rest in ((other, one), (one, other)):
+        total = node.op.plus(node, rest) if isinstance(node, Node) else None
+        if total is not None:
+            return total
+    return registry["add"].bind(one, other)
 
 
 def require_closed(node: Node, inputs: Iterable[Value]) -> None:

@@ -12,7 +12,9 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.values import Input, Node, Value, toposort
 from numbagraph.ops.control.common import region_guards, stand_ins, strong_type, with_lengths_known
-from numbagraph.ops.control.rows import added, added_by_rows, is_op, is_zeros, spots_of
+from numbagraph.ops.control.rows import added, added_by_rows, is_op, spots_of
+from numbagraph.ops.creation import is_zeros
+from numbagraph.ops.slicing import assembled, take_slice, taken_apart
 from numbagraph.transforms.interpret import call_of
 
 CALLS = frozenset({"scan", "switch", "while_pullback"})
@@ -156,6 +158,8 @@ def is_added_to(value: Value, point: Value) -> bool:
         assert isinstance(before, Node)
         is_same = before.inputs == (base, *positions) and before.attrs["axis"] == value.attrs["axis"]
         return is_same and independent([content, *positions], point) and is_added_to(base, point)
+    if is_op(value, "set_slice"):
+        return is_slice_added_to(value, point)
     if is_op(value, "add"):
         first, second = value.inputs
         pairs = ((first, second), (second, first))
@@ -167,6 +171,16 @@ def is_added_to(value: Value, point: Value) -> bool:
         return False
     others = [each for number, each in enumerate(value.inputs) if number != place]
     return is_added_to(value.inputs[place], point) and independent(others, point)
+
+
+def is_slice_added_to(value: Node, point: Value) -> bool:
+    """Whether the last of some assignments to slices is a sum with what was there, and so are those before it."""
+    base, pieces = taken_apart(value)
+    now, cuts = pieces[-1]
+    before = assembled(base, pieces[:-1])
+    if not is_op(now, "add") or now.inputs[0] is not take_slice(before, cuts):
+        return False
+    return independent([now.inputs[1]], point) and is_added_to(before, point)
 
 
 def adds_to(node: Node) -> int | None:

@@ -4,6 +4,7 @@ lies, and not the whole array."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TypeGuard
 
@@ -11,7 +12,10 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Constant, Node, Value
+from numbagraph.ops.creation import is_zero, is_zeros
 from numbagraph.ops.gathering import all_different
+from numbagraph.ops.slicing import lies_in_zeros
+from numbagraph.transforms.autodiff import sum_of
 
 
 class Spot(Struct):
@@ -28,14 +32,12 @@ def added_by_rows(terms: Sequence[Value]) -> Value | None:
     """A sum of arrays, of which those that are zero but for some elements are added to these elements of the others;
     None where there are none of one kind."""
     whole, spots = parted(terms)
-    return spots_added(added(whole), spots) if whole and spots else None
+    has_parts = spots or (len(whole) > 1 and any(map(lies_in_zeros, whole)))
+    return spots_added(added(whole), spots) if whole and has_parts else None
 
 
 def added(terms: Sequence[Value]) -> Value:
-    result = terms[0]
-    for term in terms[1:]:
-        result = registry["add"].bind(result, term)
-    return result
+    return functools.reduce(sum_of, terms)
 
 
 def spots_added(result: Value, spots: Sequence[Spot]) -> Value:
@@ -156,14 +158,3 @@ def uncast(position: Value) -> Value:
 
 def is_op(value: Value, name: str) -> TypeGuard[Node]:
     return isinstance(value, Node) and value.op.name == name
-
-
-def is_zero(value: Value) -> bool:
-    return isinstance(value, Constant) and not value.ndim and not value.data
-
-
-def is_zeros(value: Value) -> bool:
-    """Whether a value is zero, or an array of zeros."""
-    if is_op(value, "full") or is_op(value, "asarray"):
-        value = value.inputs[0]
-    return is_zero(value)

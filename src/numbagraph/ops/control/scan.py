@@ -37,7 +37,7 @@ from numbagraph.ops.control.common import (
 )
 from numbagraph.ops.control.records import Step, records_of
 from numbagraph.ops.control.rows import is_op
-from numbagraph.transforms.autodiff import cotangents, is_differentiable
+from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
 
@@ -224,8 +224,9 @@ def pulled_back(
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
     carried = [known_or_zero(found.get(number), points[number]) for number in moving]
-    carried = [each + added[number] if number in added else each for number, each in zip(moving, carried, strict=True)]
-    carried += [each + found[number] for number, each in sums.items()]
+    pairs = zip(moving, carried, strict=True)
+    carried = [sum_of(each, added[number]) if number in added else each for number, each in pairs]
+    carried += [sum_of(each, found[number]) for number, each in sums.items()]
     with region_guards() as more:
         carried = accumulated(carried)
     guards = [*guards, *more]
