@@ -182,6 +182,12 @@ def test_methods_and_captured_arrays():
     f(X)
     one.weights = 3 * MATRIX
     np.testing.assert_allclose(f(X), 3 * X @ MATRIX, rtol=1e-13)
+    batch, slope = np.stack([X, 2 * X]), jax.grad(lambda x: jnp.sum(f(x)))
+    for factor in (4, 5):
+        one.weights = factor * MATRIX
+        np.testing.assert_allclose(f(X), factor * X @ MATRIX, rtol=1e-13)
+        np.testing.assert_allclose(jax.vmap(f)(batch), factor * batch @ MATRIX, rtol=1e-13)
+        np.testing.assert_allclose(slope(X), factor * MATRIX.sum(1), rtol=1e-13)
 
 
 def test_linear_algebra_and_its_gradient():

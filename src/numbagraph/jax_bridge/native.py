@@ -31,7 +31,7 @@ from numbagraph.frontend.tracebacks import for_users
 from numbagraph.frontend.traced import Traced, trace
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir.op import registry
-from numbagraph.ir.structs import Struct, cached_property
+from numbagraph.ir.structs import Struct
 from numbagraph.jax_bridge.called import bound
 from numbagraph.runtime.arguments import Abstract, describe, flatten
 from numbagraph.runtime.callbacks import symbols_for_c
@@ -67,7 +67,7 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
         key = (arguments.key, is_weak, canonicalize_dtype(np.float64))
         if key not in known:
             known[key] = Native(compiled, arguments, is_weak)
-        return known[key](arrays)
+        return known[key].filled(arrays)
 
     return call
 
@@ -109,6 +109,7 @@ class Program:
         self.arguments = arguments
         self.targets: dict[Any, Target] = {}
         self.made: dict[Any, Program] = {}
+        self.of_jax: dict[Any, Callable[..., tuple[Any, ...]]] = {}
         self.tree = Tree(flatten(())[1], ())
 
     def flat(self, call: Call) -> Flat:
@@ -159,8 +160,16 @@ class Program:
         found = jax.ffi.ffi_call(target.name, target.types)(*arrays)
         return tuple(found[slot] for slot in target.slots)
 
-    @cached_property
-    def of_jax(self) -> Callable[..., tuple[Any, ...]]:
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """The results, by a function of JAX for what this one reads of the world around it, as that is now: from JAX
+        0.11 on a function with derivatives of its own is traced once for types of its arguments, and never again."""
+        self.target(arrays)
+        reach = self.function._reach(self.arguments)
+        if reach not in self.of_jax:
+            self.of_jax[reach] = self.ruled()
+        return self.of_jax[reach](*arrays)
+
+    def ruled(self) -> Callable[..., tuple[Any, ...]]:
         """The function with its rules for `jax.grad` and `jax.vmap`, which are native code as well."""
 
         @custom_vmap
@@ -169,7 +178,7 @@ class Program:
 
         @mapped.def_vmap
         def over_a_batch(_: int, is_batched: Sequence[bool], *arrays: Any) -> tuple[tuple[Any, ...], Any]:
-            found = self.over(tuple(is_batched)).of_jax(*arrays)
+            found = self.over(tuple(is_batched))(*arrays)
             return found, (True,) * len(found)
 
         @jax.custom_vjp
@@ -183,7 +192,7 @@ class Program:
             given = [jax.numpy.asarray(each) for each in cotangents if getattr(each, "dtype", None) != float0]
             if not given or not any(map(has_slope, arrays)):
                 return tuple(map(no_slope, arrays))
-            slopes = iter(self.pullback(len(arrays)).of_jax(*arrays, *given))
+            slopes = iter(self.pullback(len(arrays))(*arrays, *given))
             return tuple(next(slopes) if has_slope(each) else no_slope(each) for each in arrays)
 
         differentiated.defvjp(forward, backward)
@@ -214,9 +223,9 @@ class Native(Program):
 
         return flat
 
-    def __call__(self, arrays: Sequence[Any]) -> Any:
-        tree = self.target(arrays).tree
-        return tree.filled(self.of_jax(*arrays))
+    def filled(self, arrays: Sequence[Any]) -> Any:
+        """What the user's function returns."""
+        return self.target(arrays).tree.filled(self(*arrays))
 
 
 class Pullback(Program):
