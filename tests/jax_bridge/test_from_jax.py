@@ -133,6 +133,44 @@ def test_bits():
     check(lambda x: lax.bitcast_convert_type(x, jnp.float32), patterns)
     check(lambda x: lax.bitcast_convert_type(x, jnp.float64), RNG.normal(size=5).view(np.uint64))
     check(lambda x: lax.bitcast_convert_type(x, jnp.int32), patterns)
+    numbers = np.array([0.0, -0.0, 1.5, -np.pi, 5e-324, -1e-310, np.inf, -np.inf, np.nan, np.finfo(float).max])
+    check(lambda x: (lax.bitcast_convert_type(x, jnp.uint64), lax.bitcast_convert_type(x, jnp.int64)), numbers)
+    check(lambda x: lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32), numbers)
+    check(lambda x: x * lax.bitcast_convert_type(np.float64(1.5), jnp.int64), np.arange(3))
+    check_gradient(lambda x: jnp.sum(x * lax.bitcast_convert_type(x, jnp.int64).astype(float)), numbers[2:4])
+    with pytest.raises(NotImplementedError, match="'bitcast_convert_type' from float64 to uint32"):
+        numbagraph.from_jax(lambda x: lax.bitcast_convert_type(x, jnp.uint32))(numbers)
+
+
+def test_logarithms_and_squares_keep_their_figures():
+    x = np.array([8.0, 1e-300, 1.0, np.nextafter(1.0, 2.0), 0.3])
+    np.testing.assert_allclose(numbagraph.from_jax(jnp.log2)(x), np.log2(x), rtol=1e-14)
+    slope = numbagraph.grad(numbagraph.from_jax(jnp.tanh))
+    for point in (0.0, 1e-20, 0.5, 3.0):
+        np.testing.assert_allclose(slope(point), 1 / np.cosh(point) ** 2, rtol=1e-12)
+
+
+def test_differences_of_squares():
+    if not hasattr(lax, "one_minus_square"):
+        pytest.skip("one_minus_square and polynomial are there from JAX 0.11 and 0.12 on")
+    x = np.array([0.0, 1e-20, 0.5, 1 - 1e-15, -1.0])
+    check(lax.one_minus_square, x)
+    np.testing.assert_allclose(
+        numbagraph.grad(lambda x: numbagraph.from_jax(lax.one_minus_square)(x).sum())(x), -2 * x, rtol=1e-15
+    )
+    check(lax.one_minus_square, np.array([3, -2, 0], np.int32))
+    check(lambda x: x * lax.one_minus_square(np.float64(0.5)), x)
+
+
+def test_polynomials():
+    if not hasattr(lax, "polynomial"):
+        pytest.skip("polynomial is there from JAX 0.12 on")
+    x = RNG.normal(size=5)
+    for coefficients in ([2.0], [1.0, 5.0, 2.0], list(range(1, 12)), [x, 1.0, x**2]):
+        expected = np.sum([np.asarray(each) * x**power for power, each in enumerate(coefficients)], axis=0)
+        found = numbagraph.from_jax(lambda x, given=coefficients: lax.polynomial(x, given))(x)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+        check_gradient(lambda x, given=coefficients: jnp.sum(lax.polynomial(x, given)), x)
 
 
 def test_special_points():

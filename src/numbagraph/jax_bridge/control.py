@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr
+from jax.tree_util import tree_leaves, tree_unflatten
 
 from numbagraph.frontend.active import apart
 from numbagraph.frontend.branches import switch
@@ -35,7 +36,7 @@ def typed(results: Sequence[Any], variables: Sequence[Any]) -> tuple[Tracer, ...
 
 def scanned(run: Run, equation: Any, *operands: Any) -> list[Any]:
     jaxpr, length, reverse = (equation.params[name] for name in ("jaxpr", "length", "reverse"))
-    constants, carries = equation.params["num_consts"], equation.params["num_carry"]
+    constants, carries = kept(equation.params)
     fixed, initial = operands[:constants], operands[constants : constants + carries]
     sequences = tuple(map(traced, operands[constants + carries :]))
 
@@ -46,6 +47,14 @@ def scanned(run: Run, equation: Any, *operands: Any) -> list[Any]:
     first = typed(initial, jaxpr.in_avals[constants : constants + carries])
     last, stacked = scan(step, first, sequences, length=int(length), reverse=bool(reverse))
     return [*last, *stacked]
+
+
+def kept(params: Any) -> tuple[int, int]:
+    """How many of a scan's operands are constants, and how many are carries."""
+    if "num_consts" in params:  # until JAX 0.10
+        return params["num_consts"], params["num_carry"]
+    constants, carries, _ = map(len, params["ft_in"].unpack())
+    return constants, carries
 
 
 def while_loops(run: Run, equation: Any, *operands: Any) -> list[Any]:
@@ -160,8 +169,20 @@ def solved(run: Run, equation: Any, *operands: Any) -> list[Any]:
     return run.closed(jaxprs.solve, [*constants, *right])
 
 
+def expanded(run: Run, equation: Any, *operands: Any) -> list[Any]:
+    """An operation that says in what others it consists: functions with derivatives of their own, from JAX 0.11 on."""
+    operation = equation.params["_prim"]
+
+    def expand(*given: Any) -> list[Any]:
+        return tree_leaves(operation.expand(*tree_unflatten(operation.in_tree, given)))
+
+    types = [jax.ShapeDtypeStruct(each.aval.shape, each.aval.dtype) for each in equation.invars]
+    return run.closed(jaxpr_of(expand, *types), operands)
+
+
 call = called("call_jaxpr", "jaxpr", "fun_jaxpr")
 TABLE: dict[str, Callable[..., Any]] = {
+    "call_hi_primitive": ruled(expanded),
     "checkpoint": call,
     "closed_call": call,
     "cond": branches,

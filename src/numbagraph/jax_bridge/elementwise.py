@@ -11,6 +11,8 @@ from numbagraph import special
 from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.op import registry
 from numbagraph.jax_bridge.common import Run, dtype_of, is_constant
+from numbagraph.ops.bits import reinterpreted
+from numbagraph.ops.identity import differentiated_as
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +47,22 @@ def rem(a: Any, b: Any) -> Any:
     if not is_integer(a):
         return np.fmod(a, b)
     return np.where(b == 0, a, np.fmod(a, np.where(b == 0, np.ones_like(b), b)))
+
+
+def one_minus_square(x: Any) -> Any:
+    """Exact where x is next to 1, with a derivative, -2 x, that is exact next to 0."""
+    found = (1 - x) * (1 + x)
+    if is_constant(x) or is_integer(x):
+        return found
+    return Tracer(differentiated_as(found.value, (1 - x * x).value))
+
+
+def polynomial(x: Any, *coefficients: Any) -> Any:
+    """By Horner's rule, from the coefficient of the lowest power on."""
+    result = coefficients[-1]
+    for each in coefficients[-2::-1]:
+        result = result * x + each
+    return result
 
 
 def integer_pow(_run: Run, equation: Any, x: Any) -> Any:
@@ -109,23 +127,13 @@ def convert(_run: Run, equation: Any, x: Any) -> Any:
 
 
 def of_bits(_run: Run, equation: Any, x: Any) -> Any:
-    """Integers as others of their width, or as the floats that have their bits: fraction times a power of two."""
+    """Integers and floats as others of their width that have their bits."""
     dtype = dtype_of(equation.outvars[0])
-    if x.dtype.kind in "iu" and dtype.kind in "iu" and x.dtype.itemsize == dtype.itemsize:
-        return x.astype(dtype)
-    if x.dtype.kind not in "iu" or dtype.kind != "f" or x.dtype.itemsize != dtype.itemsize:
+    if not (x.dtype.kind in "iuf" and dtype.kind in "iuf" and x.dtype.itemsize == dtype.itemsize):
         raise NotImplementedError(
             f"from_jax has no translation of JAX's primitive 'bitcast_convert_type' from {x.dtype} to {dtype}"
         )
-    fraction_bits, exponents = {4: (23, 0xFF), 8: (52, 0x7FF)}[dtype.itemsize]
-    words = x.astype(np.dtype(f"u{dtype.itemsize}"))
-    number = words.dtype.type
-    fraction, rest = words & number(2**fraction_bits - 1), (words >> number(fraction_bits)).astype(np.int64)
-    exponent = rest & exponents
-    whole = fraction.astype(np.float64) + np.where(exponent > 0, 2.0**fraction_bits, 0.0)
-    found = np.ldexp(whole, (np.maximum(exponent, 1) - (exponents // 2) - fraction_bits).astype(np.int32))
-    found = np.where(exponent == exponents, np.where(fraction == 0, np.inf, np.nan), found)
-    return np.where(rest > exponents, -found, found).astype(dtype)
+    return x.view(dtype) if is_constant(x) else Tracer(reinterpreted(x.value, dtype))
 
 
 def reduce_precision(_run: Run, equation: Any, x: Any) -> Any:
@@ -212,6 +220,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "lgamma": special.gammaln,
     "log": np.log,
     "log1p": np.log1p,
+    "log2": np.log2,
     "logistic": special.expit,
     "lt": lambda a, b: a < b,
     "lt_to": before,
@@ -222,8 +231,10 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "neg": lambda x: -x,
     "nextafter": np.nextafter,
     "not": lambda x: ~x,
+    "one_minus_square": one_minus_square,
     "or": lambda a, b: a | b,
     "polygamma": polygamma,
+    "polynomial": polynomial,
     "population_count": np.bitwise_count,
     "pow": power,
     "pvary": same,

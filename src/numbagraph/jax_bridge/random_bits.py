@@ -56,9 +56,13 @@ def implementation(aval: Any) -> Any:
 
 def by_jax(run: Run, function: Callable[..., Any], *operands: Any) -> Any:
     """What a function of JAX on words gives, without keys of its own."""
-    jaxpr = jaxpr_of(function, *(jax.ShapeDtypeStruct(known(each), each.dtype) for each in operands))
-    (found,) = run.closed(jaxpr, operands)
+    (found,) = results_by_jax(run, function, *operands)
     return found
+
+
+def results_by_jax(run: Run, function: Callable[..., Any], *operands: Any) -> list[Any]:
+    jaxpr = jaxpr_of(function, *(jax.ShapeDtypeStruct(known(each), each.dtype) for each in operands))
+    return run.closed(jaxpr, operands)
 
 
 def known(operand: Any) -> tuple[int, ...]:
@@ -109,14 +113,14 @@ def of_keys(equation: Any) -> Callable[..., Any] | None:
     return {"eq": equal, "ne": differ}.get(equation.primitive.name)
 
 
-def moved(run: Run, equation: Any, *operands: Any) -> Any:
+def moved(run: Run, equation: Any, *operands: Any) -> list[Any]:
     """The same operation on each of the keys' words."""
     axes = [-1 if is_key(each) else None for each in equation.invars]
 
     def move(*operands: Any) -> Any:
         return equation.primitive.bind(*operands, **equation.params)
 
-    return by_jax(run, jax.vmap(move, axes, -1), *operands)
+    return results_by_jax(run, jax.vmap(move, axes, -1), *operands)
 
 
 def equal(_run: Run, _equation: Any, first: Any, second: Any) -> Any:
