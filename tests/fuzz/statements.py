@@ -32,14 +32,15 @@ from tests.fuzz.runner import Difference, Report
 __all__ = ["case", "names"]
 
 REFUSALS = (TraceError, NotImplementedError)
-UNCHECKED = "must not contain infs or NaNs"
-"""SciPy looks for these before it solves anything; numbagraph's results are NaN."""
+UNRAISED = ("must not contain infs or NaNs", "Python integer", "unexpected array size")
+"""Texts of errors that numbagraph has not: SciPy looks for infinities before it solves anything, and its bands of one
+column end in an error of its wrappers; numbers that are assigned may be elements, which wrap around."""
 REFUSED = ("(dimension must be 3)", "the key is one element", "is complex in Python")
 """Texts of errors where NumPy or Python have none: cross products of vectors in a plane, which NumPy has deprecated; an
 element of a bool array that is set to an array; powers of numbers of Python whose type depends on their values."""
 ERRORS_OF_NUMBERS = (IndexError, np.linalg.LinAlgError)
 """What depends on elements: it is found where they are used."""
-RUNS_WITH_ERRORS = 3
+RUNS_WITH_ERRORS, MANY_RUNS = 3, 40
 NATIVE_LAYOUTS = ("C order", "read-only", "unaligned", "Fortran order", "strided", "rows apart", "negative strides")
 
 
@@ -85,15 +86,13 @@ def _others(given: list[Any], rng: np.random.Generator) -> list[tuple[str, list[
     return [*chosen, ("spoiled arguments", spoiled(given))]
 
 
-def _expected(program: Program, arguments: list[Any]) -> tuple[Any, list[Any]]:
+def _expected(program: Program, arguments: list[Any], count: int = RUNS_WITH_ERRORS) -> tuple[Any, list[Any]]:
     """What NumPy gives, or the error that it raises; and what it gives with other rounding errors."""
     given = writeable(arguments)
     expected = outcome(program.function(), given)
     if isinstance(expected, Exception):
         return expected, []
-    runs = [
-        outcome(program.function(np.random.default_rng(seed)), writeable(arguments)) for seed in range(RUNS_WITH_ERRORS)
-    ]
+    runs = [outcome(program.function(np.random.default_rng(seed)), writeable(arguments)) for seed in range(count)]
     if memories(given) != memories(writeable(arguments)) or any(isinstance(each, Exception) for each in runs):
         return None, []
     return expected, runs
@@ -113,7 +112,7 @@ def _compare(
         return False
     if before != memories(arguments) and (not donated or isinstance(found, Exception)):
         raise Difference(f"{what}: an argument was changed\n{program}")
-    if isinstance(expected, Exception) and (not program.returns_all or UNCHECKED in str(expected)):
+    if isinstance(expected, Exception) and (not program.returns_all or any(text in str(expected) for text in UNRAISED)):
         return True
     if not isinstance(found, Exception) and _needs_less(program, expected, found):
         return True
@@ -121,7 +120,12 @@ def _compare(
         raise Difference(f"{what}: {expected!r} expected, found {found!r}\n{program}")
     if isinstance(found, Exception) or expected is None:
         return True
-    _compare_results(program, expected, found, spread, what)
+    try:
+        _compare_results(program, expected, found, spread, what)
+    except Difference:  # of few runs all may round to the same side of a step
+        if donated:
+            raise
+        _compare_results(program, expected, found, _expected(program, arguments, MANY_RUNS)[1], what)
     _check_memory(program, [] if donated else arguments, found, what)
     return True
 
