@@ -103,7 +103,7 @@ def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Valu
 
 @imports(SplineWrapper)
 def spline(importer: Importer, node: Apply, x: Value) -> Value:
-    """The polynomial of the interval that each element is in; those at the ends go on, but not to infinity."""
+    """The polynomial of the interval that each element is in; those at the ends go on."""
     with importing:
         from scipy.interpolate import PPoly  # noqa: PLC0415  0.4 s where nobody has imported it
 
@@ -114,7 +114,6 @@ def spline(importer: Importer, node: Apply, x: Value) -> Value:
     begins = pieces.x[:-1][np.diff(pieces.x) > 0]
     beyond = x >= expand_at(importer.capture(inner, "knots"), range(1, 1 + x.ndim)) if inner.size else None
     interval = constant(np.int64(0)) if beyond is None else registry["sum"](convert(beyond, INT64), 0)
-    x = registry["where"](registry["isinf"](x), np.asarray(np.nan, x.dtype), x)
     distance = x - registry["take"](importer.capture(begins, "begins"), interval)
     first, *others = [registry["take"](importer.capture(each, "coefficients"), interval) for each in coefficients]
     for each in others:
