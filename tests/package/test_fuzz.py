@@ -141,7 +141,7 @@ def test_a_wrong_layout_is_found(monkeypatch):
         layout, array = describe(leaf, name)
         return (structs.replace(layout, contiguous=True, fortran=False) if hasattr(layout, "ones") else layout), array
 
-    monkeypatch.setattr("numbagraph.frontend.binding.describe", confused)
+    monkeypatch.setattr("numbagraph.frontend.backends.describe", confused)
     assert found(statements, STATEMENTS, monkeypatch)
 
 

@@ -363,3 +363,25 @@ def int_float(a, b):
     for i in range(a):
         s += int(i * 1.5) + float(b) / 3
     return int(s), float(a), bool(a), int(-2.7 * a), str is None
+
+
+class Scaled:
+    """An object that is called, and has no name as functions do."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * x if x > 0 else -x
+
+
+SCALED = Scaled(3.0)
+RAISED = functools.partial(pow, exp=2)
+
+
+@case((X,), (X[:1],))
+def callable_objects(x):
+    total = 0.0
+    for each in x:
+        total = total + SCALED(each) + RAISED(each)
+    return total

@@ -87,8 +87,7 @@ def listed(generator: Any) -> Any:
 
 def method_of(holder: Any, function: Any) -> Function | None:
     """A method of a dict or a set of Python's that a traced key may be given, or None."""
-    name = function.__name__
-    if type(holder) not in KINDS or name not in _KEYED:
+    if type(holder) not in KINDS or (name := function.__name__) not in _KEYED:
         return None
 
     def ask(key: Any, *others: Any) -> Any:
