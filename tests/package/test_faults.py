@@ -232,7 +232,7 @@ def test_wrong_strides_are_caught(monkeypatch):
             return structs.replace(layout, contiguous=True), np.ascontiguousarray(buffer.reshape(array.shape)[::-1])
         return layout, array
 
-    monkeypatch.setattr("numbagraph.frontend.binding.describe", confused)
+    monkeypatch.setattr("numbagraph.frontend.backends.describe", confused)
     caught(check_op, registry["add"], FLOAT64, match="strided|Fortran order|negative strides")
 
 
