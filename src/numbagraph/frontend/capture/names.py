@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+OWN_NAMES = (*SCOPES, *COMPREHENSIONS)
 CHANGING = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right")
 """Functions that change the list that they are given."""
 
 Nodes = ast.AST | Sequence[ast.AST] | None
 
 
+@cache
+def _parts(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields in which nodes of a kind may have others. Contexts and operators, a third of all, have no names."""
+    return tuple(name for name in kind._fields if name not in ("ctx", "op", "ops"))
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, but for contexts and operators."""
+    found: list[ast.AST] = []
+    for name in _parts(type(node)):
+        part = getattr(node, name, None)
+        if isinstance(part, ast.AST):
+            found.append(part)
+        elif isinstance(part, list):
+            found += [each for each in part if isinstance(each, ast.AST)]
+    return found
+
+
 def walk(nodes: Nodes, *, inner: bool = True) -> Iterator[ast.AST]:
-    """All nodes; without ``inner``, those of nested functions and comprehensions are left out."""
+    """All nodes but contexts and operators; without ``inner``, those of nested functions and comprehensions are left
+    out, too."""
     pending = [] if nodes is None else [nodes] if isinstance(nodes, ast.AST) else list(nodes)
     while pending:
         node = pending.pop()
         yield node
-        if inner or not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
-            pending.extend(ast.iter_child_nodes(node))
+        if inner or not isinstance(node, OWN_NAMES):
+            pending += children(node)
 
 
 def loads(nodes: Nodes) -> set[str]:
@@ -107,7 +128,18 @@ def kept_functions(nodes: Nodes) -> Iterator[ast.Lambda]:
 
 
 class Liveness:
-    """Which names may be read later (backwards over structured statements)."""
+    """Which names may be read later (backwards over structured statements).
+
+    Each loop around a statement asks about it again, so what a node reads is kept: nothing asks once it is rewritten.
+    """
+
+    def __init__(self) -> None:
+        self.read: dict[ast.AST, set[str]] = {}
+
+    def loads(self, node: ast.AST) -> set[str]:
+        if node not in self.read:
+            self.read[node] = loads(node)
+        return self.read[node]
 
     def before(self, statements: Sequence[ast.stmt], live: set[str]) -> set[str]:
         for statement in reversed(statements):
@@ -117,30 +149,32 @@ class Liveness:
     def before_one(self, statement: ast.stmt, live: set[str]) -> set[str]:
         match statement:
             case ast.If():
-                return loads(statement.test) | self.before(statement.body, live) | self.before(statement.orelse, live)
+                return (
+                    self.loads(statement.test) | self.before(statement.body, live) | self.before(statement.orelse, live)
+                )
             case ast.While():
                 return self.at_head(statement, live)
             case ast.For():
-                return loads(statement.iter) | self.at_head(statement, live)
+                return self.loads(statement.iter) | self.at_head(statement, live)
             case ast.With():
                 return loads([each.context_expr for each in statement.items]) | self.before(statement.body, live)
             case ast.Assign():
                 bound = {each.id for each in walk(statement.targets) if isinstance(each, ast.Name)
                          and isinstance(each.ctx, ast.Store)}  # fmt: skip
-                return live - bound | loads(statement)
+                return live - bound | self.loads(statement)
             case ast.AugAssign(target=ast.Name(id=name)):
-                return live | loads(statement) | {name}
+                return live | self.loads(statement) | {name}
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                return live - {name} | loads(value)
+                return live - {name} | self.loads(value)
             case ast.Return():
-                return loads(statement)
+                return self.loads(statement)
             case _:
-                return live | loads(statement)
+                return live | self.loads(statement)
 
     def at_head(self, loop: ast.For | ast.While, live: set[str]) -> set[str]:
         """The names that may be read from where an iteration begins."""
         bound = stores(loop.target) if isinstance(loop, ast.For) else set()
-        found = live | (loads(loop.test) if isinstance(loop, ast.While) else set())
+        found = live | (self.loads(loop.test) if isinstance(loop, ast.While) else set())
         while True:
             more = found | self.before(loop.body, found) - bound
             if more == found:

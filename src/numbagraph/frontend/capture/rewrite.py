@@ -16,6 +16,7 @@ from numbagraph.frontend.capture.names import (
     Assignedness,
     Liveness,
     changed,
+    children,
     free_names,
     kept_functions,
     loads,
@@ -97,7 +98,6 @@ class Rewriting:
         done: list[ast.stmt] = []
         for each, names in zip(statements, reversed(after), strict=True):
             for new in self.statement(each, names):
-                ast.fix_missing_locations(ast.copy_location(new, each) if not hasattr(new, "lineno") else new)
                 _located(new, each)
                 done.append(new)
         return done
@@ -267,7 +267,15 @@ def _attribute(name: str) -> ast.expr:
 
 
 def _located(node: ast.AST, at: ast.AST) -> None:
-    """Give what was made the line of what it was made of."""
-    for each in ast.walk(node):
-        if "lineno" in each._attributes and not hasattr(each, "lineno"):
-            ast.copy_location(each, at)
+    """Give what was made the line of what it stands in, or of what it was made of. Nothing is made any more in
+    statements that have been through this."""
+    pending = [(node, at)]
+    while pending:
+        each, around = pending.pop()
+        if "lineno" in each._attributes:
+            if not hasattr(each, "lineno"):
+                ast.copy_location(each, around)
+            around = each
+        pending += [(part, around) for part in children(each) if not hasattr(part, "located")]
+    if isinstance(node, ast.stmt):
+        node.located = True  # type: ignore[attr-defined]
