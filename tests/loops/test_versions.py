@@ -434,3 +434,34 @@ def test_loops_that_leave_in_a_step_are_unrolled():
             wrong[-1] = 7
             with pytest.raises(IndexError, match="index 7 is out of bounds"):
                 compiled(wrong, ours)
+
+
+def test_the_version_with_checks_is_a_function_that_is_not_optimised():
+    """Nothing of it but a call is left where the loop stands, which is optimised."""
+
+    def sums(x, shift):
+        total, count = 0.0, 0
+        for i in range(x.shape[0]):
+            total += x[i - shift]
+            count += 2
+            x[i] = total
+        return total, count
+
+    text = GraphFunction(sums).llvm(np.arange(5.0), 1, optimised=False)
+    functions = {each.partition('"')[2].partition('"')[0]: each for each in text.split("\ndefine ")}
+    (name,) = (each for each in functions if each.endswith(".checked.loop"))
+    assert "optnone" in functions[name].partition("\n")[0]
+    assert [each for each, body in functions.items() if "\nstrip" in body] == ["sums.program", name]
+    assert functions["sums.program"].count("\nstrip") == functions[name].count("\nstrip") == 1
+
+    compiled = ng.graph_jit(sums)
+    for shift in (0, 1, 5, -1, 6):  # of which the last two fail
+        ours, theirs = np.arange(5.0), np.arange(5.0)
+        try:
+            expected = sums(theirs, shift)
+        except IndexError:
+            with pytest.raises(IndexError):
+                compiled(ours, shift)
+        else:
+            assert compiled(ours, shift) == expected
+            np.testing.assert_array_equal(ours, theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -21,14 +22,16 @@ from numbagraph.loops.control_steps import Branch, Loop, Operand, Region, Revers
 from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction, Step, TiledLoop
 
 if TYPE_CHECKING:
+    from numbagraph.emit import checked as checked_code
     from numbagraph.emit import chunks, ranges
     from numbagraph.emit import control as control_code
     from numbagraph.emit import regions as chunk_code
     from numbagraph.emit import reverse as reverse_code
     from numbagraph.emit import rows as row_code
 else:  # few programs have loops and branches, tiles, or chunks for threads
-    chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
-        Later(f"numbagraph.emit.{each}") for each in ("chunks", "ranges", "control", "regions", "reverse", "rows")
+    checked_code, chunks, ranges, control_code, chunk_code, reverse_code, row_code = (
+        Later(f"numbagraph.emit.{each}")
+        for each in ("checked", "chunks", "ranges", "control", "regions", "reverse", "rows")
     )
 
 
@@ -102,22 +105,19 @@ class ProgramEmitter:
         with self.code.builder.if_else(self.line.scalar(loop.safe)) as (fast, slow):
             with fast:
                 control_code.run_loop(self.line, loop, *functions)
-            with slow:
-                control_code.run_loop(
-                    self.line, loop, self.without_optimisation(given, loop.checked, f"{name}.checked")
-                )
+            with slow, self.without_optimisation():
+                steps = self.region(given, loop.checked, f"{name}.checked")
+                checked_code.call_checked(self.line, loop, steps, f"{name}.checked")
 
-    def without_optimisation(
-        self, given: Sequence[Operand | None], region: Region, name: str
-    ) -> control_code.RegionFunctions:
-        """The functions of a region that runs where a check will fail: it may take its time, but not to compile."""
+    @contextmanager
+    def without_optimisation(self) -> Iterator[None]:
+        """What is emitted here runs where a check will fail: it may take its time, but not to compile."""
         before = set(self.module.functions)
-        functions = self.region(given, region, name)
+        yield
         for each in self.module.functions:
             if each not in before and each.blocks and "alwaysinline" not in each.attributes:
                 each.attributes.add("noinline")
                 each.attributes.add("optnone")
-        return functions
 
     def regions(
         self, given: Sequence[Operand | None], regions: Sequence[Region], names: Sequence[str]
