@@ -90,7 +90,8 @@ class Draw:
             return self.choose([base + other * 2, base - other, pt.tanh(base), base**2, pt.sin(base) * other])
         if kind is positive:
             return self.choose([pt.exp(base), pt.softplus(base), base**2 + 0.1, pt.sqrt(base**2 + 1), abs(base) + 0.01])
-        return self.choose([pm.math.sigmoid(base), pm.math.invprobit(base), pt.sigmoid(base * other)])
+        # beyond 8, PyMC's probabilities round to 1, and what is left of them to 0
+        return self.choose([pm.math.sigmoid(base), pm.math.invprobit(5 * pt.tanh(base)), pt.sigmoid(base * other)])
 
     def free_real(self) -> Any:
         found = pm.Normal(self.name("real"), self.constant(real), self.constant(positive))

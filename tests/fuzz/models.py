@@ -165,7 +165,7 @@ class Check:
             found = compiled(x)
         except Exception as error:  # noqa: BLE001
             found = error
-        if not np.array_equal(x, before):
+        if not np.array_equal(x, before, equal_nan=True):
             self.fail(what, x, "the point was changed")
         expected = reference(point)
         if isinstance(found, Exception) or isinstance(expected, Failures):

@@ -376,6 +376,7 @@ def argmax(draw: Draw) -> Any:
 def cumulative(draw: Draw) -> Any:
     x = draw.any(least=1)
     axis = draw.choose([None, draw.integer(0, x.ndim)])
+    x = pt.cast(x, "int8") if x.type.dtype == "bool" else x  # PyTensor's types promise bools, and its values are counts
     return draw.choose([pt.cumsum, pt.cumprod])(x, axis=axis)
 
 

@@ -19,7 +19,8 @@ def native(function):
 
 @pytest.fixture(autouse=True)
 def wide():
-    with jax.enable_x64(True):
+    """With 64-bit types, on the CPU: a GPU runs no native code."""
+    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
         yield
 
 

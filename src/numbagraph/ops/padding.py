@@ -156,6 +156,8 @@ def mirrored(value: Value, axis: int, number: Value, with_edge: bool) -> Value:
         registry["expand_dims"].bind(each, axes=spread) if spread else each
         for each in (registry["floor_divide"](distance, period), is_image, number < 0)
     )
+    if value.dtype.kind in "iu":  # in which numbers wrap around; of uint64 and int64, the sum would be one of floats
+        rounds = convert(rounds, value.dtype)
     found = gather_value(value, [position], axis, checked=False)
     found = registry["where"](is_image, 2 * end - found, found)
     found = registry["where"](rounds > 0, found + 2 * rounds * (end - first), found)
