@@ -401,3 +401,15 @@ def test_unwrapped_angles_have_their_dtype(dtype):
 def test_gradients_along_an_axis_twice():
     with pytest.raises(ValueError, match="repeated axis"):
         graph_jit(lambda x: np.gradient(x, axis=(0, -2)))(X)
+
+
+def test_functions_that_are_called_like_those_of_scipy_import_nothing():
+    program = """
+import sys, numbagraph
+from numbagraph.ir.op import registry
+def lu(x): return x
+assert registry.find(lu) is None and "scipy.linalg" not in sys.modules
+import scipy.linalg
+assert registry.find(scipy.linalg.lu) is not None
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -140,7 +140,7 @@ class Registry:
             pass
         name = getattr(function, "__name__", "")
         for path, op in self._lazy.get(name, ()):
-            if load(path) is function:
+            if path.partition(":")[0] in sys.modules and load(path) is function:  # a name alone imports nothing
                 self._by_function[function] = op
                 return op
         return None
