@@ -376,7 +376,8 @@ def argmax(draw: Draw) -> Any:
 def cumulative(draw: Draw) -> Any:
     x = draw.any(least=1)
     axis = draw.choose([None, draw.integer(0, x.ndim)])
-    x = pt.cast(x, "int8") if x.type.dtype == "bool" else x  # PyTensor's types promise bools, and its values are counts
+    if x.type.dtype[0] in "biu":  # PyTensor's types promise the same dtype, and its values have 64 bits
+        x = pt.cast(x, "int64")
     return draw.choose([pt.cumsum, pt.cumprod])(x, axis=axis)
 
 

@@ -252,7 +252,7 @@ def test_threads():
     points = RNG.normal(size=(40, 50))
 
     def slope(x):
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
             return np.asarray(f(x, 1.0)[1])
 
     with ThreadPoolExecutor(4) as pool:
