@@ -164,7 +164,7 @@ def jacfwd(fun: Callable[P, Any], argnums: Argnums = None, has_aux: bool = False
     --------
     >>> import numpy as np, numbagraph
     >>> numbagraph.jacfwd(lambda t: np.stack([np.cos(t), np.sin(t)]))(0.0)
-    array([0., 1.])
+    array([-0.,  1.])
     """
     return _jacobian(fun, argnums, has_aux, forward=True)
 
