@@ -22,7 +22,8 @@ def summed_to_extents(array: np.ndarray, axes: Sequence[int], extents: Sequence[
     for axis, extent in zip(axes, extents, strict=True):
         length = array.shape[axis]
         shapes.require(extent in (1, length), f"sum_to_extents: a length of {length} is not {extent}")
-    return array.sum(tuple(axis for axis, each in zip(axes, extents, strict=True) if each == 1), keepdims=True)
+    summed = tuple(axis for axis, each in zip(axes, extents, strict=True) if each == 1)
+    return array.sum(summed, array.dtype, keepdims=True)
 
 
 @decomposition(
