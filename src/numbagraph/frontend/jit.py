@@ -36,7 +36,7 @@ from numbagraph.frontend.phases import has_late_lengths, in_phases, refuse_effec
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.reach import Reach, Walk
 from numbagraph.frontend.retried import Retried
-from numbagraph.frontend.shared import SharedContext, SharedVariable, as_context, layout_of
+from numbagraph.frontend.shared import SharedContext, SharedVariable, as_context
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
 from numbagraph.frontend.tracebacks import shorten
@@ -45,7 +45,6 @@ from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.blocks import Blocks
-from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime import failures, replay
@@ -67,7 +66,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
-    are 1, and memory layouts (contiguous or not). A new length needs no new version.
+    are 1, and memory layouts (contiguous or not). A new length needs no new version,
+    unless slices of arguments meet (``x[1:] + y[:-1]``) whose lengths are no longer equal as in the first call.
 
     Parameters
     ----------
@@ -302,9 +302,8 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
     def _known(self, arguments: Arguments) -> tuple[Traced | None, list[Any], tuple[Leaf, ...]]:
         """The version for these arguments, if there is one, and the arguments as it takes them, with their layouts."""
         layouts, leaves = arguments.described()
-        shared = map(layout_of, self._shared.get(arguments.key, ()))
-        traced = self._traced.get(arguments.key, {}).get((self._reach(arguments), *layouts, *shared))
-        return traced, leaves, layouts
+        usual, general = self._versions_for(arguments, layouts)
+        return (usual if usual is None or usual.fits(leaves) else general), leaves, layouts
 
     def _find(self, arguments: Arguments) -> tuple[Traced, list[Any]]:
         """The version for these arguments, traced when there is none yet, and the arguments as it takes them."""
@@ -312,28 +311,13 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         traced, leaves, layouts = self._known(arguments)
         if traced is None:
             with self._lock, collector_at_rest:
-                traced = self._known(arguments)[0] or self._add(arguments, layouts)
+                traced = self._known(arguments)[0] or self._add(arguments, layouts, leaves)
         return traced, leaves
 
-    def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> Traced:
-        """A version that was traced while nothing changed that the function reads, or one for this call alone."""
-        try:
-            made = self._traced_anew(arguments, layouts)
-        except (ShapeError, IndexError) as error:
-            try:  # lengths that a statement requires, which may not be reached, may contradict others
-                made = self._traced_anew(arguments, layouts, apart=True)
-            except Exception:  # noqa: BLE001  the first one speaks of the function as it is
-                raise error from None
-        traced: Traced = made.found
-        traced.is_kept, traced.watched = made.is_valid, arguments.watched
-        self._specialise(traced, arguments, made.reach)
-        group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
-        self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
-        return group.setdefault((made.reach, *layouts, *shared), traced)
-
-    def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], *, apart: bool = False) -> Made:
+    def _traced_anew(self, arguments: Arguments, layouts: tuple[Leaf, ...], **lengths: Any) -> Made:
+        """The function, traced once more; ``lengths`` are the options of `trace` that tell of these."""
         described, names, writable = self._surroundings.described, arguments.leaf_names, self._writable(arguments)
-        options: dict[str, Any] = {"apart": apart, "last": self.backend != "jax"}  # JAX takes derivatives of it
+        options: dict[str, Any] = {**lengths, "last": self.backend != "jax"}  # JAX takes derivatives of it
 
         def use(call: Any, converts: bool) -> Traced:
             options["room"] = self.convert.room
@@ -428,7 +412,9 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         if self.backend != "numba" or check_level() > 1:
             return
         groups: dict[Any, list[Traced]] = {}
-        for traced in filter(Traced.is_dispatched, reversed(self._traced.get(key, {}).values())):
+        newest = [*reversed(self._traced.get(key, {}).values())]
+        newest.sort(key=lambda each: not each.assumed)  # the others take calls that these could have
+        for traced in filter(Traced.is_dispatched, newest):
             alike = (traced.outputs.alike, traced.shared) if traced.phases is None else id(traced)
             groups.setdefault(alike, []).append(traced)
         self._versions[key] = tuple(map(self._together, groups.values()))

@@ -1,4 +1,9 @@
-"""Calls whose lengths do not fit where a statement says so that may not be reached: tried once more."""
+"""Versions for lengths that do not fit the usual one: a call is tried once more, or a function traced once more.
+
+Computed lengths that a statement requires to be equal are one in the usual version, where they follow from lengths of
+arguments that are equal in the call for which it is traced: so loop nests fuse, and exist once. A call in which these
+differ has a version of its own, for any lengths.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from numbagraph.frontend.known_lengths import Known, integers_of, lengths_of
 from numbagraph.frontend.locating import ListFull
+from numbagraph.frontend.shared import layout_of
+from numbagraph.ir.abi import Leaf
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.specialise import passes
@@ -20,11 +27,17 @@ if TYPE_CHECKING:
 MORE_ROOM, MOST_ROOM = 16, 16**6
 """By how much lists get more room where they have too little, and the most that they get."""
 
+UNEQUAL = "unequal"
+"""Marks the key of a version for calls whose lengths are not equal where the usual version takes them to be."""
+
 
 class Retried:
     """The part of a compiled function that calls a version which the dispatcher has not found."""
 
+    backend: str
     convert: Conversion
+    _traced: dict[Any, dict[Any, Traced]]
+    _shared: dict[Any, Any]
     _alone: set[Hashable]
     """The lengths and integers for which there are versions for them alone, since others do not fit."""
     _lock: Any
@@ -33,6 +46,7 @@ class Retried:
     _specialise: Any
     _traced_anew: Any
     _forget: Any
+    _reach: Any
 
     def _call_slowly(self, arguments: Arguments) -> Any:
         """A new dispatch key, arguments that must be converted first, or an error."""
@@ -90,6 +104,30 @@ class Retried:
         result = self._call_version(arguments, traced, leaves)
         self._alone.add(known)
         return result
+
+    def _versions_for(self, arguments: Arguments, layouts: tuple[Leaf, ...]) -> tuple[Traced | None, Traced | None]:
+        """The versions for some layouts: one that may take lengths to be equal, and one that does not."""
+        shared = map(layout_of, self._shared.get(arguments.key, ()))
+        group, key = self._traced.get(arguments.key, {}), (self._reach(arguments), *layouts, *shared)
+        return group.get(key), group.get((*key, UNEQUAL))
+
+    def _add(self, arguments: Arguments, layouts: tuple[Leaf, ...], leaves: list[Any]) -> Traced:
+        """A version that was traced while nothing changed that the function reads, or one for this call alone."""
+        is_general = self._versions_for(arguments, layouts)[0] is not None
+        lengths = None if is_general or self.backend != "numba" else lengths_of(leaves)
+        try:
+            made = self._traced_anew(arguments, layouts, lengths=lengths)
+        except (ShapeError, IndexError) as error:
+            try:  # lengths that a statement requires, which may not be reached, may contradict others
+                made = self._traced_anew(arguments, layouts, apart=True)
+            except Exception:  # noqa: BLE001  the first one speaks of the function as it is
+                raise error from None
+        traced: Traced = made.found
+        traced.is_kept, traced.watched = made.is_valid, arguments.watched
+        self._specialise(traced, arguments, made.reach)
+        group = self._traced.setdefault(arguments.key, {}) if traced.is_kept else {}
+        self._shared[arguments.key], shared = traced.shared.after(self._shared.get(arguments.key, ()))
+        return group.setdefault((made.reach, *layouts, *shared, *([UNEQUAL] if is_general else [])), traced)
 
 
 def known_of(arguments: Arguments) -> Hashable:

@@ -14,6 +14,7 @@ import optree
 
 from numbagraph.forking import importing
 from numbagraph.frontend.active import tracing
+from numbagraph.frontend.known_lengths import lengths_of
 from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
 from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
@@ -26,7 +27,7 @@ from numbagraph.ir.graph import Graph
 from numbagraph.ir.regions import regions_of
 from numbagraph.ir.static import typed_names
 from numbagraph.ir.structs import Struct, cached_property, replace
-from numbagraph.ir.values import ArrayType, Input, Value
+from numbagraph.ir.values import ArrayType, Dim, Extent, Input, Value
 from numbagraph.ops import effects
 from numbagraph.rewrite.capture import fold_captured
 from numbagraph.rewrite.masks import guards_without_masks
@@ -149,6 +150,15 @@ class Traced(Struct, frozen=False):
     """What results must not have (`numbagraph.frontend.nans`)."""
     apart: Traced | None = None
     """The version for lengths that are not equal, though some statement that may not be reached requires it."""
+    assumed: tuple[tuple[Place, ...], ...] = ()
+    """Lengths that must be equal since they were in the call for which it was traced; another version is for others."""
+
+    def fits(self, leaves: Sequence[Any]) -> bool:
+        """Whether the lengths of a call are equal where they are taken to be."""
+        if not self.assumed:
+            return True
+        lengths = lengths_of(leaves)
+        return all(len({lengths[number][axis] for number, axis in places}) == 1 for places in self.assumed)
 
     def inputs(self, leaves: Sequence[Any], shared: Sequence[Any] | None = None) -> list[Any]:
         """The graph's inputs for a call: its leaves, the values of shared variables, and captured arrays."""
@@ -198,6 +208,7 @@ def trace(
     converts: bool = False,
     *,
     apart: bool = False,
+    lengths: Sequence[tuple[int, ...]] | None = None,
     last: bool = False,
     room: int = 1,
 ) -> Traced:
@@ -205,10 +216,12 @@ def trace(
     error speaks of the function. It may write into those arguments that are ``writable``; None stands for callers that
     take results alone, and have no place for shared variables either. ``converts``: whether its loops and branches are
     captured. ``apart``: whether lengths that must be equal are compared where a statement says so, not at entry.
+    ``lengths`` are those of the arguments of a call: where they are equal, they may be taken to be so in each.
     ``last``: whether no derivative is taken of the graph.
     ``room``: how much there is for lists that loops make longer."""
     with tracing(described, converts) as current:
-        inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, strict=True)]
+        known = lengths or [None] * len(layouts)
+        inputs = [make_input(*each, apart=apart) for each in zip(layouts, names, known, strict=True)]
         current.shared = None if writable is None else {}
         current.inputs, current.room = tuple(inputs), room
         pairs = zip(inputs, layouts, strict=True)
@@ -229,13 +242,31 @@ def trace(
         require_own(graph)
     graph, captured = fold_captured(graph, captured)
     hidden_layouts = [ArrayLeaf(array.dtype, tuple(length == 1 for length in array.shape)) for array in captured]
-    return Traced(graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared)
+    return Traced(
+        graph, captured, (*layouts, *shared.layouts, *hidden_layouts), outputs, shared, assumed=assumed_equal(inputs)
+    )
 
 
-def make_input(layout: Leaf, name: str, *, apart: bool = False) -> Input:
+def make_input(layout: Leaf, name: str, lengths: tuple[int, ...] | None, *, apart: bool = False) -> Input:
     if isinstance(layout, ScalarLeaf):
         return Input(ArrayType(layout.dtype, (), weak=True), name)
-    return Input(ArrayType(layout.dtype, input_shape(name, layout.ones, apart=apart)), name)
+    return Input(ArrayType(layout.dtype, input_shape(name, layout.ones, apart=apart, lengths=lengths)), name)
+
+
+Place = tuple[int, int]
+"""A length of a call: the argument, and the axis."""
+
+
+def assumed_equal(inputs: Sequence[Input]) -> tuple[tuple[Place, ...], ...]:
+    """The lengths that are one in a graph though the function itself does not require it."""
+    groups: dict[Extent, list[Place]] = {}
+    assumed: set[Extent] = set()
+    for number, each in enumerate(inputs):
+        for axis, extent in enumerate(each.shape):
+            if isinstance(extent, Dim):
+                groups.setdefault(extent.representative, []).append((number, axis))
+                assumed.update([extent.representative] if extent.assumed else [])
+    return tuple(tuple(places) for extent, places in groups.items() if extent in assumed)
 
 
 def collect_outputs(

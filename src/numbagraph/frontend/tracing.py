@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 from weakref import ref
@@ -36,9 +36,15 @@ def any_traced(leaves: Iterable[Any]) -> bool:
     return any([each.require_scope() is None for each in found])  # noqa: C419  all of them
 
 
-def input_shape(name: str, ones: Iterable[bool | None], *, apart: bool = False) -> tuple[Any, ...]:
-    """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows."""
-    return tuple(1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart) for axis, one in enumerate(ones))
+def input_shape(
+    name: str, ones: Sequence[bool | None], *, apart: bool = False, lengths: Sequence[int] | None = None
+) -> tuple[Any, ...]:
+    """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows.
+    ``lengths`` are those of the call for which the function is traced."""
+    return tuple(
+        1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart, traced_as=length)
+        for axis, (one, length) in enumerate(zip(ones, lengths or [None] * len(ones), strict=True))
+    )
 
 
 def to_value(operand: Any) -> Any:

@@ -107,6 +107,48 @@ def _same(left: Extent, right: Extent, equal: set[tuple[Node, Node]]) -> bool:
     return isinstance(left, int) and isinstance(right, int) and left == right
 
 
+def assumed_same(left: Extent, right: Extent) -> bool:
+    """Whether two computed lengths are one where lengths of arguments are equal that were so in the call for which
+    the function is traced. These are unified then: a call in which they differ has another version."""
+    pairs: dict[tuple[Dim, Dim], None] = {}
+    if not _alike(left, right, pairs, set()) or length_then(left) == 1:
+        return False
+    for pair in pairs:
+        one, other = map(resolve, pair)
+        if one is not other:
+            assert isinstance(one, Dim)
+            one.unify(other, assumed=True)
+    return True
+
+
+def _alike(left: Extent, right: Extent, pairs: dict[tuple[Dim, Dim], None], alike: set[tuple[Extent, Extent]]) -> bool:
+    """Whether two extents differ in such lengths alone, put into ``pairs``; ``alike`` were compared before."""
+    left, right = resolve(left), resolve(right)
+    if left is right or (left, right) in alike:
+        return True
+    if isinstance(left, Dim) and isinstance(right, Dim):
+        pairs[left, right] = None
+        return left.traced_as is not None and left.traced_as == right.traced_as
+    if isinstance(left, Node) and isinstance(right, Node):
+        alike.add((left, right))
+        same_op = left.op is right.op and left.attributes == right.attributes
+        return same_op and all(_alike(*pair, pairs, alike) for pair in zip(left.inputs, right.inputs, strict=True))
+    return isinstance(left, int) and isinstance(right, int) and left == right
+
+
+def length_then(extent: Extent) -> int | None:
+    """A length in the call for which the function is traced, where lengths of arguments and arithmetic say it."""
+    known: dict[Value, int | None] = {}
+    for value in toposort([as_value(extent)]):
+        known[value] = value.traced_as if isinstance(value, Dim) else None
+        if isinstance(value, Constant):
+            known[value] = int(value.data)
+        elif isinstance(value, Node) and value.op.name in EXACT:
+            left, right = (known[each] for each in value.inputs)
+            known[value] = None if left is None or right is None else EXACT[value.op.name](left, right)
+    return known[as_value(extent)]
+
+
 def not_one(extent: Extent) -> bool:
     """Whether an extent is known not to be 1."""
     extent = resolve(extent)
@@ -208,6 +250,8 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
                 collector.equalities.append(DimEquality(dim, other, subject, current_source(), error))
             dim.unify(other)
             return other
+    if assumed_same(left, right):
+        return resolve(left)
     condition = compare("equal", left, right)
     if is_apart and collector is not None and isinstance(condition, Value):
         collector.add(Guard(condition, subject, current_source(), error, ordered=True))
@@ -235,6 +279,8 @@ def _broadcast_unknown(left: Extent, right: Extent, subject: str) -> Extent:
     lefts, rights = _broadcast_parts(left), _broadcast_parts(right)
     if lefts >= rights or rights >= lefts:
         return left if lefts >= rights else right
+    if assumed_same(left, right):
+        return resolve(left)
     fits: Any = compare("equal", left, right)
     for extent in (left, right):
         if not not_one(extent):

@@ -170,14 +170,20 @@ class Dim(Value):
     checked at the function's entry. Unification only ever merges, and only while a function is traced.
     """
 
-    __slots__ = ("_parent", "apart", "may_be_one", "name")
+    __slots__ = ("_parent", "apart", "assumed", "may_be_one", "name", "traced_as")
 
-    def __init__(self, name: str, may_be_one: bool = False, apart: bool = False) -> None:
+    def __init__(
+        self, name: str, may_be_one: bool = False, apart: bool = False, *, traced_as: int | None = None
+    ) -> None:
         self.type = ArrayType(INT64, (), weak=True)
         self.name = name
         self.may_be_one = may_be_one
         self.apart = apart
         """Whether it is never unified: equalities are checked where statements require them."""
+        self.traced_as = traced_as
+        """What it is in the call for which the function is traced."""
+        self.assumed = False
+        """Whether it was unified because it is equal in that call, though nothing requires it."""
         self._parent: Extent = self
 
     @property
@@ -188,9 +194,9 @@ class Dim(Value):
         self._parent = parent
         return parent
 
-    def unify(self, other: Extent) -> None:
+    def unify(self, other: Extent, *, assumed: bool = False) -> None:
         assert self._parent is self
-        self._parent = other
+        self._parent, self.assumed = other, assumed
 
     def __str__(self) -> str:
         representative = self.representative

@@ -1,10 +1,10 @@
 ; The native Python entry that all compiled functions share, compiled once a machine.
 ;
-; A function is bound to a table of plans, one for each specialisation. The entry checks the arguments against one plan
-; after the other. With the first that fits it takes pointers and lengths out of the array objects, lets NumPy allocate
-; the results (or takes the arrays that the caller gave for them, behind the arguments), runs the program, and boxes what
-; it returns; what the function writes into arguments is copied there last of all. Whatever it does not accept it answers
-; with NotImplemented, and Python finds out why.
+; A function is bound to a table of plans, one for each specialisation. The entry takes pointers and lengths out of the
+; array objects for one plan after the other, until one fits, what it requires of lengths included. For that it lets
+; NumPy allocate the results (or takes the arrays that the caller gave for them, behind the arguments), runs the
+; program, and boxes what it returns; what the function writes into arguments is copied there last of all. Whatever it
+; does not accept it answers with NotImplemented, and Python finds out why.
 ;
 ; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
 ; HEADER_SIZE, the size of what stands before a Python object's own fields.
@@ -58,22 +58,27 @@ define internal ptr @not_implemented() nounwind noinline cold {
   ret ptr @NotImplemented
 }
 
-; Runs the plan whose arguments have been taken.
-define internal ptr @run_plan(ptr %plan, ptr %objects, ptr %frame) nounwind {
+; Whether what a plan requires of lengths and numbers holds; it computes the lengths of results.
+define internal i1 @lengths_fit(ptr %plan, ptr %frame) nounwind {
   %meta_begin = field Plan.meta_begin of %plan
   %meta = getelementptr i64, ptr %frame, i64 %meta_begin
   %extents_begin = field Plan.extents_begin of %plan
   %extents = getelementptr i64, ptr %frame, i64 %extents_begin
+  %shapes = field Plan.shapes of %plan
+  %guard = call i32 %shapes(ptr %frame, ptr %meta, ptr %extents)
+  %fit = icmp eq i32 %guard, 0
+  ret i1 %fit
+}
+
+; Runs the plan whose arguments have been taken.
+define internal ptr @run_plan(ptr %plan, ptr %objects, ptr %frame) nounwind {
+  %meta_begin = field Plan.meta_begin of %plan
+  %meta = getelementptr i64, ptr %frame, i64 %meta_begin
   %made_begin = field Plan.made_begin of %plan
   %made = getelementptr i64, ptr %frame, i64 %made_begin
   %values_begin = field Plan.values_begin of %plan
   %values = getelementptr i64, ptr %frame, i64 %values_begin
   %result_count = field Plan.result_count of %plan
-  %shapes = field Plan.shapes of %plan
-  %guard = call i32 %shapes(ptr %frame, ptr %meta, ptr %extents)
-  %shapes_fit = icmp eq i32 %guard, 0
-  br i1 %shapes_fit, label %look_at_written, label %refused
-look_at_written:
   %written_count = field Plan.written_count of %plan
   %writes = icmp ne i64 %written_count, 0
   br i1 %writes, label %ask, label %choose
@@ -149,7 +154,7 @@ entry:
   %frame = alloca i64, i64 %frame_size, align 16
   br label %next
 next:
-  %index = phi i64 [ 0, %entry ], [ %index_after, %try ]
+  %index = phi i64 [ 0, %entry ], [ %index_after, %try ], [ %index_after, %measure ]
   %more = icmp ult i64 %index, %plan_count
   br i1 %more, label %try, label %refused
 try:
@@ -157,7 +162,10 @@ try:
   %plan_at = getelementptr ptr, ptr %plans, i64 %index
   %plan = load ptr, ptr %plan_at
   %fits = call i1 @take_arguments(ptr %plan, ptr %objects, i64 %given, ptr %frame)
-  br i1 %fits, label %run, label %next
+  br i1 %fits, label %measure, label %next
+measure:
+  %lengths_fit = call i1 @lengths_fit(ptr %plan, ptr %frame)
+  br i1 %lengths_fit, label %run, label %next
 run:
   %answer = call ptr @run_plan(ptr %plan, ptr %objects, ptr %frame)
   ret ptr %answer
