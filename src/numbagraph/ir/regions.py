@@ -265,20 +265,41 @@ def output_type(region: Graph, number: int, operands: Sequence[Value | ArrayType
     return in_terms_of(region.outputs[number].type, operand_lengths(region, operands))
 
 
-def with_lengths(inputs: Sequence[Input], chosen: Iterable[int]) -> list[int]:
+def with_lengths(inputs: Sequence[Input], chosen: Iterable[int], reached: Iterable[Value]) -> list[int]:
     """The inputs that were chosen, those that lengths of them follow from, and others whose shapes are the only place
-    where some length is known from."""
-    found, known = set(chosen), set[Value]()
+    where a length is known from that a value which is ``reached`` is or has."""
+    found, known = set(chosen), set[Dim]()
     position = {value: number for number, value in enumerate(inputs)}
+    asked = lengths_in(reached)
     pending = sorted(found)
     while pending:
-        lengths = [each for number in pending for each in extent_values(inputs[number].type)]
-        known.update(lengths)
-        numbers = {position[each] for each in toposort(lengths) if isinstance(each, Input)} - found
-        missing = (number for number, each in enumerate(inputs) if not known.issuperset(extent_values(each.type)))
+        asked |= lengths_in(inputs[number] for number in pending)
+        known.update(*(own_lengths(inputs[number]) for number in pending))
+        numbers = {
+            position[each]
+            for number in pending
+            for each in toposort(extent_values(inputs[number].type))
+            if isinstance(each, Input)
+        } - found
+        missing = (number for number, each in enumerate(inputs) if own_lengths(each) & (asked - known))
         pending = sorted(numbers) or [number for number in missing if number not in found][:1]
         found.update(pending)
     return sorted(found)
+
+
+def own_lengths(value: Value) -> set[Dim]:
+    """The lengths that are known where a value is."""
+    return {extent for extent in map(shapes.resolve, value.shape) if isinstance(extent, Dim)}
+
+
+def lengths_in(values: Iterable[Value]) -> set[Dim]:
+    """The lengths that some values are, and those that their shapes follow from."""
+    extents = {shapes.as_value(each) for value in values for each in (*value.shape, *dims_of(value))}
+    return {each for each in map(shapes.resolve, toposort(extents)) if isinstance(each, Dim)}
+
+
+def dims_of(value: Value) -> tuple[Dim, ...]:
+    return (value,) if isinstance(value, Dim) else ()
 
 
 def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Graph, ...], list[int]]:
@@ -288,7 +309,7 @@ def without_unused(regions: Sequence[Graph], needed: int = 0) -> tuple[tuple[Gra
     for region in regions:  # an equal one of another trace may stand for it, which has inputs of its own
         found = set(toposort([*region.outputs, *guard_values(region.guards)]))
         used = (number for number, each in enumerate(region.inputs) if number < needed or each in found)
-        kept.update(with_lengths(region.inputs, used))
+        kept.update(with_lengths(region.inputs, used, found))
     numbers = sorted(kept)
     return tuple(
         interned(replace(region, inputs=tuple(region.inputs[each] for each in numbers))) for region in regions

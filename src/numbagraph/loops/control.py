@@ -97,7 +97,7 @@ class ControlBuilder:
             roots = [body.outputs[number] for number in (*kept, *stacked)] + guard_values(body.guards)
             reached = set(toposort(roots))
             xs = {number for number in range(carries, end) if body.inputs[number] in reached}
-            found = with_lengths(body.inputs, kept | xs | set(range(end, len(body.inputs))))
+            found = with_lengths(body.inputs, kept | xs | set(range(end, len(body.inputs))), reached)
             for_lengths = {number for number in found if number < carries} - kept
             if not for_lengths:
                 return found

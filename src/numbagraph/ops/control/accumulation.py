@@ -12,6 +12,7 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.values import Input, Node, Value, toposort
 from numbagraph.ops.control.common import region_guards, stand_ins, strong_type, with_lengths_known
+from numbagraph.ops.control.dependence import independent
 from numbagraph.ops.control.rows import added, added_by_rows, is_op, spots_of
 from numbagraph.ops.creation import is_zeros
 from numbagraph.ops.slicing import assembled, take_slice, taken_apart
@@ -196,10 +197,6 @@ def adds_to(node: Node) -> int | None:
         ):
             return 1 + number
     return None
-
-
-def independent(values: Sequence[Value], point: Value) -> bool:
-    return point not in toposort(values)
 
 
 def started(call: Node, numbers: Sequence[int], starts: Mapping[int, Value]) -> dict[int, Value]:

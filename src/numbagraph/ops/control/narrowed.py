@@ -69,7 +69,7 @@ def carrying_lengths(loop: Loop, outputs: Sequence[int]) -> list[int]:
     """The carries that some outputs of a loop's step are computed from, or know lengths by."""
     reached = set(toposort([*(loop.body.outputs[each] for each in outputs), *guard_values(loop.body.guards)]))
     used = [number for number, each in enumerate(loop.body.inputs) if each in reached or number in outputs]
-    return [number for number in with_lengths(loop.body.inputs, used) if number < loop.carries]
+    return [number for number in with_lengths(loop.body.inputs, used, reached) if number < loop.carries]
 
 
 def needed_carries(loop: Loop, own: Collection[int], stacked: Sequence[int]) -> list[int]:
