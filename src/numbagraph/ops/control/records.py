@@ -10,6 +10,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Input, Node, Value, extent_values, toposort
+from numbagraph.ops.control.partial_updates import is_in_part
 from numbagraph.ops.control.rows import is_op
 from numbagraph.ops.slicing import put_slice, take_slice, taken_apart
 
@@ -47,6 +48,9 @@ class Step(Struct):
     """What the pullback computes."""
     given: Collection[Value]
     """What the pullback is given beside the points."""
+    in_part: Collection[Input] = ()
+    """The points that are arrays which a loop around this one cannot restore: what is needed of their elements is
+    stored."""
 
 
 class Records(Struct):
@@ -66,16 +70,20 @@ def records_of(step: Step) -> Records:
     """The values that the pullback of a step needs, as far as they depend on arrays that the loop carries. Those arrays
     for which there is no other way are not among them: they are stored as a whole."""
     arrays = {each for each in step.points[: step.carries] if each.ndim and not is_short(each)}
-    while arrays:
+    captured = {each for each in step.in_part if each not in step.points[: step.carries]}
+    while arrays or captured:
         numbers = {point: number for number, point in enumerate(step.points) if point in arrays}
         updates = {number: updates_of(step.outputs[number], point, step) for point, number in numbers.items()}
         undoable = {step.points[number] for number, found in updates.items() if found is not None}
-        stored, states = needed(step, arrays, set())
+        stored, states = needed(step, arrays | captured, set())
+        states -= captured
         whole = states - undoable
         if not whole:
             found = with_updates(step, arrays, stored, {numbers[each]: updates[numbers[each]] or () for each in states})
-            others, more = needed(step, arrays, undoable)
-            if more <= undoable:
+            if not undoable.isdisjoint(step.in_part):
+                return found
+            others, more = needed(step, arrays | captured, undoable)
+            if (more := more - captured) <= undoable:
                 again = {numbers[each]: updates[numbers[each]] or () for each in more}
                 other = with_updates(step, arrays, others, again)
                 return other if 3 * other.size < found.size else found
@@ -140,7 +148,7 @@ def can_be_stored(value: Value, step: Step) -> bool:
         return False
     if not value.ndim:
         return True
-    rank = max(each.ndim for each in step.points[: step.carries])
+    rank = max(each.ndim for each in (*step.points[: step.carries], *step.in_part))
     if not isinstance(value, Node) or value.op.name != "scan":
         return value.ndim < rank
     carries, outputs = value.attrs["carries"], len(value.attrs["body"].outputs)
@@ -158,6 +166,16 @@ def with_updates(
     positions = (position for each in updates for position in each.positions if position in primal)
     found = dict.fromkeys([*stored, *(value for each in updates for value in each.overwritten), *positions])
     return Records(tuple(found), restored)
+
+
+def not_restored(points: Sequence[Input], outputs: Sequence[Value], carries: int) -> set[Input]:
+    """The carried arrays of which a step updates parts in loops: what these overwrite is not known on the way back."""
+    step = Step(points, outputs, carries, carries, (), ())
+    pairs = list(zip(points[:carries], outputs, strict=False))
+    with shapes.collect_guards():  # the step requires the same
+        return {
+            point for point, output in pairs if is_in_part(output, point) and updates_of(output, point, step) is None
+        }
 
 
 def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:

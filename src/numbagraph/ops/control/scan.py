@@ -35,7 +35,8 @@ from numbagraph.ops.control.common import (
     with_lengths_known,
     zeros,
 )
-from numbagraph.ops.control.records import Step, records_of
+from numbagraph.ops.control.partial_updates import inherited, updated_in_part
+from numbagraph.ops.control.records import Step, not_restored, records_of
 from numbagraph.ops.control.rows import is_op
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
 from numbagraph.transforms.batching import batch, spread
@@ -219,7 +220,8 @@ def pulled_back(
         cotangents_of[number] = Input(strong_type(like), "cotangent")
     added = {number: Input(strong_type(points[number]), "added") for number in read}
     active = dict.fromkeys([*moving, *(number for number in asked if number >= loop.carries)])
-    with region_guards() as guards:
+    in_part = inherited(points, loop.operands) | not_restored(points, outputs, loop.carries)
+    with region_guards() as guards, updated_in_part(in_part):
         pulled = cotangents(outputs, cotangents_of, [points[number] for number in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
     sums = {number: Input(strong_type(points[number]), "sum") for number in found if number >= first}
@@ -234,7 +236,7 @@ def pulled_back(
     own = [each for each in cotangents_of if each is not None]
     seeds, of_steps = own[: len(moving)], [*own[len(moving) :], *added.values()]
     back = [*carried, *slopes.values(), *guard_values(guards)]
-    step = Step(points, outputs, loop.carries, first, back, [*seeds, *sums.values(), *of_steps])
+    step = Step(points, outputs, loop.carries, first, back, [*seeds, *sums.values(), *of_steps], in_part)
     return PulledBack(step, seeds, sums, of_steps, carried, slopes, guards)
 
 
