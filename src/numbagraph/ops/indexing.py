@@ -200,13 +200,18 @@ def index(value: Any, key: Any) -> Value:
     ndim = value.ndim
     assembled = isinstance(value, Node) and value.op is set_slice  # a number may be that of a piece: read it as a slice
     sliced = [item for item in items if item.kind == "slice" or (assembled and is_static(item))]
-    value = take_slice(value, {item.axis - ndim: taken_by(item, value.shape[item.axis]) for item in sliced})
     numbers = [item for item in items if item.kind == "number"]
+    cuts = {item.axis: taken_by(item, value.shape[item.axis]) for item in sliced}
+    if assembled:
+        value = take_slice(value, {axis - ndim: cut for axis, cut in cuts.items()})
     for item in reversed(numbers):
         if item in sliced:
             value = squeeze_at(value, [item.axis])
         else:
             value = pick_at(value, item.axis - value.ndim, item.content)
+    if not assembled:  # behind positions: what a derivative adds to a part of a row is about this row alone
+        places = {axis: axis - sum(each.axis < axis for each in numbers) for axis in cuts}
+        value = take_slice(value, {places[axis] - value.ndim: cut for axis, cut in cuts.items()})
     if not layout.arrays:
         result = expand_at(value, layout.new)
         if result.ndim:
