@@ -107,16 +107,18 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=[each.__name__ for each in FUNCTIONS])
-@pytest.mark.parametrize("x", ARGUMENTS, ids=["mixed", "negative", "longer", "random"])
-def test_gradients_are_those_of_differences(function, x):
-    value, gradient = ng.graph_jit(ng.value_and_grad(function))(x)
-    np.testing.assert_allclose(value, function(x), rtol=1e-12)
-    np.testing.assert_allclose(gradient, central_differences(function, x), rtol=1e-6, atol=1e-6)
+def test_gradients_are_those_of_differences(function):
+    compiled = ng.graph_jit(ng.value_and_grad(function))
+    for x in ARGUMENTS:
+        value, gradient = compiled(x)
+        np.testing.assert_allclose(value, function(x), rtol=1e-12)
+        np.testing.assert_allclose(gradient, central_differences(function, x), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("function", [read_in_an_inner_branch, read_in_branches_of_branches])
 def test_hessians_are_differences_of_gradients(function):
     found = ng.graph_jit(ng.hessian(function))(X)
     steps = [1e-6 * each for each in np.eye(len(X))]
-    differences = [(ng.grad(function)(X + step) - ng.grad(function)(X - step)) / 2e-6 for step in steps]
+    gradient = ng.graph_jit(ng.grad(function))
+    differences = [(gradient(X + step) - gradient(X - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-6)

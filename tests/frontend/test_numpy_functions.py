@@ -109,13 +109,14 @@ def test_put_out_of_bounds_raises():
 
 
 @pytest.mark.parametrize("name", ["subtract", "divide", "hypot", "logaddexp", "copysign", "fmax", "add", "maximum"])
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("axis", [0, 1, pytest.param(-1, marks=pytest.mark.repeats)])
 def test_methods_of_ufuncs(name, axis):
     ufunc = getattr(np, name)
     check(lambda x: ufunc.reduce(x, axis=axis), X)
     check(lambda x: ufunc.accumulate(x, axis=axis), X)
     check(lambda x: ufunc.reduceat(x, [0, 2, 1, 3], axis=axis), X)
-    check(lambda x, y: ufunc.outer(x, y), X, X[0])
+    if axis == 0:
+        check(lambda x, y: ufunc.outer(x, y), X, X[0])
 
 
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract])
