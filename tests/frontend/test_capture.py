@@ -2,11 +2,13 @@
 
 import collections
 import copy
+import functools
 import importlib
 import linecache
 import sys
 import traceback
 import types
+import zlib
 
 import numpy as np
 import optree
@@ -19,10 +21,12 @@ TAKE_LONG = ("nqueens", "longer_than_its_room", "rkf_adaptive")
 
 
 def usual(function, backend):
-    """How many of a program's arguments stand for all. Both backends run what one trace has made."""
+    """How many of a program's arguments stand for all. Both backends run what one trace has made: usually NumPy that of
+    one program in three, and native code that of the others."""
     if any(function is other for other, _ in OTHERS):
         return 0
-    return 2 if backend == "numba" else function.__name__ not in TAKE_LONG
+    by_numpy = zlib.crc32(function.__name__.encode()) % 3 == 0 and function.__name__ not in TAKE_LONG
+    return 2 if by_numpy == (backend == "numpy") else 0
 
 
 CASES = [
@@ -76,9 +80,16 @@ def shown(arguments):
     return [each.bit_generator.state if isinstance(each, np.random.Generator) else each for each in arguments]
 
 
+@functools.lru_cache(maxsize=4)
+def kept(function, backend):
+    """A compiled function for all arguments of a program, which follow one another: some share a version."""
+    return ng.graph_jit(function, backend=backend)
+
+
 @pytest.mark.parametrize(("function", "arguments", "backend"), CASES)
-def test_programs(function, arguments, backend):
-    compiled = ng.graph_jit(function, backend=backend)
+def test_programs(function, arguments, backend, extent):
+    """Usually the arguments of a program are one function's; with ``--extent=all`` each is the first of a new one."""
+    compiled = (kept.__wrapped__ if extent == "all" else kept)(function, backend)
     given, changed = copy.deepcopy(arguments), copy.deepcopy(arguments)
     expected = outcome(function, changed)
     require_same(outcome(compiled, given), expected)

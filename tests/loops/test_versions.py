@@ -298,7 +298,7 @@ def require_same(function: Callable[..., Any], arguments: tuple[Any, ...]) -> No
 
 @pytest.mark.parametrize("function", MAKERS, ids=lambda each: each.__name__)
 def test_values_and_errors_are_those_of_python(function: Callable[..., Any], extent: str) -> None:
-    @settings(max_examples=300 if extent == "all" else 100, deadline=None)
+    @settings(max_examples=300 if extent == "all" else 50, deadline=None)
     @given(MAKERS[function])
     def run(arguments: tuple[Any, ...]) -> None:
         require_same(function, arguments)
