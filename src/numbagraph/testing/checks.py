@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,10 @@ from numbagraph.testing.compare import alike, assert_same, category
 
 CONTIGUOUS = {"C order": LAYOUTS["C order"]}
 IN_TURN = ("Fortran order", "strided", "rows apart", "negative strides", "stride 0")
-"""Layouts of which a sample has one, where there are to be few."""
+"""Layouts of which a sample has one, where there are to be few: others are read by the code for C order."""
+
+WITHOUT_LAYOUTS = ("elementwise", "decomposition")
+"""Kinds of ops that meet no layouts: the code of loops reads for all of the former, and other ops for the latter."""
 
 REPRESENTATIVE = (BOOL, np.dtype(np.uint8), INT64, FLOAT32, FLOAT64, COMPLEX128)
 """Dtypes for which emitters write different code; within a kind, that of other widths is the same."""
@@ -51,7 +55,8 @@ def check_op(op: Op, dtype: Any, backend: str = "numba", *, sparing: bool = Fals
 
     Where NumPy refuses the dtype, or gives one that is not supported, the op must refuse it too. What differs in the
     dtype alone is not compiled for every layout and sample again. With ``sparing``, one sample of the main dtype has
-    all layouts and ranks, and others have one layout each; of other dtypes there is a part of the samples.
+    all ranks, and all layouts or, where these are of no concern to the op, two; others have one layout each; of other
+    dtypes, and of functions of other ops, there is a part of the samples.
     ``options`` are those of `numbagraph.graph_jit`.
 
     Returns
@@ -85,9 +90,11 @@ def check_op(op: Op, dtype: Any, backend: str = "numba", *, sparing: bool = Fals
 def check_known_lengths(call: Call, *, sparing: bool = False, **options: Any) -> None:
     """The op is right where the lengths of its arguments are known when it is compiled, in any order of memory.
 
-    With ``sparing`` in one of the orders: in C order where no array has another one.
+    With ``sparing`` in one of the orders: in C order where no array has another one. What a function of other ops makes
+    of known lengths is its trace, which is then evaluated with NumPy.
     """
-    known = Checker(call.with_known_lengths(), "numba", **options)
+    backend = "numpy" if sparing and call.op.kind == "decomposition" else "numba"
+    known = Checker(call.with_known_lengths(), backend, **options)
     several = any(array.ndim > 1 for array in call.arrays)
     if several:
         known.check([LAYOUTS["Fortran order"](array) for array in call.arrays], "known lengths, Fortran order")
@@ -132,9 +139,18 @@ def is_thorough(call: Call, dtype: np.dtype) -> bool:
 
 
 def is_spared(call: Call, dtype: np.dtype, main: np.dtype, backend: str) -> bool:
-    """Whether a sample is left to the main dtype: any other dtype has every other sample. JAX's code is the same for
-    all dtypes, so that they have the first alone there."""
-    return dtype != main and (backend == "jax" or (call.number + dtype.num) % 2 == 1)
+    """Whether a sample is left out: every other one of other dtypes than the main one, of JAX's, and of those that are
+    compiled of a function of other ops, which the NumPy backend has whole. JAX's code is the same for all dtypes, so
+    that others have the first sample alone there."""
+    if dtype != main and backend == "jax":
+        return True
+    by_halves = dtype != main or backend == "jax" or (backend == "numba" and call.op.kind == "decomposition")
+    return by_halves and turn_of(call, dtype) % 2 == 1
+
+
+def turn_of(call: Call, dtype: np.dtype) -> int:
+    """A number for the choice of what a sample is tried with: neighbours, and ops, are to have different ones."""
+    return call.number + dtype.num + zlib.crc32(call.op.name.encode())
 
 
 def layouts_of(call: Call, dtype: np.dtype, backend: str, *, thorough: bool, sparing: bool) -> Mapping[str, Layout]:
@@ -142,14 +158,16 @@ def layouts_of(call: Call, dtype: np.dtype, backend: str, *, thorough: bool, spa
     if backend == "jax" or not is_thorough(call, dtype):
         return CONTIGUOUS
     possible = {name: each for name, each in LAYOUTS.items() if not (name == "stride 0" and call.op.regular)}
-    if thorough:
+    few = sparing and backend == "numba"
+    if thorough and not (few and call.op.kind in WITHOUT_LAYOUTS):
         return possible  # with a stride of 0 all rows are equal: see `Op.regular`
     in_turn = [name for name in IN_TURN if name in possible]
-    if sparing and call.number and backend == "numba":
-        name = [*CONTIGUOUS, *in_turn][(call.number + dtype.num) % (1 + len(in_turn))]
+    turn = turn_of(call, dtype)
+    if few and call.number:
+        name = [*CONTIGUOUS, *in_turn][turn % (1 + len(in_turn))]
         return {name: possible[name]}
-    name = in_turn[(call.number + dtype.num) % len(in_turn)]
-    return {**CONTIGUOUS, name: possible[name]}
+    name = in_turn[turn % len(in_turn)]
+    return {each: layout for each, layout in possible.items() if each == name or each not in IN_TURN}
 
 
 def variations(
