@@ -56,7 +56,12 @@ class Failed:
     """What is there in place of a value that could not be computed."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
-        self.errors = list(errors)
+        self.errors = each_once(errors)
+
+
+def each_once(errors: Sequence[Exception]) -> list[Exception]:
+    """Errors without repetition: as many ways as lead from one to a result, so often it would be there."""
+    return list({id(each): each for each in errors}.values())
 
 
 class Undecided(np.linalg.LinAlgError):
@@ -67,8 +72,8 @@ class Failures(Exception):
     """All errors of a graph, which one function would raise one of."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
-        super().__init__("; ".join(map(repr, errors)))
-        self.errors = list(errors)
+        self.errors = each_once(errors)
+        super().__init__("; ".join(map(repr, self.errors)))
 
 
 Values = dict[Variable, Any]

@@ -5,12 +5,15 @@ import pytest
 
 pytest.importorskip("pymc")
 
+import pytensor.tensor as pt
+
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.pymc_bridge import importer, indexing, linker, structure
 from numbagraph.pymc_bridge.array_function import ArrayFunction
 from numbagraph.pymc_bridge.logp import CompiledLogp
 from tests.fuzz import models, pytensor_graphs, pytensor_matrices, pytensor_ops
+from tests.fuzz.evaluation import Evaluation, Failures
 from tests.fuzz.runner import run_cases
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -41,6 +44,17 @@ def plant(monkeypatch, kind, handler):
 
 def test_what_is_drawn_is_what_is_translated():
     assert set(pytensor_ops.names()) <= set(pytensor_matrices.makers())
+
+
+def test_an_error_that_many_ways_lead_from_is_there_once():
+    x = pt.dvector("x")
+    value = x[5]
+    for _ in range(20):
+        value = value + value
+    with pytest.raises(Failures) as caught:
+        Evaluation([value, value], [x])({x: np.zeros(3)})
+    assert [type(each) for each in caught.value.errors] == [IndexError]
+    assert len(str(caught.value)) < 200
 
 
 def test_without_a_fault_graphs_agree(monkeypatch):
