@@ -122,6 +122,15 @@ def test_without_a_fault_models_agree(monkeypatch):
     assert found(models, NORMAL, monkeypatch, cases=1) == ""
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_where_rounding_decides_whether_there_is_a_value_there_is_no_verdict(fails):
+    def reference(point, *, stable, rounding=None):
+        return Failures([ValueError("posdef")]) if fails and rounding is not None else np.array([-np.inf])
+
+    check = object.__new__(models.Check)
+    assert (check.is_wrong(np.array([-5.0]), {}, reference) is None) == fails
+
+
 def test_a_wrong_density_is_found(monkeypatch):
     registry._ops["square"] = replace(registry["square"], lower=registry["absolute"].lower)
     assert "expected, found" in found(models, NORMAL, monkeypatch)
