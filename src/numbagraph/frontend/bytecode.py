@@ -85,6 +85,21 @@ def facts_of(code: CodeType) -> Facts:
     return known[1]
 
 
+_CHECK_EXC_MATCH, _PUSH_EXC_INFO = dis.opmap["CHECK_EXC_MATCH"], dis.opmap["PUSH_EXC_INFO"]
+_WITH_EXCEPT_START = dis.opmap["WITH_EXCEPT_START"]
+_ERRORS = frozenset(
+    "ArithmeticError Exception IndexError KeyError LookupError OverflowError ValueError ZeroDivisionError".split()
+)
+
+
+def takes_errors(code: CodeType) -> bool:
+    """Whether a function has a handler for errors that operators and subscripts raise when the program runs."""
+    used = set(code.co_code[::2])
+    if _CHECK_EXC_MATCH in used:
+        return not _ERRORS.isdisjoint(code.co_names)
+    return _PUSH_EXC_INFO in used and _WITH_EXCEPT_START not in used  # `except` alone, or `finally`
+
+
 def codes_of(code: CodeType) -> Iterator[CodeType]:
     """The code of a function and of the functions defined in it."""
     yield code

@@ -126,6 +126,13 @@ def require(condition: Any, failure: Callable[..., Exception], /, *args: Any, **
     collector.add(Guard(holds, subject, source, error, deferred, tuple(values), ordered=True))
 
 
+def kind_of(guard: Guard) -> type[BaseException]:
+    """The class of the error that a guard raises."""
+    failure = guard.failure.failure if isinstance(guard.failure, Deferred) else None
+    kind = getattr(failure, "kind", failure)
+    return kind if isinstance(kind, type) and issubclass(kind, BaseException) else guard.error
+
+
 def truth_of(condition: Any) -> Value | bool:
     """Whether all of a condition is true, as far as that is known."""
     if isinstance(condition, (list, tuple)) and any(isinstance(leaf, Tracer) for leaf in flatten(condition)[0]):

@@ -51,15 +51,16 @@ class Conversion:
         self.room = 1
         """How much there is for lists that loops make longer, as often as the usual."""
 
-    def attempt(self, make: Callable[[bool], T], arguments: Any, asks_types: bool) -> T:
+    def attempt(self, make: Callable[[bool], T], arguments: Any, asks_types: bool, takes_errors: bool) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
         ``arguments``, and known integers, where these are needed. ``asks_types``: whether the code may ask what no
-        traced array hears of (`Walk.asks_types`), and converted code answers."""
+        traced array hears of (`Walk.asks_types`), and converted code answers; ``takes_errors``: whether it has handlers
+        (`Walk.takes_errors`), which converted code alone hands what the program raises."""
         around, active.widened = active.widened, {}
         try:
             while True:
                 try:
-                    found = self._settled(make, asks_types)
+                    found = self._settled(make, asks_types, takes_errors)
                 except LengthsNeeded:
                     if not arguments.know_more():
                         raise
@@ -69,17 +70,17 @@ class Conversion:
         finally:
             active.widened = around
 
-    def _settled(self, make: Callable[[bool], T], asks_types: bool) -> T:
+    def _settled(self, make: Callable[[bool], T], asks_types: bool, takes_errors: bool) -> T:
         """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
         while True:
             known = dict(active.widened)
             try:
-                return self._attempt(make, asks_types)
+                return self._attempt(make, asks_types, takes_errors)
             except Exception:
                 if active.widened == known:
                     raise
 
-    def _attempt(self, make: Callable[[bool], T], asks_types: bool) -> T:
+    def _attempt(self, make: Callable[[bool], T], asks_types: bool, takes_errors: bool) -> T:
         if not self.allowed:
             return make(False)
         if self.needed:
@@ -99,7 +100,14 @@ class Conversion:
             if active.refusals == refusals and not compiled_by_numba and not is_from_library(error):
                 raise
             return self._converted(make, error)
-        return found if active.refusals == refusals else self._converted(make, active.refusal)
+        if active.refusals != refusals:
+            return self._converted(make, active.refusal)
+        if takes_errors:
+            try:
+                return self._converted(make, None)
+            except Unconvertible:
+                pass
+        return found
 
     def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
         """What ``make`` gives of the converted function. An error that the function has caught itself is raised: what

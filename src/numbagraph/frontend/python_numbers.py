@@ -38,6 +38,11 @@ NOT_AN_INTEGER = (
 )
 
 
+def is_own_limit(message: str) -> bool:
+    """Whether an error is about what Python's numbers can do, and the machine's cannot."""
+    return any(each in message for each in (OVERFLOW, NOT_REAL, NOT_AN_INTEGER, "to an integer of 64 bits"))
+
+
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Python's operator ``function``, with the checks that Python makes where all operands are Python numbers."""
     check = _CHECKS[name]

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.bytecode import Facts, Read, facts_of
+from numbagraph.frontend.bytecode import Facts, Read, facts_of, takes_errors
 from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
 from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, library_of
@@ -106,6 +106,11 @@ class Walk:
     def asks_types(self) -> bool:
         """Whether the code may call what looks at the class of a traced array, which is not that of the array."""
         return not _ASKING.isdisjoint(self._names)
+
+    @property
+    def takes_errors(self) -> bool:
+        """Whether the code has handlers for errors that only the program raises, of which converted code knows."""
+        return any(map(takes_errors, self.codes.values()))
 
     def watch(self) -> Watch | None:
         """What must be watched while the function is traced."""

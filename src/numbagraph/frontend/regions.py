@@ -25,6 +25,7 @@ from numbagraph.rewrite.engine import is_length
 from numbagraph.rewrite.masks import guards_without_masks
 from numbagraph.runtime.arguments import flatten
 
+HAS_RUN = "a loop or a branch has run"
 TRUE = constant(True, dtype=BOOL)
 """What a region gives whose checks have held, if it is run for them."""
 
@@ -132,7 +133,7 @@ def with_late_lengths(values: Sequence[Value]) -> frozenset[Value]:
 def require_to_run(result: Value) -> None:
     """Let a loop or a branch be run in its place, whoever asks for its results: it checks something. ``result`` is one
     of these, and true."""
-    shapes.current_collector().add(Guard(result, "a loop or a branch has run", current_source(), ordered=True))
+    shapes.current_collector().add(Guard(result, HAS_RUN, current_source(), ordered=True))
 
 
 def require_structure(expected: optree.PyTreeSpec, found: optree.PyTreeSpec, what: str) -> None:

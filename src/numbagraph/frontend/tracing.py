@@ -283,6 +283,8 @@ class Tracer(Unknown):
             self._enter_region()
         if self._parent is None:
             self._renew(self._changed(function, *args))
+            if active.scope is not None and active.scope.journal is not None:
+                active.scope.journal.note_change(self)
         elif self._key is not None:
             self._parent._rebind(ops.through.set_view, *self._key, Tracer(self._changed(function, *args)))
         else:

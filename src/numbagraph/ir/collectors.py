@@ -25,6 +25,8 @@ class GuardCollector:
         """`numbagraph.ir.graph.Guard`."""
         self.equalities: list[Any] = []
         """`numbagraph.ir.graph.DimEquality`."""
+        self.watch: Callable[[Any], None] | None = None
+        """Is told of each node, while somebody asks which of them check what they are given as they run."""
 
     def add(self, guard: Requirement) -> None:
         if all(guard.condition is not known.condition for known in self.guards):

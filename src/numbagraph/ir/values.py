@@ -422,9 +422,12 @@ def make_node(
     node = _nodes.get(key)
     if node is None:
         node = _intern(key, *with_requirements(infer))
-    if node.required and (collector := active_collector()) is not None:
+    collector = active_collector()
+    if collector is not None:
         for guard in node.required:
             collector.add(guard)
+        if collector.watch is not None:
+            collector.watch(node)
     return node
 
 

@@ -9,7 +9,7 @@ import optree
 
 from numbagraph.blockwise.promotion import convert
 from numbagraph.frontend.active import active, current_trace
-from numbagraph.frontend.capture.errors import Premature, Raised, caught, is_caught, raised_of
+from numbagraph.frontend.capture.errors import Premature, Raised, catcher_here, caught, is_caught, raised_of
 from numbagraph.frontend.capture.facts import assumed
 from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, placeholder, settled
@@ -268,6 +268,7 @@ class Joined:
 
     def results(self) -> list[Value]:
         sides = (self.no, self.yes)
+        catcher_here().note_branches(self.test, *sides)
         is_checked = any(guard.ordered for side in sides for guard in side.guards)
         if is_checked:
             for outputs in self.outputs:

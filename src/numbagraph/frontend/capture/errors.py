@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from numbagraph.frontend import checks
-from numbagraph.frontend.active import active
+from numbagraph.frontend.active import CaptureError, active
 from numbagraph.frontend.capture.facts import learn
 from numbagraph.frontend.capture.formats import Template, Text, own_values, taken_apart
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
+from numbagraph.ir.graph import Guard
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Node, Value
 
 
 class UserError(Struct):
@@ -48,6 +50,62 @@ def caught() -> Iterator[None]:
 def is_caught() -> bool:
     """Whether somebody makes an error of the program of what is raised now."""
     return bool(_caught.depth) or (active.scope is not None and active.scope.journal is not None)
+
+
+class Catcher:
+    """What is told of errors of the program while the body of a ``try`` is traced: here, nobody
+    (`numbagraph.frontend.capture.trying`)."""
+
+    def note_node(self, node: Node) -> None:
+        """Note what an operation requires as it runs."""
+
+    def note_loop(self, guards: Sequence[Guard]) -> None:
+        """Note what the steps of a loop require."""
+
+    def note_branches(self, test: Value, no: Any, yes: Any) -> None:
+        """Note what two branches require."""
+
+
+class _Catching(threading.local):
+    catcher = Catcher()
+
+
+_catching = _Catching()
+
+
+def catcher_here() -> Catcher:
+    return _catching.catcher
+
+
+@contextmanager
+def catching(catcher: Catcher) -> Iterator[None]:
+    """What happens inside is told to a catcher alone."""
+    collector, before = shapes.current_collector(), _catching.catcher
+    watch = collector.watch
+    _catching.catcher, collector.watch = catcher, catcher.note_node
+    try:
+        yield
+    finally:
+        _catching.catcher, collector.watch = before, watch
+
+
+class Unseen(CaptureError):
+    """An error that a handler should take, and cannot."""
+
+
+class Elsewhere:
+    """In place of an error that the program raises, for its handler."""
+
+    def refuse(self, *_: Any) -> Any:
+        raise Unseen(
+            f"the error that `except ... as` names is not known while the function is traced: write what the handler "
+            f"needs of it, its text and what it speaks of\n  at {user_source()}"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return self.refuse()
+
+    __str__ = __repr__ = refuse
 
 
 MARK = "__numbagraph_raised__"

@@ -80,6 +80,10 @@ def always_jumps(statements: Sequence[ast.stmt]) -> bool:
                 return True
             case ast.With() if always_jumps(each.body):
                 return True
+            case ast.Try(handlers=handlers, finalbody=last):
+                whole = always_jumps([*each.body, *each.orelse]) and all(always_jumps(one.body) for one in handlers)
+                if whole or always_jumps(last):
+                    return True
     return False
 
 
@@ -104,6 +108,8 @@ class _Lowering:
         self.loops = 0
         self.exits: Exits | None = None
         """Of the outermost loop around a statement that may return behind it."""
+        self.in_try = False
+        """Whether handlers see errors of what is returned, which is not computed behind the loop then."""
 
     def lower(self, statements: Sequence[ast.stmt], flags: Flags | None) -> list[ast.stmt]:
         done: list[ast.stmt] = []
@@ -127,10 +133,12 @@ class _Lowering:
                     found = jumps_of(each, flags)
                     if isinstance(each, ast.Try) and each.orelse and jumps(each.body):
                         each.orelse = [conditional(none_of(found), each.orelse, [], each.orelse[0])]
-                    around, self.exits = self.exits, None
+                    around = self.exits, self.in_try
+                    is_try = isinstance(each, ast.Try) and not each.finalbody
+                    self.exits, self.in_try = self.exits if is_try else None, True
                     for block in blocks(each):
                         block[:] = self.lower(block, flags)
-                    self.exits = around
+                    self.exits, self.in_try = around
                     done += [assigned(name, ast.Constant(False), each) for name in found if name != RETURNED]
                     done.append(each)
                     if rest and found:
@@ -143,7 +151,7 @@ class _Lowering:
         end = assigned(RETURNED, ast.Constant(True), statement)
         if self.exits is None:
             return [assigned(RESULT, statement.value or ast.Constant(None), statement), end]
-        done, end.reads = self.exits.leave(statement)  # type: ignore[attr-defined]
+        done, end.reads = self.exits.leave(statement, self.in_try)  # type: ignore[attr-defined]
         return [*done, end]
 
     def loop(self, loop: Loop, rest: Sequence[ast.stmt], flags: Flags | None) -> tuple[list[ast.stmt], bool]:

@@ -38,11 +38,12 @@ class Exits:
         self.known: dict[str, Exit] = {}
         self.parts = 0
 
-    def leave(self, statement: ast.Return) -> tuple[Block, ast.expr | None]:
+    def leave(self, statement: ast.Return, in_try: bool = False) -> tuple[Block, ast.expr | None]:
         """What the loop does in place of a ``return``, apart from ending, and what is computed behind it."""
         done: Block = []
         value: ast.expr = statement.value or ast.Constant(None)
-        postponed = self.postponed(value, done)
+        may_raise = in_try and not isinstance(value, (ast.Name, ast.Constant))
+        postponed = None if may_raise else self.postponed(value, done)
         if postponed is None:
             done.append(self.assigned(self.result, value, statement))
         key = "" if postponed is None else ast.dump(postponed)

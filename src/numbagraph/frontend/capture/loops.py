@@ -17,7 +17,7 @@ from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
-from numbagraph.frontend.capture.errors import Raised, raised_of
+from numbagraph.frontend.capture.errors import Raised, catcher_here, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.may_alias import outgrow
@@ -161,9 +161,8 @@ class Capture:
         assert trace is not None
         around: Memory | None = trace.loop
         key = None if around is None else around.key(site)
-        known = (
-            Recalled([], {}, {}, Memory()) if around is None else around.known.get(key, Recalled([], {}, {}, Memory()))
-        )
+        nothing = Recalled([], {}, {}, Memory())
+        known = nothing if around is None else around.known.get(key, nothing)
         self.recall(known)
         for _ in range(PASSES):
             is_open = any(start.is_absent for start in self.starts) or (around is not None and around.is_open)
@@ -437,6 +436,7 @@ class Capture:
         carries = len(initial)
         values, guards = guards_without_masks(outputs, traced.guards, traced.used)
         body = Body(tuple(values), nothing, guards, traced.used)
+        catcher_here().note_loop([*traced.guards, *found.test_guards])
         is_checked = body.is_checked or any(guard.ordered for guard in found.test_guards)
         if is_checked:
             parameters = [*parameters, Input(TRUE.type, "checked")]

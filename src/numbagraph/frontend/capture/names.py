@@ -213,11 +213,11 @@ class Assignedness:
                 self.mark(statement.items, sure)
                 return self.block(statement.body, sure | stores(statement.items))
             case ast.Try():
-                for handler in statement.handlers:
-                    self.block(handler.body, sure | stores(handler))
                 inside = self.block(statement.body, sure)
-                self.block(statement.orelse, inside)
-                return self.block(statement.finalbody, sure)
+                ends = self.block(statement.orelse, inside)
+                for each in statement.handlers:
+                    ends = ends & self.block(each.body, sure | stores(each))
+                return ends | self.block(statement.finalbody, sure)
             case ast.AugAssign(target=ast.Name()):
                 self.mark(statement.value, sure)
                 statement.target.unsure = statement.target.id not in sure  # type: ignore[attr-defined]

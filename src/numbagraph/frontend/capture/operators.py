@@ -44,7 +44,7 @@ from numbagraph.frontend.capture.elements import (
     unpack,
     unpack_star,
 )
-from numbagraph.frontend.capture.errors import Raised, is_caught
+from numbagraph.frontend.capture.errors import Elsewhere, Raised, is_caught
 from numbagraph.frontend.capture.generators import generated, with_generator
 from numbagraph.frontend.capture.iterables import require_known
 from numbagraph.frontend.capture.library import iterated, of_library
@@ -73,6 +73,7 @@ from numbagraph.frontend.capture.texts import (
     text,
     with_text,
 )
+from numbagraph.frontend.capture.trying import try_
 from numbagraph.frontend.capture.written.iterators import queued
 from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.locating import OnlyTraced
@@ -127,6 +128,7 @@ __all__ = [
     "set_of",
     "slice_",
     "text",
+    "try_",
     "unpack",
     "unpack_star",
     "while_",
@@ -167,6 +169,8 @@ def returned(value: Any) -> Any:
 
 def raise_(error: Any, *arguments: Any) -> None:
     """``raise error(*arguments)``, or ``raise error``."""
+    if isinstance(error, Elsewhere):
+        error.refuse()
     chosen = chosen_text(arguments)
     if chosen is not None:
         *first, last = chosen.options

@@ -10,6 +10,7 @@ from types import CodeType
 from numbagraph.frontend.capture.cells import with_cells
 from numbagraph.frontend.capture.closures import Closures
 from numbagraph.frontend.capture.expressions import Expressions, call_of, constant, load, thunk
+from numbagraph.frontend.capture.handlers import ERROR, divided, is_bare
 from numbagraph.frontend.capture.jumps import blocks, none_of, without_jumps
 from numbagraph.frontend.capture.names import (
     SCOPES,
@@ -69,7 +70,7 @@ class Rewriting:
         if yields(definition):
             with_visitor(definition, self.code)
         with_cells(definition, self.code)
-        definition.body = Simpler(self.code).block(definition.body)
+        definition.body = divided(Simpler(self.code).block(definition.body))
         for each in walk(definition.body, inner=False):
             for kind, spelling in _REFUSED.items():
                 if isinstance(each, kind):
@@ -110,6 +111,8 @@ class Rewriting:
                 return self.for_loop(statement, live)
             case ast.While():
                 return self.while_loop(statement, live)
+            case ast.Try(handlers=[_, *_], finalbody=[]):
+                return self.attempt(statement, live)
             case ast.FunctionDef():
                 kind = "generator" if yields(statement) else "converted"
                 nested = Rewriting(self.code)
@@ -149,6 +152,41 @@ class Rewriting:
             self.inner(no, names, orelse, picked(names), branch.orelse[0] if branch.orelse else branch),
             *unpacked(names, call),
         ]
+
+    def attempt(self, statement: ast.Try, live: set[str]) -> list[ast.stmt]:
+        handlers = statement.handlers
+        behind = self.liveness.before(statement.orelse, live)
+        bound = changed([*statement.body, *statement.orelse, *handlers], self.local)
+        bound -= {each.name for each in handlers if each.name}
+        inside = self.liveness.before(statement.body, behind).union(
+            *(self.liveness.before(each.body, live) for each in handlers)
+        )
+        names = sorted(bound & (live | inside))
+        self.require_private(names, statement, live | inside)
+        body = self.new_name("try")
+        made = [self.inner(body, names, self.statements(statement.body, behind), picked(names), statement.body[0])]
+        orelse: ast.expr = constant(None)
+        if statement.orelse:
+            name = self.new_name("orelse")
+            rest = self.statements(statement.orelse, live)
+            made.append(self.inner(name, names, rest, picked(names), statement.orelse[0]))
+            orelse = load(name)
+        known: list[ast.expr] = []
+        for each in handlers:
+            classes = thunk(self.expressions.visit(each.type)) if each.type else constant(None)
+            run: ast.expr = constant(None)
+            if not is_bare(each):
+                name = self.new_name("except")
+                start = [ast.Assign([ast.Name(each.name, ast.Store())], load(ERROR))] if each.name else []
+                taken = [*start, *self.statements(each.body, live)]
+                made.append(self.inner(name, [ERROR, *names], taken, picked(names), each.body[0]))
+                run = load(name)
+            known.append(ast.Tuple([classes, run], ast.Load()))
+        partial = constant(getattr(statement, "partial", False))
+        call = call_of(
+            "try_", tuple_of(names), load(body), orelse, ast.Tuple(known, ast.Load()), partial, picked(names)
+        )
+        return [*made, *unpacked(names, call)]
 
     def for_loop(self, loop: ast.For, live: set[str]) -> list[ast.stmt]:
         head = self.liveness.at_head(loop, live) | set(loop.flags)  # type: ignore[attr-defined]
@@ -220,7 +258,7 @@ class Rewriting:
         self, name: str, names: Sequence[str], body: list[ast.stmt], result: ast.expr, at: ast.AST
     ) -> ast.FunctionDef:
         """A function of variables, of which some may be undefined."""
-        statements = [*undefined(each for each in names if each != ITEM), *body, ast.Return(result)]
+        statements = [*undefined(each for each in names if each not in (ITEM, ERROR)), *body, ast.Return(result)]
         function = function_of(name, arguments(names), statements)
         ast.copy_location(function, at)
         _located(function, at)

@@ -13,6 +13,7 @@ from numbagraph.frontend.ordered import OrderMissing, without_order
 from numbagraph.frontend.regions import guards_inside
 from numbagraph.frontend.stale import Stale
 from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Node, Value
@@ -39,6 +40,9 @@ class Journal:
         self.saved: list[Saved] = []
         self.roots: dict[int, tuple[Tracer, Value]] = {}
         """The arrays that are no views, and their values at first."""
+        self.changed: dict[int, int] = {}
+        """How many guards there were when each was changed first, in the order of `Traced.guards`."""
+        self.first_guard = len(shapes.current_collector().guards)
         self.made: dict[int, Any] = {}
         """The lists, dicts and sets that were made in the region."""
         self.originals: dict[int, Any] = {}
@@ -63,6 +67,9 @@ class Journal:
             # what is assigned here is no part of what was assigned outside: that array is updated where it lies
             root.value = registry["alias"].bind(root.value, number=-1)
         self.roots[id(root)] = (root, root.value)
+
+    def note_change(self, root: Tracer) -> None:
+        self.changed.setdefault(id(root), len(shapes.current_collector().guards) - self.first_guard)
 
     def _save(self, array: Tracer) -> None:
         scope = active.scope
@@ -191,6 +198,8 @@ def assign(root: Tracer, value: Value) -> None:
     if root._scope is not active.scope:
         root._enter_region()
     root._renew(value)
+    if active.scope is not None and active.scope.journal is not None:
+        active.scope.journal.note_change(root)
 
 
 def root_of(array: Tracer) -> Tracer:
