@@ -62,6 +62,8 @@ def made_by(call: Callable[[Any], Any], kind: Any) -> Function:
             return last.copy_as("dict")
         if kind is Defaulting and len(args) == 1:
             return begun(kind(*args))
+        if kind is set and isinstance(last, (list, tuple)) and any(map(has_traced, last)):
+            return set_(*last)
         if is_lazy(last):
             fill = {set: tables.of_elements, collections.Counter: tables.counted}.get(kind, tables.of_pairs)
             return of_lazy(fill, kind(*first), last)

@@ -28,7 +28,7 @@ def begun(container: Any) -> Any:
     name = "defaultdict" if type(container) is Defaulting else type(container).__name__
     holds_lists = factory is list or (place, "rows") in active.widened
     table = (Grouped if holds_lists else Table)(place, Made(name, factory))
-    table.update(container if isinstance(container, dict) else ((each,) for each in container))
+    table.update(container if isinstance(container, dict) else list(container))
     return made(table)
 
 

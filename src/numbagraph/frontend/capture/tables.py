@@ -20,10 +20,11 @@ from numbagraph.frontend.capture.control import if_expression
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.iterables import Rows, whole_number
 from numbagraph.frontend.capture.keyed import place_of
+from numbagraph.frontend.capture.set_operators import CALL, WHAT, SetOperators
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Kind, fitted
 from numbagraph.frontend.capture.types_by_place import Types
-from numbagraph.frontend.capture.written import tables
+from numbagraph.frontend.capture.written import tables as written
 from numbagraph.frontend.tracing import Tracer, apply, to_value, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -31,9 +32,7 @@ from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Value
 from numbagraph.runtime.arguments import flatten
 
-CALL = "numbagraph.frontend.capture.operators:call"
 UINT64 = np.dtype(np.uint64)
-WHAT = "a dict or a set with traced keys"
 MIX = 0x9E3779B97F4A7C15
 """2⁶⁴ divided by the golden ratio: products with it spread over all bits."""
 
@@ -101,7 +100,7 @@ class Walked(Rows):
         return self.held.at(number)
 
 
-class Table(Buffered):
+class Table(SetOperators, Buffered):  # type: ignore[misc]
     """One dict or set, as the list of its keys."""
 
     advice = "return its keys and values, list(x.items())"
@@ -173,7 +172,7 @@ class Table(Buffered):
 
     def find(self, key: Any) -> Any:
         """The slot of a key, or the one that it gets."""
-        found = load(CALL)(tables.find)(self, key)
+        found = load(CALL)(written.find)(self, key)
         return found if isinstance(found, Tracer) else Tracer(weak_constant(found))
 
     def place_of(self, key: Any) -> Value:
@@ -247,30 +246,39 @@ class Table(Buffered):
         self[key] = found
         return found
 
-    def update(self, others: Any = (), **named: Any) -> None:
+    def update(self, *given: Any, **named: Any) -> None:
+        if self.is_set:
+            self.changed(written.joined, *given)
+            return
+        others = given[0] if given else ()
         if named or isinstance(others, Buffered):
-            raise CaptureError(f"update() of a dict or a set with traced keys: write a loop\n  at {user_source()}")
+            raise CaptureError(f"update() of a dict with traced keys: write a loop\n  at {user_source()}")
         for each in others.items() if isinstance(others, dict) else others:
-            self.enter(*each) if len(each) == 1 else self.__setitem__(*each)
+            self[each[0]] = each[1]
 
     # ---- what makes it shorter ----
 
     def __delitem__(self, key: Any) -> None:
         self.close_up(self.required(key))
-        load(CALL)(tables.filed)(self)
+        load(CALL)(written.filed)(self)
 
     def remove(self, value: Any) -> None:
         del self[value]
 
     def discard(self, key: Any) -> None:
-        load(CALL)(tables.discard)(self, key)
+        load(CALL)(written.discard)(self, key)
 
     def pop(self, key: Any = None, *default: Any) -> Any:
-        if key is None or default or self.stands_for.name == "set":
+        if key is None or self.is_set:
             raise CaptureError(
-                f"pop() of a {self.stands_for.name} with traced keys takes a key, and no default: ask `key in x` before"
-                f"\n  at {user_source()}"
+                f"pop() of a {self.stands_for.name} with traced keys, which takes out whichever element Python's hash "
+                f"table has first: min(x) and x.remove(...), or a list\n  at {user_source()}"
             )
+        if default and self.held.spec is not None:
+            return load(CALL)(written.pop)(self, key, default[0])
+        if default:  # no value has been put into it so far
+            self.parts(key)
+            return default[0]
         found = self[key]
         del self[key]
         return found
@@ -360,10 +368,7 @@ class Table(Buffered):
         )
 
     append = extend = reverse = arrange = popitem = popleft = fromkeys = elements = subtract = total = _refuse
-    union = intersection = difference = symmetric_difference = issubset = issuperset = isdisjoint = _refuse
-    __or__ = __and__ = __sub__ = __xor__ = __add__ = __mul__ = _refuse  # type: ignore[assignment]
-    __ror__ = __rand__ = __rsub__ = __rxor__ = __radd__ = __rmul__ = _refuse  # type: ignore[assignment]
-    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __mul__ = __radd__ = __rmul__ = _refuse  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"a {self.stands_for.name} with traced keys"

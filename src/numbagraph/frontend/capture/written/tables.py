@@ -25,6 +25,64 @@ def discard(table: Any, key: Any) -> None:
         table.remove(key)
 
 
+def pop(table: Any, key: Any, default: Any) -> Any:
+    found = default
+    if key in table:
+        found = table[key]
+        del table[key]
+    return found
+
+
+def joined(table: Any, other: Any) -> None:
+    for each in other:
+        table.add(each)
+
+
+def common(table: Any, other: Any) -> None:
+    held = table.copy()
+    table.clear()
+    for each in held.listed():
+        if each in other:
+            table.add(each)
+
+
+def without(table: Any, other: Any) -> None:
+    held = table.copy()
+    table.clear()
+    for each in held.listed():
+        if each not in other:
+            table.add(each)
+
+
+def toggled(table: Any, other: Any) -> None:
+    held = table.copy()
+    for each in other:
+        if each in held:
+            table.remove(each)
+        else:
+            table.add(each)
+
+
+def are_in(elements: Any, table: Any) -> Any:
+    for each in elements:  # noqa: SIM110  what is converted are loops
+        if each not in table:
+            return False
+    return True
+
+
+def are_outside(elements: Any, table: Any) -> Any:
+    for each in elements:  # noqa: SIM110
+        if each in table:
+            return False
+    return True
+
+
+def are_some_of(elements: Any, table: Any) -> Any:
+    if len(elements) == len(table):
+        return False
+    return are_in(elements, table)
+
+
 def of_pairs(table: Any, pairs: Any) -> None:
     for key, value in pairs:
         table[key] = value
