@@ -3,6 +3,7 @@
 from tests.support.programs import (
     aliases,
     arrays,
+    begun_anew,
     bound,
     buffers,
     generators,
@@ -56,6 +57,7 @@ __all__ = [
     "REFUSED",
     "aliases",
     "arrays",
+    "begun_anew",
     "bound",
     "buffers",
     "generators",

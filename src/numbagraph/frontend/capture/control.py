@@ -21,7 +21,7 @@ from numbagraph.frontend.capture.may_alias import Ends
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import UNDEFINED, Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
-from numbagraph.frontend.capture.slots import Rebound, with_slots
+from numbagraph.frontend.capture.slots import Rebound, renewed, with_slots
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -122,7 +122,7 @@ def if_(test: Any, names: Sequence[str], yes: Function, no: Function, state: Sta
     if not isinstance(test, Tracer):
         return yes(*state) if test else no(*state)
 
-    rebound = Rebound(may_begin=True)
+    rebound, state = Rebound(may_begin=True), renewed(state)
 
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state)
@@ -139,7 +139,7 @@ def while_(names: Sequence[str], test: Function, body: Function, state: State) -
         if not isinstance(first, Tracer) and not first:
             return state
 
-        rebound = Rebound()
+        rebound, state = Rebound(), renewed(state)
         one = with_slots(lambda given: body(*given), rebound)
 
         def run(state: State, first: Any = first, one: Function = one, rebound: Rebound = rebound) -> Sequence[Any]:
@@ -300,7 +300,7 @@ def flat(found: tuple[Any, Sequence[Any]]) -> list[Any]:
 
 def captured_for(iterable: Any, names: Sequence[str], body: Function, may_end: bool, state: State) -> Sequence[Any]:
     length, is_buffered = iterable.count(), isinstance(iterable, Buffered)
-    rebound = Rebound()
+    rebound, state = Rebound(), renewed(state)
 
     def run(state: State) -> Sequence[Any]:
         containers = Containers(state, rebound.ends)

@@ -10,7 +10,7 @@ import optree
 
 from numbagraph.blockwise.promotion import convert, weak_constant
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.capture.appended import MISSING, Appended, Grown, resolved
+from numbagraph.frontend.capture.appended import MISSING, Appended, Grown, Outgrown, resolved
 from numbagraph.frontend.capture.containers import made
 from numbagraph.frontend.capture.errors import Raised, is_caught
 from numbagraph.frontend.capture.facts import known
@@ -306,6 +306,9 @@ def aligned(one: Any, other: Any) -> tuple[Any, Any]:
 def are_lists(one: Any, other: Any) -> bool:
     """Whether two trees are lists to one of which more was appended than to the other."""
     if any(type(each) not in (list, Grown, Appended) for each in (one, other)):
+        return False
+    parts = [*elements_of(one), *elements_of(other)]
+    if any(isinstance(each, Leaf) and type(each.object) is Outgrown for each in parts):  # a list of any length
         return False
     return type(one) is not type(other) or len(elements_of(one)) != len(elements_of(other))
 

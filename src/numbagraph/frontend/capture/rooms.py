@@ -17,7 +17,7 @@ from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
 from numbagraph.frontend.capture.may_alias import is_made_here, outdate_aliases
 from numbagraph.frontend.capture.possibly import UNDEFINED
-from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, freed, slot_of
+from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, can_be_hidden, freed, slot_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.ir.values import Value
@@ -90,6 +90,7 @@ def with_buffers(
     """The same, with some lists in buffers, whose types follow from what is appended, and those in slots that variables
     are bound to which are `rebound`."""
     rebound = rebound or Rebound()
+    own = list(own)
     saved = [list(each) for each in own]
     known, known_stacked = [Elements() for _ in own], [Elements() for _ in state]
     every = [*known, *known_stacked]
@@ -97,18 +98,22 @@ def with_buffers(
     before: list[Any] = []
     stacked = {number for number, each in enumerate(state) if isinstance(first, ListNeeded) and is_stacked(each)}
     stacked -= rebound.numbers
+    hidden: set[int] = set()
+    """The variables whose slots change, so that nobody reads the lists that they were at first."""
     for _ in range(PASSES):
         slots: dict[int, Slot] = {}
         bound = rebound.numbers - stacked
         try:
             with tried():
                 slots = {number: slot_of(state[number], known_stacked[number], steps) for number in bound}
+                for number in hidden & slots.keys():
+                    slots[number].is_own = True
                 rebound.slots = {number: each for number, each in slots.items() if state[number] is UNDEFINED}
                 for each, held, kinds in zip(own, saved, known, strict=True):
                     outdate_aliases(each)
                     buffered = Buffered(held, kinds, None if in_region() else steps, Named.of(each))
                     each.clear()
-                    each.append(Outgrown(buffered))
+                    each.append(Outgrown(None if any(each is state[number] for number in hidden) else buffered))
                 given = [
                     in_buffer(each, kinds)
                     if number in stacked
@@ -118,7 +123,7 @@ def with_buffers(
                     for number, (each, kinds) in enumerate(zip(state, known_stacked, strict=True))
                 ]
                 outgrow([state[number] for number in stacked], True)
-                before = [*(tuple(each.kinds) for each in every), len(slots)]
+                before = [*(tuple(each.kinds) for each in every), len(slots), len(hidden)]
                 found = run(given)
                 return [
                     freed(each, state[number]) if isinstance(each, Slot) and each is slots.get(number) else each
@@ -126,13 +131,23 @@ def with_buffers(
                 ]
         except Exception as error:  # noqa: BLE001  it is raised where nothing else is
             failed = error
-        changing = [number for number, each in slots.items() if isinstance(failed, Fixed) and failed.slot is each]
+        changing = {number for number, each in slots.items() if isinstance(failed, Fixed) and failed.slot is each}
+        if isinstance(failed, Fixed) and not changing:  # a branch in the loop changes what it was given
+            changing = failed.slot.bound_in(state)
+            rebound.numbers.update(changing)
         outgrow([state[number] for number in stacked], False)
         for each, held in zip(own, saved, strict=True):
             each.clear()
             each.extend(held)
         stacked |= {number for number in changing if is_stacked(state[number])}
-        if before == [*(tuple(each.kinds) for each in every), len(rebound.numbers - stacked)]:
+        for number in changing:
+            if can_be_hidden(state[number]) and number not in hidden:
+                hidden.add(number)
+                if type(state[number]) is list and all(each is not state[number] for each in own):
+                    own.append(state[number])
+                    saved.append(list(state[number]))
+                    known.append(Elements())
+        if before == [*(tuple(each.kinds) for each in every), len(rebound.numbers - stacked), len(hidden)]:
             break
     assert failed is not None
     # a path that has no buffer for a list is a matter of the buffers alone

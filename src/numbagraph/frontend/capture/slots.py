@@ -37,17 +37,69 @@ class Fixed(ListNeeded):
         self.slot = slot
 
 
-class Slot(Buffered):
-    """What a variable is bound to, which is only read: whoever has the list that it was at first sees no change."""
+def _changing(name: str) -> Callable[..., Any]:
+    """A method that changes a list, of one that nobody reads by another name."""
 
-    def _refuse(self, *_: Any, **__: Any) -> Any:
+    def change(self: Slot, *args: Any, **named: Any) -> Any:
+        self.require_own()
+        return getattr(Buffered, name)(self, *args, **named)
+
+    change.__name__ = name
+    return change
+
+
+class Slot(Buffered):
+    """What a variable is bound to. Whoever has the list that it was at first sees no change, so it is only read, unless
+    nobody may read that one as long as there is the slot."""
+
+    is_own = False
+    is_stale = False
+    """Whether the variable may be bound to another list since, which lies in the same arrays."""
+    _end: Any
+
+    @property
+    def end(self) -> Any:  # type: ignore[override]
+        if self.is_stale:
+            raise CaptureError(
+                "a list is read by another name than that of a variable which a loop or a branch on traced values may "
+                f"have bound to another list since: bind that name to a copy (x[:])\n  at {user_source()}"
+            )
+        return self._end
+
+    @end.setter
+    def end(self, value: Any) -> None:
+        self._end = value
+
+    def shares(self, other: Any) -> bool:
+        """Whether two lie in the same arrays."""
+        return isinstance(other, Slot) and other._end is self._end
+
+    def renewed(self) -> Slot:
+        """The same for what a loop or a branch does to the variable; nobody reads this one from now on."""
+        found = Slot.__new__(Slot)
+        vars(found).update(vars(self))
+        self.is_stale = True
+        return found
+
+    originals: Sequence[Any] = ()
+    """The list that the variable was bound to at first, and those outside of which it is a copy."""
+
+    def bound_in(self, state: State) -> set[int]:
+        """Which variables have that list."""
+        return {number for number, each in enumerate(state) if any(resolved(each) is one for one in self.originals)}
+
+    def require_own(self) -> None:
+        if self.is_own:
+            return
         raise Fixed(
             self,
             f"a list changes that a variable holds which a loop or a branch on traced values binds to other lists: "
             f"change a copy (x[:]), or assign to the elements of an array that is long enough\n  at {user_source()}",
         )
 
-    append = insert = pop = popleft = clear = reverse = arrange = __setitem__ = __delitem__ = _refuse
+    append, insert, pop, popleft = map(_changing, ("append", "insert", "pop", "popleft"))
+    clear, reverse, arrange = map(_changing, ("clear", "reverse", "arrange"))
+    __setitem__, __delitem__ = map(_changing, ("__setitem__", "__delitem__"))
 
     def become(self, contents: Contents) -> None:
         """Hold other elements."""
@@ -136,13 +188,25 @@ class Rebound:
         return variables
 
 
+def renewed(state: State) -> list[Any]:
+    """The variables of a loop or a branch: what else holds their lists is not read any more."""
+    return [each.renewed() if isinstance(each, Slot) else each for each in state]
+
+
 def with_slots(run: Callable[[State], State], rebound: Rebound) -> Callable[[State], State]:
     """What a step or a branch makes of its variables, with those in slots that begin in one. Variables that are bound
     to other lists and are in none are noted in `rebound`."""
 
     def function(given: State) -> State:
+        for each in given:
+            if isinstance(each, Slot):  # what has been traced before is another path, or another pass
+                each.is_stale = False
         found = list(run(given))
         first = len(found) - len(given)
+        for number, one in enumerate(given):
+            if isinstance(one, Slot) and one.shares(found[first + number]):
+                one.is_stale = False
+                found[first + number] = one
         ends = found[first:]
         rebound.ends.note(ends)
         moved, slots = {}, dict(enumerate(given)) | rebound.slots
@@ -179,7 +243,7 @@ def times_held(held: Any, variables: State) -> int:
     count, pending, seen = 0, list(variables), set()
     while pending:
         each = resolved(pending.pop())
-        if each is held:
+        if each is held or (isinstance(held, Slot) and held.shares(each)):
             count += 1
         elif holds_others(each) and id(each) not in seen:
             seen.add(id(each))
@@ -193,8 +257,14 @@ def slot_of(held: Any, known: Elements, steps: Value | None) -> Slot:
     for each in contents.examples:
         known.admit(each)
     found = Slot((), known, steps, Named("list", None))
+    found.originals = [] if held is UNDEFINED else list(map(resolved, originals_of(held)))
     found.become(contents)
     return found
+
+
+def can_be_hidden(held: Any) -> bool:
+    """Whether a variable's list can be kept from all who may have it by another name."""
+    return held is UNDEFINED or (type(held) is list and is_made_here(held))
 
 
 def freed(slot: Slot, held: Any) -> Any:
