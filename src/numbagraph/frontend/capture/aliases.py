@@ -11,10 +11,11 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
+from numbagraph.blockwise.promotion import weak_constant
 from numbagraph.frontend.capture.branches import Ending
 from numbagraph.frontend.capture.source import CaptureError
 from numbagraph.frontend.capture.state import Parts, shown
-from numbagraph.frontend.capture.storages import ELEMENT, Chosen, Journal, forget, root_of, share
+from numbagraph.frontend.capture.storages import ELEMENT, Chosen, Journal, assign, forget, root_of, share
 from numbagraph.frontend.locating import TraceError
 from numbagraph.frontend.stale import Sources, Stale
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -121,11 +122,16 @@ class Aliases:
             f"elements: copy it (x.copy())\n  at {user_source()}"
         )
 
-    def forget_rebound(self) -> None:
-        """Arrays before a loop that its variables have been bound to and written through are known no more."""
+    def renew_rebound(self, results: Mapping[Key, Tracer]) -> None:
+        """Arrays before a loop that its variables have been bound to and written through are known no more, unless the
+        variables change places in each step (``a, b = b, a``)."""
+        renewed: list[tuple[Tracer, Value]] = []
         for key in self.reachable():
             start = self.starts.get(key)
             if start is None:
+                continue
+            if (last := self.exchanged(key, start, results)) is not None and not start._foreign:
+                renewed.append((start, last))
                 continue
             name = shown(self.names[key[0]])
             if isinstance(start._foreign, Sources):
@@ -136,6 +142,36 @@ class Aliases:
                     f"assigned to: begin with a copy (x.copy())\n  at {user_source()}"
                 )
             forget(start, f"{name} was bound to other arrays in a loop, and assigned to: copy it before")
+        for start, last in renewed:
+            assign(start, last)
+
+    def exchanged(self, key: Key, start: Tracer, results: Mapping[Key, Tracer]) -> Value | None:
+        """What a variable's array from before the loop is after it, if the variables that have it in turn are known."""
+        holders = self.holders(key)
+        if not holders or self.length is None or any(each not in results for each in holders):
+            return None
+        found = [results[each].value for each in holders]
+        if any(each.dtype != start.value.dtype or not is_same_shape(each, start.value) for each in found):
+            return None
+        turn = registry["remainder"].bind(self.length, weak_constant(len(found)))
+        last = found[0]
+        for number, each in enumerate(found[1:], 1):
+            last = registry["where"](registry["equal"](turn, number), each, last)
+        return last
+
+    def holders(self, key: Key) -> list[Key]:
+        """The variables that have a variable's array in turn, step by step, until it is that variable's again."""
+        following = {
+            self.own[id(root)]: other
+            for other, root in self.ends.items()
+            if id(root) in self.own and not root._origins and self.found.ends[other[0]].leaves[other[1]].object is root
+        }
+        found = [key]
+        while (other := following.get(found[-1])) != key:
+            if other is None or other in found:
+                return []
+            found.append(other)
+        return found
 
     def note_appended(self, number: int, result: Tracer) -> None:
         """A list holds the arrays that were appended, not what these were then."""
@@ -224,6 +260,10 @@ class Aliases:
     def are_one(arrays: Mapping[Key, Tracer], pair: frozenset[Key]) -> bool:
         found = [arrays.get(key) for key in pair]
         return found[0] is not None and found[0] is found[1]
+
+
+def is_same_shape(one: Value, other: Value) -> bool:
+    return one.ndim == other.ndim and all(map(shapes.same, one.shape, other.shape))
 
 
 def held_by_a_list(what: str) -> CaptureError:

@@ -411,11 +411,11 @@ class Capture:
         for number, each in lists.items():
             if isinstance(each, Stacked):
                 aliases.note_appended(number, each.array)
-        aliases.forget_rebound()
+        tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
+        aliases.renew_rebound(tracers)
         outgrow(self.state[number] for number in self.growing)
         for array, result in zip(self.arrays.values(), results[first:], strict=False):
             assign(array, with_array(result, array))
-        tracers = dict(zip(keys, map(Tracer, results[first + len(self.arrays) : len(initial)]), strict=True))
         aliases.note_shared(tracers)
         after = [self.after(number, tracers, found.ends[number]) for number in range(len(self.names))]
         return [lists.get(number, each) for number, each in enumerate(after)]
