@@ -373,8 +373,8 @@ class Capture:
         if dependents(self.parameters, lengths).isdisjoint(lengths):
             return
         raise LengthsNeeded(
-            f"the shape of {shown(name)} changes from step to step of a loop, or cannot be seen to stay: assign to "
-            f"parts of an array that is long enough\n  at {user_source()}"
+            f"the shape of {shown(name)} changes from step to step of a loop, or cannot be seen to stay: carry a mask "
+            f"and take x[mask] or np.flatnonzero(mask) in the step, or a list\n  at {user_source()}"
         )
 
     # ---- the op ----
