@@ -285,3 +285,15 @@ def test_hessians_are_those_of_reverse_mode(function):
     x = next(x for each, x in KERNELS if each is function)
     hessian, reverse = ng.graph_jit(ng.hessian(function))(x), ng.graph_jit(ng.jacrev(ng.grad(function)))(x)
     np.testing.assert_allclose(hessian, reverse, rtol=1e-9, atol=1e-11)
+
+
+def test_gradient_of_a_vector_whose_length_changes():
+    def function(x):
+        while len(x) > 2:
+            x = x[x > x.mean()] * x[0]
+        return x.sum()
+
+    x = np.array([0.53, 1.21, 2.07, 0.78, 3.13, 1.59, 4.31, 0.17])
+    step = 1e-6 * np.eye(len(x))
+    expected = [(function(x + each) - function(x - each)) / 2e-6 for each in step]
+    np.testing.assert_allclose(ng.graph_jit(ng.grad(function))(x), expected, rtol=1e-6, atol=1e-7)

@@ -218,12 +218,11 @@ def as_long_as_before(x, steps):
     return y
 
 
-@refused("the shape of 'y' changes from step to step", (RNG.random(8),))
-def doubled_while_it_is_small(x):
-    y, n = x, x.size
-    while y.sum() < 100:
-        n = 2 * n
-        y = np.ones(n)
+@refused("the shape of 'y' changes from step to step", (RNG.random((8, 3)),))
+def rows_while_they_are_large(x):
+    y = x
+    while y.sum() > 2:
+        y = y[y[:, 0] > y[:, 0].mean()]
     return y
 
 

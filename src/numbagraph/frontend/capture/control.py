@@ -21,7 +21,7 @@ from numbagraph.frontend.capture.may_alias import Ends
 from numbagraph.frontend.capture.objects import is_object
 from numbagraph.frontend.capture.possibly import UNDEFINED, Possibly, required, settled, weak_truth
 from numbagraph.frontend.capture.rooms import with_buffers, with_changed_lists, with_lists
-from numbagraph.frontend.capture.slots import Rebound, renewed, with_slots
+from numbagraph.frontend.capture.slots import Rebound, renewed, with_slots, with_vectors
 from numbagraph.frontend.capture.source import CaptureError, site
 from numbagraph.frontend.capture.yielding import Yielding, taken
 from numbagraph.frontend.tracing import TraceError, Tracer, to_value, user_source
@@ -190,7 +190,7 @@ def one_step(one: Function, state: State) -> Function:
 
 
 def condition(test: Function, variables: State) -> Any:
-    found = asked(test(*map(copied, variables)))
+    found = asked(test(*map(copied, with_vectors(variables))))
     return Tracer(truth(found)) if isinstance(found, Tracer) else found
 
 

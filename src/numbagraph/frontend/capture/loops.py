@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from numbagraph.blockwise.promotion import weak_constant
-from numbagraph.frontend.active import LengthsNeeded, active, current_trace, tried
+from numbagraph.frontend.active import active, current_trace, tried
 from numbagraph.frontend.capture.aliases import Aliases, Found, Key
 from numbagraph.frontend.capture.appended import Appended
 from numbagraph.frontend.capture.branches import ORDER, Ending, described, ending, ordered, outer, outside
 from numbagraph.frontend.capture.conditions import unwritten
 from numbagraph.frontend.capture.errors import Raised, catcher_here, raised_of
 from numbagraph.frontend.capture.growing import Growing, is_missing
+from numbagraph.frontend.capture.lasting import require_lasting_shape
 from numbagraph.frontend.capture.lists import Stacked
 from numbagraph.frontend.capture.may_alias import outgrow
 from numbagraph.frontend.capture.possibly import UNDEFINED, aligned, required
@@ -40,10 +41,9 @@ from numbagraph.frontend.capture.state import (
 )
 from numbagraph.frontend.capture.storages import Journal, Traced, assign, in_region
 from numbagraph.frontend.ordered import with_order
-from numbagraph.frontend.regions import TRUE, Body, dependents, invariants, require_to_run
+from numbagraph.frontend.regions import TRUE, Body, invariants, require_to_run
 from numbagraph.frontend.sequences import with_sequences
 from numbagraph.frontend.tracing import Tracer, user_source
-from numbagraph.ir import shapes
 from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, close, close_together
@@ -337,7 +337,7 @@ class Capture:
             return start, after
         for leaf in before.leaves:
             if leaf.value is not None:
-                self.require_lasting_shape(name, leaf.value)
+                require_lasting_shape(name, self.state[number], leaf.value, self.parameters)
         self.starts[number] = Parts([outer(leaf) for leaf in before.leaves], before.parts.spec)
         self.carried = {key: kind for key, kind in self.carried.items() if key[0] != number}
         return self.starts[number], after
@@ -362,20 +362,10 @@ class Capture:
                 f"{shown(name)} is {kind_of(start)}, and another thing after a step of a loop on traced values: only "
                 f"numbers, arrays, and trees of them may change\n  at {user_source()}"
             )
-        self.require_lasting_shape(name, end)
+        require_lasting_shape(name, self.state[number], end, self.parameters)
         first = value_of(self.leaf(number, place), name)
         known = self.carried.get((number, place), (kind(first.type),))[0]
         self.carried[number, place] = (joined(known, kind(end.type)), common_shape(first, end, name))
-
-    def require_lasting_shape(self, name: str, end: Value) -> None:
-        """Raise where lengths after a step depend on what the loop carries: it carries arrays of one shape."""
-        lengths = [each for each in map(shapes.resolve, end.shape) if isinstance(each, Value)]
-        if dependents(self.parameters, lengths).isdisjoint(lengths):
-            return
-        raise LengthsNeeded(
-            f"the shape of {shown(name)} changes from step to step of a loop, or cannot be seen to stay: carry a mask "
-            f"and take x[mask] or np.flatnonzero(mask) in the step, or a list\n  at {user_source()}"
-        )
 
     # ---- the op ----
 

@@ -13,11 +13,12 @@ from numbagraph.frontend.capture.buffered import Buffered, Elements, Named
 from numbagraph.frontend.capture.conditions import ConditionWrites
 from numbagraph.frontend.capture.containers import in_region, is_own, made
 from numbagraph.frontend.capture.keyed import KeysNeeded
+from numbagraph.frontend.capture.lasting import LengthChanges
 from numbagraph.frontend.capture.lists import ListNeeded, Selected, Stacked
 from numbagraph.frontend.capture.loops import StaticLoop, Uncounted
 from numbagraph.frontend.capture.may_alias import is_made_here, outdate_aliases
 from numbagraph.frontend.capture.possibly import UNDEFINED
-from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, can_be_hidden, freed, slot_of
+from numbagraph.frontend.capture.slots import Fixed, Rebound, Slot, can_be_hidden, freed, is_vector, slot_of
 from numbagraph.frontend.capture.storages import in_region as traced_region
 from numbagraph.frontend.known_lengths import LengthsNeeded
 from numbagraph.ir.values import Value
@@ -40,6 +41,8 @@ def with_lists(run: Run, state: State, rebound: Rebound, steps: Value | None = N
         raise
     except Exception as error:
         own = changed_here(trace)
+        if isinstance(error, LengthChanges) and is_vector(error.start):
+            rebound.numbers |= {number for number, each in enumerate(state) if each is error.start}
         if not own and not rebound.numbers and not (isinstance(error, ListNeeded) and any(map(is_stacked, state))):
             raise
         first = error
