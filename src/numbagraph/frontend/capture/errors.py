@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from numbagraph.frontend import checks
 from numbagraph.frontend.active import CaptureError, active
@@ -96,14 +96,14 @@ class Unseen(CaptureError):
 class Elsewhere:
     """In place of an error that the program raises, for its handler."""
 
-    def refuse(self, *_: Any) -> Any:
+    def refuse(self, *_: Any) -> NoReturn:
         raise Unseen(
             f"the error that `except ... as` names is not known while the function is traced: write what the handler "
             f"needs of it, its text and what it speaks of\n  at {user_source()}"
         )
 
     def __getattr__(self, name: str) -> Any:
-        return self.refuse()
+        self.refuse()
 
     __str__ = __repr__ = refuse
 
