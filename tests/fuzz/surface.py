@@ -27,6 +27,7 @@ CHOICES = {
     "number": ["0", "1", "-2", "2.5", "True", "1j", "300", "np.float32(2)", "np.uint64(3)", "np.int8(-3)"],
     "count": ["0", "1", "2", "5", "-1"],
     "position": ["0", "-1", "[0, 1]", "[[0, -1], [1, 0]]", "[]", "3"],
+    "slice": [f"slice({ends})" for ends in ("7, None", "3, 1", "-9, -7", "-9, -9, -1", "1, 7, 2", "None, 0, -2")],
     "k": ["0", "1", "-1", "7"],
     "mode": ["'edge'", "'reflect'", "'symmetric'", "'wrap'", "'maximum'", "'mean'", "'constant'"],
 }
@@ -74,6 +75,8 @@ add(DTYPES, "expand_dims", "np.FUNCTION({a}, {axis})")
 add(DTYPES, "repeat", "np.FUNCTION({a}, {count}, axis={axis})")
 add(DTYPES, "take delete", "np.FUNCTION({a}, {position}, axis={axis})")
 add(DTYPES, "insert", "np.FUNCTION({a}, {position}, 1, axis={axis})")
+add(DTYPES, "delete", "np.FUNCTION({a}, {slice}, axis={axis})")
+add(DTYPES, "insert", "np.FUNCTION({a}, {slice}, 1, axis={axis})")
 add(DTYPES, "append", "np.FUNCTION({a}, {b})")
 add(DTYPES, "tril triu diag trace", "np.FUNCTION({a}, {k})")
 add(DTYPES, "diff", "np.FUNCTION({a}, n={count}, axis={axis})")

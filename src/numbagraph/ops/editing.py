@@ -45,7 +45,9 @@ def delete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
     array = draw(rng, dtype, (5, 4))
     masks = [(array, rng.random(length) < 0.4, axis) for length, axis in ((5, 0), (4, 1), (20, None))]
     numbers = [(array, 1, 0), (array, -1, 1), (array, 3), (array, slice(None, None, 2), 0), (array, [1, 3, -1, 1], 0)]
-    return [*masks, *numbers, (array, np.array([0, 3]), 1), (array, slice(3, None, -2), 0), (array, [], 0)]
+    ends = ((60, None), (3, 1), (-60, -50), (-9, -9, -1), (1, 3, -1), (9, 3, 2))
+    nothing = [(array, slice(*each), 0) for each in ends]
+    return [*masks, *numbers, *nothing, (array, np.array([0, 3]), 1), (array, slice(3, None, -2), 0), (array, [], 0)]
 
 
 @decomposition(np.delete, samples=delete_samples)
@@ -109,7 +111,9 @@ def without_slice(value: Value, taken: Cut, axis: int) -> Value:
         start = shapes.add(start, shapes.multiply(taken.step, shapes.subtract(taken.length, 1)))
     if step > 1:
         return without_each(value, shapes.as_value(start), step, taken.length, axis)
-    end, length = shapes.add(start, taken.length), value.shape[axis]
+    length = value.shape[axis]
+    start = shapes.maximum(shapes.minimum(start, length), 0)  # a slice of nothing may start beyond the array
+    end = shapes.add(start, taken.length)
     behind = narrow(value, axis - value.ndim, end, shapes.subtract(length, end))
     return registry["concatenate"]([narrow(value, axis - value.ndim, 0, start), behind], axis)
 
