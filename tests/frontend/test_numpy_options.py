@@ -84,6 +84,48 @@ def test_results_that_do_not_fit_are_refused():
         graph_jit(function)(LARGE)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "o = np.zeros((2, 4), 'c8'); np.concatenate((a[:1], a[1:2]), out=o, casting='no'); o",
+        "o = np.zeros((2, 4), 'f4'); np.concatenate((a[:1], a[1:2]), out=o, casting='safe'); o",
+        "o = np.zeros((2, 4), 'i4'); np.concatenate((a[:1], a[1:2]), out=o); o",
+        "o = np.zeros((2, 4), 'i4'); np.concatenate((a[:1] * 7, a[1:2] * 7), out=o, casting='unsafe'); o",
+        "o = np.zeros((2, 4)); np.concatenate((a[:1], a[1:2]), out=o, dtype=np.float64); o",
+        "o = np.zeros((2, 4)); np.stack((a[0], a[1]), out=o); o",
+        "o = np.zeros((2, 4), 'i8'); np.stack((a[0], a[1] * 7), out=o, casting='unsafe'); o",
+    ],
+)
+def test_joined_arrays_are_converted_by_the_casting_that_is_asked_for(text):
+    check(text, SINGLE)
+
+
+@pytest.mark.parametrize("kind", ["q", "Quick", "heap", "m", "merge", "S", "stable", "x", "", "quicksort"])
+@pytest.mark.parametrize("call", ["np.sort(a, kind={!r})", "a.argsort(kind={!r})"])
+def test_a_kind_of_sorting_is_its_first_letter(call, kind):
+    check(call.format(kind), SMALL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a[[0, 1], [0, 1, 2]]",
+        "a[a[0, :2] * 0, a[0, :3] * 0]",
+        "a[False, [0, 1]]",
+        "b = a.copy(); b[[0, 1], [0, 1, 2]] = 1; b",
+        "np.tensordot(a, a, ([0, 0], [0, 0]))",
+        "np.tensordot(a, a, ([0, 1], [0, 0]))",
+        "a.reshape(4, 3, copy=True)",
+        "a.reshape((4, 3), copy=None)",
+        "round(a[1, 1] * 1.25, ndigits=1)",
+        "np.nanquantile(a, 1, axis=0)",
+        "np.nanquantile(a, [0, 1])",
+    ],
+)
+def test_calls_of_arrays_take_and_refuse_what_those_of_numpy_do(text):
+    check(text, WHOLE)
+
+
 @pytest.mark.parametrize("initial", ["[1, 2]", "1j", "np.nan", "2.5", "None", "True"])
 @pytest.mark.parametrize(
     "function", ["np.sum({})", "np.max({})", "np.gcd.reduce({})", "np.add.reduce({}, where=a > 2)"]

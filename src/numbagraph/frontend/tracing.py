@@ -399,9 +399,9 @@ class Tracer(Unknown):
             return apply(registry["cast"], self, dtype)
         return apply(registry["asarray"], self, order=order)
 
-    def reshape(self, *shape: Any, order: str = "C") -> Tracer:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
         target = shape[0] if len(shape) == 1 else shape
-        return apply(registry["reshape"], self, target, order=order)
+        return apply(registry["reshape"], self, target, order=order, copy=copy)
 
     def transpose(self, *axes: Any) -> Tracer:
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes

@@ -85,6 +85,8 @@ def write_into(
     broadcasts, ufunc = is_elementwise(stands_for), ufunc_of_reduction(name, stands_for)
 
     def written(own: Value, *values: Any) -> Any:
+        if name in JOINING:
+            return function(*values, **options, dtype=own.dtype)
         if ufunc is not None and options.get("dtype") is None:
             values = (in_dtype_of_both(own, as_value(values[0]), ufunc), *values[1:])
         result = function(*values, **options)
@@ -92,8 +94,13 @@ def write_into(
             result = convert(as_value(result), own.dtype)
         return broadcast_value(result, own.shape) if broadcasts else result
 
+    if name in JOINING and options.pop("dtype", None) is not None:
+        raise TypeError(f"{name}() only takes `out` or `dtype` as an argument, but both were provided.")
     return target_of(out, name)._rebind(Named(name, written), *args)
 
+
+JOINING = frozenset(("concatenate", "stack"))
+"""Functions that convert what they are given to the dtype of ``out=``, by their own ``casting=``."""
 
 CAST_INTO = frozenset("all any nanmax nanmean nanmin nanstd nanvar std var".split())
 """Functions that write results of whatever dtype into ``out=``, besides those that a ufunc reduces."""

@@ -260,7 +260,7 @@ def require_same(left: Extent, right: Extent, subject: str, error: type[Exceptio
     return left if isinstance(left, int) or not isinstance(right, int) else right
 
 
-def broadcast_extents(left: Extent, right: Extent, subject: str) -> Extent:
+def broadcast_extents(left: Extent, right: Extent, subject: str, error: type[Exception] = ShapeError) -> Extent:
     """The broadcast of two extents, by NumPy's rule."""
     left, right = resolve(left), resolve(right)
     if left is right or (isinstance(right, int) and right == 1):
@@ -268,13 +268,13 @@ def broadcast_extents(left: Extent, right: Extent, subject: str) -> Extent:
     if isinstance(left, int) and left == 1:
         return right
     if not_one(left) and not_one(right):
-        return require_same(left, right, subject)
+        return require_same(left, right, subject, error)
     if same(left, right):
         return left
-    return _broadcast_unknown(left, right, subject)
+    return _broadcast_unknown(left, right, subject, error)
 
 
-def _broadcast_unknown(left: Extent, right: Extent, subject: str) -> Extent:
+def _broadcast_unknown(left: Extent, right: Extent, subject: str, error: type[Exception]) -> Extent:
     """A length that is not known may turn out to be 1: decide when it is known."""
     lefts, rights = _broadcast_parts(left), _broadcast_parts(right)
     if lefts >= rights or rights >= lefts:
@@ -285,7 +285,7 @@ def _broadcast_unknown(left: Extent, right: Extent, subject: str) -> Extent:
     for extent in (left, right):
         if not not_one(extent):
             fits = registry["logical_or"].bind(fits, _as_bool(compare("equal", extent, 1)))
-    require(fits, subject)
+    require(fits, subject, error)
     if not_one(right):
         return right
     if not_one(left):
@@ -313,7 +313,7 @@ def _as_bool(condition: Value | bool) -> Value:
     return condition if isinstance(condition, Value) else constant(condition)
 
 
-def broadcast_shapes(shapes: Sequence[Shape], subject: str) -> Shape:
+def broadcast_shapes(shapes: Sequence[Shape], subject: str, error: type[Exception] = ShapeError) -> Shape:
     """The common shape of operands, by NumPy's rule; ``subject`` names the operation in an error."""
     if len(shapes) == 1:
         return shapes[0]
@@ -323,7 +323,7 @@ def broadcast_shapes(shapes: Sequence[Shape], subject: str) -> Shape:
     for shape in shapes:
         offset = ndim - len(shape)
         for axis, extent in enumerate(shape):
-            result[offset + axis] = broadcast_extents(result[offset + axis], extent, text)
+            result[offset + axis] = broadcast_extents(result[offset + axis], extent, text, error)
     return tuple(result)
 
 

@@ -11,7 +11,7 @@ from numbagraph.blockwise.lengths import both
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, canonical_dtype
+from numbagraph.ir.types import BOOL, FLOAT64, canonical_dtype
 from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import absolute, imag
 from numbagraph.ops.comparison import (
@@ -47,6 +47,8 @@ def close_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
     near = (left + left * 1e-6).astype(dtype)
     calls: list[tuple[Any, ...]] = [(left, near), (left, right), (left, near, 1e-9, 0.0), (left, 1.0)]
     if dtype.kind in "fc":
+        one, beside = np.ones(2, dtype), 1.0 - 2.0**-52  # a number of Python takes the dtype of the array
+        calls += [(one, beside, 0.0, 0.0), (beside, one, 0.0, 0.0), (one, 2, 0.4999999999999999, 0.0), (2, one, 1, 0)]
         special = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0, np.nan, 1e-9, np.inf], dtype)
         calls += [(special, special), (special, special[::-1], 1e-5, 1e-8, True), (special, special, 0.5, 0.5, True)]
     return calls
@@ -54,10 +56,12 @@ def close_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, 
 
 @decomposition(np.isclose, samples=close_samples)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Value:
-    left, right = as_strong(a), as_value(b)
-    if right.type.weak or right.dtype.kind not in "fc":  # NumPy compares with a number of at least float64
-        right = convert(right, np.result_type(right.dtype, np.float64))
-    tolerance = as_value(atol) + as_value(rtol) * absolute(right)
+    left, right = as_value(a), as_value(b)
+    if right.dtype.kind not in "fc":  # NumPy compares with a number of at least float64, or with a float of Python
+        right = registry["cast"].bind(right, dtype=FLOAT64, weak=right.type.weak)
+    size = absolute(right)
+    size = registry["cast"].bind(size, dtype=FLOAT64, weak=True) if right.type.weak else size
+    tolerance = as_value(atol) + as_value(rtol) * size
     near = logical_and(less_equal(absolute(left - right), tolerance), isfinite(right))
     result = logical_or(near, equal(left, right))
     if equal_nan and left.dtype.kind in "fc":

@@ -262,7 +262,10 @@ def axis_pairs(left: Value, right: Value, axes: Any) -> list[tuple[int, int]]:
     first, second = (each if isinstance(each, (tuple, list)) else (each,) for each in axes)
     if len(first) != len(second):
         raise ValueError("tensordot: shape-mismatch for sum: as many axes of one operand as of the other")
-    return [(from_left(left, i), from_left(right, j)) for i, j in zip(first, second, strict=True)]
+    pairs = [(from_left(left, i), from_left(right, j)) for i, j in zip(first, second, strict=True)]
+    if any(len({*each}) < len(pairs) for each in zip(*pairs, strict=True)):
+        raise ValueError("duplicate axes are not allowed in tensordot")
+    return pairs
 
 
 def from_left(value: Value, axis: int) -> int:

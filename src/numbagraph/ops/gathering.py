@@ -40,7 +40,7 @@ def positions_shape(
     positions: Sequence[Value], extents: Sequence[Extent], axis: int, checked: Sequence[bool]
 ) -> shapes.Shape:
     """The common shape of the positions, which may only be non-empty where the dimensions are not empty."""
-    shape = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays")
+    shape = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays", IndexError)
     for number, (extent, check) in enumerate(zip(extents, checked, strict=True)):
         if check:
             require_elements(extent, shape, axis + number)

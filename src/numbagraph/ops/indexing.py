@@ -368,8 +368,8 @@ def taken_by(item: Item, extent: Extent) -> Cut:
 
 def fitted(update: Value, core: Value, layout: Layout, first: int) -> Value:
     """The update, broadcast to the shape of ``x[key]``, without the key's new dimensions."""
-    positions = [item.content for item in layout.arrays]
-    chosen = shapes.broadcast_shapes([each.shape for each in positions], "indexing arrays") if positions else ()
+    positions = [item.content.shape for item in layout.arrays]
+    chosen = shapes.broadcast_shapes(positions, "indexing arrays", IndexError) if positions else ()
     shape = (*core.shape[:first], *chosen, *core.shape[first + len(positions) :])
     new = [number if number < layout.first else number + len(chosen) for number in layout.new]
     wanted = list(shape)

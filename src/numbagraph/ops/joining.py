@@ -16,7 +16,7 @@ from numbagraph.blockwise.lowering import Index, Pull, extent_scalar
 from numbagraph.blockwise.promotion import as_strong, as_value, common_dtype, convert, kind_of
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import INT64, canonical_dtype
+from numbagraph.ir.types import INT64, UINT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Extent, Node, Op, Value
 from numbagraph.ops.creation import along
 from numbagraph.ops.gathering import gather_value, list_of_positions, scatter
@@ -285,6 +285,7 @@ def repeated_by(value: Value, counts: Value, position: int) -> Value:
         (draw(rng, dtype, (3, 4)), -1),
         (draw(rng, dtype, (3, 4)), (1, -2), (0, 1)),
         (draw(rng, dtype, (3, 4)), 7, 1),
+        (draw(rng, dtype, (3, 4)), np.uint64(2**63 + 2), 1),
     ],
 )
 def roll(a: Any, shift: Any, axis: Any = None) -> Value:
@@ -298,8 +299,16 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Value:
     if len(axes) != len(shifts):
         raise ValueError(f"shape mismatch: there are {len(shifts)} shifts and {len(axes)} axes")
     for each, by in zip(axes, shifts, strict=True):
-        value = roll_value(value, as_extent(by, "a shift"), shapes.normalise_axis(each, value.ndim))
+        along = shapes.normalise_axis(each, value.ndim)
+        value = roll_value(value, as_extent(within(by, value.shape[along]), "a shift"), along)
     return value
+
+
+def within(shift: Any, length: Extent) -> Any:
+    """A shift, without whole turns where it may be beyond any other integer."""
+    if getattr(shift, "dtype", None) != UINT64:
+        return shift
+    return registry["remainder"](as_value(shift), convert(shapes.as_value(length), UINT64))
 
 
 def shifts_of(shift: Any, count: int) -> tuple[Any, ...]:

@@ -175,6 +175,9 @@ def quantiles(
     if value.dtype.kind == "b":
         raise TypeError("quantiles of truth values: convert them, x.astype(float)")
     share = as_value(q)
+    # NumPy interpolates nothing where positions are integers: they are if q is, but a number of Python becomes a float
+    whole = method == "linear" and scale == 1 and share.dtype.kind in "biu"
+    whole = whole and weights is None and not (share.type.weak and value.dtype.kind == "f")
     own = value.dtype if value.dtype.kind == "f" else FLOAT64
     mixed = np.result_type(share.dtype, FLOAT64) if share.dtype.kind in "biu" else share.dtype
     share = convert(share, own if share.type.weak else mixed)
@@ -183,12 +186,14 @@ def quantiles(
     rows = merged(value, axis)
     length = convert(shapes.as_value(rows.shape[-1]), INT64)
     gaps = isnan(rows) if value.dtype.kind == "f" else None
-    if not skips:
+    if not skips or (whole and gaps is None):
         some = shapes.compare("greater", rows.shape[-1], 0)
         shapes.require(some, f"a quantile of no elements, along an axis of {value.type}", IndexError)
     count = length - sum(gaps, -1, keepdims=True) if skips and gaps is not None else length
     flat = ravel(share)
-    if weights is None:
+    if whole:
+        found = elements(rows, convert((count - 1) * flat, INT64))[0]
+    elif weights is None:
         found = quantile_of(rows, flat, method, count)
     else:
         heavy = merged_weights(weights, value, axis, method)
@@ -230,7 +235,7 @@ def quantile_samples(scale: int, gaps: bool) -> Callable[..., list[tuple[Any, ..
         calls += [] if gaps else [(array, [0.0, 1.0 * scale], 1)]  # of no elements, NumPy's result has another shape
         calls += [(array[1:, :1], 0.25 * scale, 1), (array, 0.7 * scale, (0, 1), Keywords(keepdims=True))]
         calls += [(array, 0.37 * scale, 1, Keywords(method=method)) for method in sorted(methods)]
-        return calls
+        return calls if gaps else [*calls, (array, 1, 1), (array, np.int64(scale), 0), (array, [scale, 0], None)]
 
     return samples
 

@@ -20,8 +20,9 @@ from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.shape import move, ravel, reshape_value
 
-STABLE = ("mergesort", "stable")
-KINDS = ("quicksort", "heapsort", *STABLE)
+STABLE = ("m", "s")
+KINDS = ("q", "h", *STABLE)
+"""The first letters of the kinds of sorting; NumPy reads no others."""
 
 
 def comparable(value: Value, subject: str) -> Value:
@@ -37,7 +38,9 @@ def require_kind(kind: Any, order: Any, stable: Any) -> None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
-    if kind is not None and kind not in KINDS:
+    if kind is not None and not isinstance(kind, str):
+        raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+    if kind is not None and kind[:1].lower() not in KINDS:
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
@@ -55,7 +58,8 @@ def argsort_frontend(
     value, axis = with_axis(value if value.ndim else ravel(value), axis)
     last = value.ndim - 1
     keys = comparable(move(value, [axis], [last]), op.name)
-    return move(op.bind(keys, stable=bool(stable) or kind in STABLE, on_error="raise"), [last], [axis])
+    keeps_order = bool(stable) or (kind or "q")[0].lower() in STABLE
+    return move(op.bind(keys, stable=keeps_order, on_error="raise"), [last], [axis])
 
 
 def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from numbagraph.ops.comparison import equal, maximum, not_equal
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.reduction import max, min, sum
 from numbagraph.ops.selection import where
-from numbagraph.ops.shape import broadcast_to, expand_at
+from numbagraph.ops.shape import broadcast_to, expand_at, permute
 
 Samples = Callable[["np.random.Generator", np.dtype], list[tuple[Any, ...]]]  # quoted: 8 ms to import
 
@@ -116,7 +116,9 @@ def std(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Value:
 
 def average_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     array, weights = (draw(rng, dtype, (3, 4), (1, 3)) for _ in range(2))
-    return [(array,), (array, 0), (array, None, weights), (array, 1, weights), (array, 0, weights[:, 0])]
+    cube, square = draw(rng, dtype, (2, 3, 2)), draw(rng, dtype, (2, 2), (1, 3))
+    axes = [(cube, each, square) for each in ((0, 2), (2, 0), (-1, 0))]
+    return [(array,), (array, 0), (array, None, weights), (array, 1, weights), (array, 0, weights[:, 0]), *axes]
 
 
 def average_or_nan(a: Any, axis: Any = None, weights: Any = None) -> Any:
@@ -157,6 +159,9 @@ def weights_along(weights: Value, value: Value, axis: Any, axes: tuple[int, ...]
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     if weights.ndim != len(axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    named = axis if isinstance(axis, (tuple, list)) else (axis,)
+    order = [shapes.normalise_axis(each, value.ndim) for each in named]  # the weights' dimensions are in this order
+    weights = permute(weights, [order.index(each) for each in axes])
     for extent, each in zip(weights.shape, axes, strict=True):
         shapes.require_same(extent, value.shape[each], "average: weights do not fit the array along the axis")
     return expand_at(weights, [each for each in range(value.ndim) if each - value.ndim not in axes])

@@ -161,14 +161,14 @@ def over_elements(name: str) -> Function:
 
 
 @with_python(round)
-def rounded(value: Any, digits: int | None = None) -> Any:
-    if digits is None:
+def rounded(value: Any, ndigits: int | None = None) -> Any:
+    if ndigits is None:
         return as_int(value if number(value, "round").dtype.kind in "biu" else np.round(value))
-    if is_traced(digits):
+    if is_traced(ndigits):
         raise TraceError(
             f"round() to a number of digits that is traced: name it in static_argnames\n  at {user_source()}"
         )
-    found = round(value, digits)
+    found = round(value, ndigits)
     return python_number(found) if to_value(value).type.weak else found
 
 
