@@ -260,6 +260,32 @@ def test_bins_by_a_rule(rule):
     check(f"np.histogram_bin_edges(a, '{rule}')", MANY)
 
 
+FAR_APART = [np.array([np.iinfo(each).min // 2, 0, np.iinfo(each).max], each) for each in ("i1", "u2", "i4", "u8")]
+
+
+@pytest.mark.parametrize("array", FAR_APART, ids=lambda array: array.dtype.name)
+@pytest.mark.parametrize("rule", RULES)
+def test_bins_by_a_rule_of_integers_whose_distance_is_none_of_their_dtype(rule, array):
+    check(f"np.histogram(a, '{rule}')", array)
+
+
+@pytest.mark.parametrize("call", ["histogram(a, 9)", "histogram_bin_edges(a, 9)", "histogram2d(a, a, 9)[0]"])
+def test_more_bins_than_there_are_numbers_between_the_ends(call):
+    check(f"np.{call}", np.array([1.0, np.nextafter(1.0, 2.0)]))
+
+
+@pytest.mark.parametrize("mode", ["clip", "wrap", "raise"])
+@pytest.mark.parametrize("count", [0, 3])
+def test_positions_in_an_array_of_no_elements(mode, count):
+    check(f"np.ravel_multi_index((a, a, a), (2, 1, 0), mode='{mode}')", np.zeros(count, int))
+
+
+@pytest.mark.parametrize("end", ["3", "2.5", "(1, 99)", "0"])
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u8", "f4", "f8"])
+def test_ramps_fall_and_rise(dtype, end):
+    check(f"np.pad(a, 3, 'linear_ramp', end_values={end})", np.array([100, 7, 1], dtype))
+
+
 def test_rules_that_there_are_not():
     check("np.histogram(a, 'nope')", MANY)
     check("np.histogram(a, 'auto', weights=a)", MANY)

@@ -79,7 +79,9 @@ def count_of(rule: str, x: Value, low: Value, high: Value) -> Value:
             )
         raise ValueError(f"{rule!r} is not a valid estimator for `bins`")
     nothing = equal(size_of(x), 0)
-    reach = registry["max"](x, initial=lowest(x)) - registry["min"](x, initial=highest(x))
+    least, greatest = registry["min"](x, initial=highest(x)), registry["max"](x, initial=lowest(x))
+    # the distance of two integers may be none of their dtype
+    reach = greatest - least if x.dtype.kind == "f" else spread(x, least, greatest)
     width = convert(RULES[rule](x, convert(reach, FLOAT64)), FLOAT64)
     if x.dtype.kind in "iu":
         width = where(registry["logical_and"](greater(width, 0), registry["less"](width, 1)), 1.0, width)
@@ -89,8 +91,8 @@ def count_of(rule: str, x: Value, low: Value, high: Value) -> Value:
 
 
 def lowest(x: Value) -> Value:
-    return as_value(-np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
+    return as_value(-np.inf if x.dtype.kind == "f" else x.dtype.type(np.iinfo(x.dtype).min))
 
 
 def highest(x: Value) -> Value:
-    return as_value(np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max)
+    return as_value(np.inf if x.dtype.kind == "f" else x.dtype.type(np.iinfo(x.dtype).max))

@@ -142,7 +142,11 @@ def edges_of(values: Sequence[Value], bins: Any, range: Any, name: str) -> Value
     kinds = [each.dtype for each in values]
     dtype = np.result_type(*kinds, *([] if range is not None else [low.dtype, high.dtype]))
     dtype = dtype if dtype.kind in "fc" else FLOAT64
-    return linspace(low, high, shapes.as_value(shapes.add(count, 1)), dtype=dtype)
+    edges = linspace(low, high, shapes.as_value(shapes.add(count, 1)), dtype=dtype)
+    if name != "histogramdd":
+        text = f"Too many bins for data range. Cannot create {count} finite-sized bins."
+        shapes.require(all(less(edges[:-1], edges[1:])), text, ValueError)
+    return edges
 
 
 def ends_of(values: Sequence[Value], range: Any) -> tuple[Value, Value]:

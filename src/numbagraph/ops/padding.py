@@ -14,10 +14,11 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
 from numbagraph.ir.values import Extent, Value
-from numbagraph.ops.creation import filled, iota
+from numbagraph.ops.creation import filled, iota, linspace
 from numbagraph.ops.gathering import gather_value
 from numbagraph.ops.joining import join, total
-from numbagraph.ops.slicing import narrow, put_slice
+from numbagraph.ops.shape import squeeze_at
+from numbagraph.ops.slicing import flip, narrow, put_slice
 
 Widths = list[tuple[Extent, Extent]]
 ODD = Keywords(reflect_type="odd")
@@ -57,8 +58,9 @@ def pairs_of(given: Any, ndim: int) -> list[tuple[Any, Any]]:
         (draw(rng, dtype, ()), 2),
         *[(draw(rng, dtype, (3, 4)), ((3, 9), (0, 7)), mode) for mode in ("edge", "wrap", "reflect", "symmetric")],
         *[(draw(rng, dtype, (3, 4)), (2, 9), mode, ODD) for mode in ("reflect", "symmetric") if dtype.kind != "b"],
-        *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind == "f"],
-        *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind == "f"],
+        *[(draw(rng, dtype, (3, 4)), (2, 3), mode) for mode in ("maximum", "mean") if dtype.kind in "iuf"],
+        *[(draw(rng, dtype, (4,)), (2, 3), mode) for mode in ("linear_ramp", "median") if dtype.kind in "iuf"],
+        *[(draw(rng, dtype, (3, 4)), (3, 2), "linear_ramp", Keywords(end_values=9)) for _ in "1" if dtype.kind != "b"],
     ],
     ulp=8,
 )
@@ -181,14 +183,9 @@ def ramped(value: Value, axis: int, widths: tuple[Extent, Extent], ends: tuple[A
     sides = []
     for width, end, first in zip(widths, ends, (True, False), strict=True):
         edge = narrow(value, axis, 0 if first else shapes.subtract(value.shape[axis], 1), 1)
-        number = iota(width) if first else shapes.as_value(width) - 1 - iota(width)
-        number = registry["expand_dims"].bind(number, axes=tuple(range(1 + axis, 0))) if axis < -1 else number
-        start = written(end, value.dtype, alone=True)
-        step = (edge - start) / registry["maximum"](shapes.as_value(width), 1)
-        line = start + number * step
-        if value.dtype.kind in "iu":
-            line = registry["floor"](line)
-        sides.append(convert(line, value.dtype))
+        edge = squeeze_at(edge, [axis + value.ndim])
+        line = linspace(as_strong(end), edge, width, endpoint=False, dtype=value.dtype, axis=axis)
+        sides.append(line if first else flip(line, axis))
     return registry["concatenate"]([sides[0], value, sides[1]], axis)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
-from numbagraph.blockwise.lengths import as_length, as_shape
+from numbagraph.blockwise.lengths import as_length, as_shape, both
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -89,6 +89,10 @@ def rows_of(array: Any, dims: Any) -> Sequence[Value]:
 
 def brought_inside(position: Value, length: Extent, mode: str) -> Value:
     extent = shapes.as_value(length)
+    if mode in ("clip", "wrap"):
+        text = "cannot unravel if shape has zero entries (is empty)."
+        nothing = shapes.compare("equal", shapes.product(position.shape), 0)
+        shapes.require(both(shapes.compare("greater", length, 0), nothing, "logical_or"), text, ValueError)
     if mode == "clip":
         return minimum(maximum(position, 0), extent - 1)
     if mode == "wrap":
