@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 from numbagraph import graph_jit
 from tests.frontend.test_writes import check
@@ -77,3 +78,35 @@ def test_ctrl_c_leaves_arguments():
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=False
     )
     assert process.stdout.split() == ["interrupted", "0.0", "0.0"], process.stderr
+
+
+def strided(rng):
+    """An array over random strides, its memory, and how many elements lie on each byte of that."""
+    shape = tuple(int(each) for each in rng.integers(0, 4, rng.integers(1, 4)))
+    strides = tuple(8 * int(each) for each in rng.integers(-6, 7, len(shape)))
+    memory, middle = np.zeros(100), 50
+    covered = np.zeros(100, int)
+    for index in np.ndindex(shape):
+        covered[middle + sum(each * step // 8 for each, step in zip(index, strides, strict=True))] += 1
+    return as_strided(memory[middle:], shape, strides), memory, covered
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_arrays_whose_elements_share_memory_are_refused(backend):
+    @graph_jit(backend=backend)
+    def increment(v):
+        v += 1
+
+    rng = np.random.default_rng(4)
+    refused = 0
+    for _ in range(400):
+        array, memory, covered = strided(rng)
+        if covered.max() > 1:
+            refused += 1
+            with pytest.raises(ValueError, match="some of its elements share memory"):
+                increment(array)
+            assert not memory.any()
+        else:
+            increment(array)
+            np.testing.assert_array_equal(memory, covered)
+    assert 20 < refused < 380

@@ -55,6 +55,24 @@ def require_kept(donated: Sequence[int], numbers: Sequence[int], names: Sequence
         raise ValueError(f"{described} writes into {names[number]}, which donate_argnames gives away: leave it out")
 
 
+def has_elements_apart(array: np.ndarray) -> bool:
+    """Whether strides tell that no two elements share memory; what native code asks, too."""
+    spanned = array.itemsize
+    for step, length in sorted((abs(step), length) for step, length in zip(array.strides, array.shape, strict=True)):
+        if length > 1 and step < spanned:
+            return array.flags.c_contiguous
+        spanned += (length - 1) * step
+    return True
+
+
+def share_memory(array: np.ndarray) -> bool:
+    """Whether two elements of an array share memory: the places of all of them are compared."""
+    places = np.zeros(array.shape, np.int64)
+    for axis, step in enumerate(array.strides):
+        places += np.expand_dims(step * np.arange(array.shape[axis]), tuple(range(1, array.ndim - axis)))
+    return bool(np.any(np.diff(np.sort(places, axis=None)) < array.itemsize))
+
+
 class WriteBack:
     """The arrays of one call that its function writes into; raises where one must not be written."""
 
@@ -63,8 +81,8 @@ class WriteBack:
         self._subjects = [f"argument {name} of {described} is written into" for name in names]
         for number in numbers:
             self._require_array(number)
-        self.meets_others = False
-        """Whether the bounds of an array's memory meet another's, though no element is shared."""
+        self.meets_others = not all(has_elements_apart(leaves[number]) for number in numbers)
+        """Whether the bounds of an array's memory meet another's, or its own, though no element is shared."""
         for number in numbers:
             others = [(k, each) for k, each in enumerate(leaves) if k != number]
             for other, leaf in others:
@@ -80,6 +98,8 @@ class WriteBack:
             raise ValueError(f"{subject}, and is a {type(leaf).__name__}: pass a NumPy array")
         if not leaf.flags.writeable:
             raise ValueError(f"{subject}, and is read-only: pass a copy")
+        if not has_elements_apart(leaf) and share_memory(leaf):
+            raise ValueError(f"{subject}, and some of its elements share memory with others of them: pass a copy")
 
     def _require_apart(self, number: int, other: np.ndarray, title: str) -> None:
         try:

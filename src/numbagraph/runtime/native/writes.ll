@@ -29,7 +29,10 @@ look_at_flags:
   %flags = field ArrayFields.flags of %array
   %writeable_flag = and i32 %flags, WRITEABLE
   %writeable = icmp ne i32 %writeable_flag, 0
-  br i1 %writeable, label %look_at_others, label %refused
+  br i1 %writeable, label %look_at_strides, label %refused
+look_at_strides:
+  %apart = call i1 @has_elements_apart(ptr %array)
+  br i1 %apart, label %look_at_others, label %refused
 look_at_others:
   %shared = call i1 @is_shared(ptr %plan, ptr %objects, i64 %argument, i64 %argument)
   br i1 %shared, label %refused, label %next
@@ -37,6 +40,71 @@ allowed:
   ret i1 true
 refused:
   ret i1 false
+}
+
+; Whether no two elements of an array can share memory: the step along each dimension is not less than what an element
+; and the dimensions with smaller steps span.
+define internal i1 @has_elements_apart(ptr %array) nounwind noinline {
+entry:
+  %flags = field ArrayFields.flags of %array
+  %contiguous_flag = and i32 %flags, C_CONTIGUOUS
+  %contiguous = icmp ne i32 %contiguous_flag, 0
+  br i1 %contiguous, label %apart, label %begin
+begin:
+  %ndim = field ArrayFields.ndim of %array
+  %count = zext i32 %ndim to i64
+  %extents = field ArrayFields.extents of %array
+  %strides = field ArrayFields.strides of %array
+  %dtype = field ArrayFields.dtype of %array
+  %itemsize = field DtypeFields.itemsize of %dtype
+  br label %next
+next:
+  %axis = phi i64 [ 0, %begin ], [ %axis_after, %look ], [ %axis_after, %compare ]
+  %more = icmp ult i64 %axis, %count
+  br i1 %more, label %look, label %apart
+look:
+  %axis_after = add i64 %axis, 1
+  %step = call i64 @step_along(ptr %strides, i64 %axis)
+  %extent_at = getelementptr i64, ptr %extents, i64 %axis
+  %extent = load i64, ptr %extent_at
+  %has_several = icmp sgt i64 %extent, 1
+  br i1 %has_several, label %look_within, label %next
+look_within:
+  %inner = phi i64 [ 0, %look ], [ %inner_after, %within ]
+  %spanned = phi i64 [ %itemsize, %look ], [ %spanned_after, %within ]
+  %more_inner = icmp ult i64 %inner, %count
+  br i1 %more_inner, label %within, label %compare
+within:
+  %inner_after = add i64 %inner, 1
+  %inner_step = call i64 @step_along(ptr %strides, i64 %inner)
+  %inner_extent_at = getelementptr i64, ptr %extents, i64 %inner
+  %inner_extent = load i64, ptr %inner_extent_at
+  %is_smaller = icmp ult i64 %inner_step, %step
+  %is_equal = icmp eq i64 %inner_step, %step
+  %is_behind = icmp ugt i64 %inner, %axis
+  %is_equal_behind = and i1 %is_equal, %is_behind
+  %is_inside = or i1 %is_smaller, %is_equal_behind
+  %last = sub i64 %inner_extent, 1
+  %reach = mul i64 %last, %inner_step
+  %own_reach = select i1 %is_inside, i64 %reach, i64 0
+  %spanned_after = add i64 %spanned, %own_reach
+  br label %look_within
+compare:
+  %fits = icmp uge i64 %step, %spanned
+  br i1 %fits, label %next, label %may_meet
+apart:
+  ret i1 true
+may_meet:
+  ret i1 false
+}
+
+define internal i64 @step_along(ptr %strides, i64 %axis) nounwind {
+  %stride_at = getelementptr i64, ptr %strides, i64 %axis
+  %stride = load i64, ptr %stride_at
+  %negative = sub i64 0, %stride
+  %is_backwards = icmp slt i64 %stride, 0
+  %step = select i1 %is_backwards, i64 %negative, i64 %stride
+  ret i64 %step
 }
 
 ; Puts the caller's arrays in the place of the results that they are to hold, and these where numbers would be.
