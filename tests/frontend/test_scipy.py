@@ -449,6 +449,7 @@ def test_special_points():
     check(lambda n: special.factorial2(n), np.arange(-3, 12))
     check(lambda n: special.factorialk(n, 3), np.arange(-3, 12))
     check(lambda n: special.comb(n, 2, repetition=True), np.arange(-3.0, 12))
+    check(lambda n: special.comb(n, [[0], [1]], repetition=True), np.arange(-3, 4))
     check(lambda x: special.zeta(x), np.array([-171.3, -3.5, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0, np.nan, np.inf]))
     check(lambda x: special.lambertw(x, -1), np.array([-0.3, 0.0, 1.0, np.inf]))
     check(lambda x: special.sph_harm_y_all(2, 2, x, x), X[:5])

@@ -16,9 +16,9 @@ TAU = 2 * np.pi
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
     """`scipy.special.comb`."""
     refuse_exact("comb", exact)
-    if repetition:
-        return special.binom(array(N) + array(k) - 1, array(k))
     many, few = array(N), array(k)
+    if repetition:
+        return np.where((few == 0) & (many >= 0), 1.0, special.binom(many + few - 1, few))
     some = (few <= many) & (many >= 0) & (few >= 0)
     return np.where(some, special.binom(many, few), 0.0)
 
