@@ -436,6 +436,14 @@ def test_batches():
     )
 
 
+@pytest.mark.parametrize("action", ["raise", "warn", "ignore"])
+def test_errors_of_special_functions_are_not_looked_at(action):
+    compiled = graph_jit(lambda a, x: special.betainc(a, 2.0, x))
+    with special.errstate(all=action):
+        assert np.isnan(compiled(-1.0, 0.5))
+        np.testing.assert_array_equal(compiled(np.array([-1.0, 1.0]), 0.5), [np.nan, 0.75])
+
+
 def test_special_points():
     at = np.array([0.0, -0.0, 1.0, -1.5, 25.0, np.inf, np.nan])
     for n in (0, 1, 2, 5):

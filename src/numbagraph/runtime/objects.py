@@ -78,6 +78,7 @@ METH_FASTCALL = 0x80
 _PYTHON_FUNCTIONS = (
     "PyComplex_FromDoubles",
     "_PyDict_GetItem_KnownHash",
+    "PyErr_Clear",
     "PyErr_NoMemory",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",

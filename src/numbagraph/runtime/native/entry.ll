@@ -21,6 +21,7 @@ declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
 declare ptr @PyDataMem_SetHandler(ptr) nounwind
 declare ptr @PyComplex_FromDoubles(double, double) nounwind
 declare ptr @_PyDict_GetItem_KnownHash(ptr, ptr, i64) nounwind
+declare void @PyErr_Clear() nounwind
 declare ptr @PyErr_NoMemory() nounwind
 declare void @PyEval_RestoreThread(ptr) nounwind
 declare ptr @PyEval_SaveThread() nounwind
@@ -103,6 +104,7 @@ run:
     i32 INTERRUPTED, label %failed
   ]
 finished:
+  call void @PyErr_Clear() ; a function of SciPy leaves an exception where scipy.special.errstate asks for one
   %are_boxed = call i1 @box_results(ptr %plan, ptr %made, ptr %values)
   br i1 %are_boxed, label %boxed, label %failed
 boxed:
