@@ -173,6 +173,22 @@ def test_comparisons_with_numbers(form):
 
 
 @pytest.mark.parametrize("form", FORMATS)
+def test_comparisons_with_what_is_no_number(form):
+    """`A == None` asks whether there is an array."""
+    array = random(5, 4, form)
+    for thing in (None, object(), {}):
+        found = graph_jit(lambda a, thing=thing: (a == thing, a != thing, thing == a))(array)
+        assert found == (array == thing, array != thing, thing == array) == (False, True, False)
+        with pytest.raises(TypeError, match="not supported between instances"):
+            graph_jit(lambda a, thing=thing: a < thing)(array)
+    assert graph_jit(lambda a, b: a.sum() if b == None else (a @ b).sum())(array, None) == array.sum()  # noqa: E711
+    own = graph_jit(lambda a: a.sum() if a != None else 0.0)(array)  # noqa: E711
+    np.testing.assert_allclose(own, array.sum())
+    with pytest.raises(TypeError, match="with 'x'"):
+        graph_jit(lambda a: a == "x")(array)
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_extrema(form):
     array = random(5, 4, form)
     full = sp.csr_array(np.arange(1.0, 7).reshape(2, 3)).asformat(form)
@@ -212,6 +228,16 @@ KEYS = {
 @pytest.mark.parametrize("name", KEYS)
 def test_rows_and_columns(form, name):
     agrees(KEYS[name], random(4, 4, form), np.array([0, 3, 3, -2]))
+
+
+def test_chosen_rows_are_copies():
+    """Elements keep their order, and stay apart where two are at one place, as in SciPy."""
+    for array in (random(6, 5), doubled(random(6, 5)), random(6, 5, density=0)):
+        for key in (slice(None, None, 2), slice(1, 4), [3, 0, 3], slice(9, None)):
+            found, expected = graph_jit(lambda a, key=key: a[key])(array), array[key]
+            for part in ("data", "indices", "indptr"):
+                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+                assert getattr(found, part).dtype == getattr(expected, part).dtype
 
 
 def test_positions_out_of_bounds():
@@ -298,6 +324,15 @@ def test_patterns_that_are_none(operation, which):
         getattr(pair[which], part)[1] = number
         with pytest.raises(ValueError, match="pattern of a sparse array"):
             function(*pair)
+
+
+def test_rows_of_patterns_that_are_none():
+    """SciPy reads beyond the array, or gives elements that are not there."""
+    for number, wrong in ((1, 99), (1, -1), (0, 1), (4, 2)):
+        array = random(4, 4)
+        array.indptr[number] = wrong
+        with pytest.raises(ValueError, match="pattern of a sparse array"):
+            graph_jit(lambda a: a[:2])(array)
 
 
 def test_shapes_that_do_not_fit():

@@ -38,7 +38,7 @@ def core_op(
     jnp: Callable[..., Any] | Unsupported,
     samples: Callable[..., Any],
     sizes: Callable[..., Lengths] = lambda lengths, **attrs: {},
-    dtypes: Callable[[np.dtype], Sequence[np.dtype]] | None = None,
+    dtypes: Callable[..., Sequence[np.dtype]] | None = None,
     scratch: Scratch = lambda dtype, lengths, **attrs: (),
     name: str | None = None,
     implements: tuple[Any, ...] = (),
@@ -64,7 +64,7 @@ def core_op(
     sizes
         ``sizes(lengths, **attrs)``: the lengths that stand in the results alone.
     dtypes
-        The dtype of each result, from that of the first operand, which they have by default.
+        The dtype of each result, from those of the operands. By default it is that of the first one.
     scratch
         The memory that one element needs.
     longest
@@ -93,8 +93,8 @@ def core_op(
         result = attrs.pop("result", 0)
         lengths = all_lengths(operands, attrs)
         batch = parsed.batch_shape(name, [each.shape for each in operands])
-        dtype = operands[0].dtype
-        given = dtypes(dtype)[result] if dtypes is not None else dtype
+        own = [each.dtype for each in operands]
+        given = dtypes(*own)[result] if dtypes is not None else own[0]
         return ArrayType(given, (*batch, *(lengths[each] for each in outputs[result])))
 
     def needed(node: Node) -> Sequence[lowering.Memory]:

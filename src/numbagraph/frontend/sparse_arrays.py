@@ -279,7 +279,7 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         if not isinstance(other, SparseArray):
             return self.toarray() + (other if sign > 0 else -other)
         if not self._same_pattern(other):
-            return sparse_pairs.together(self, other, np.add if sign > 0 else np.subtract)
+            return sparse_pairs.total(self, other if sign > 0 else -other)
         return self._with(self._data + other._data if sign > 0 else self._data - other._data)._as_sum()
 
     def _as_sum(self) -> SparseArray:
@@ -395,6 +395,8 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         self._refuse("assignment to elements", "assign to A.data[...]")
 
     def _compare(self, other: Any, compare: sparse_pairs.Compare) -> Any:
+        if not sparse_pairs.is_comparable(other):
+            return NotImplemented
         if is_scalar(other):
             return sparse_pairs.compared(self, other, compare)
         other = sparse_or_dense(other)

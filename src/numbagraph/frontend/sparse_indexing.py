@@ -1,4 +1,4 @@
-"""Indices of sparse arrays while a function is traced: rows and columns are products with arrays that select them."""
+"""Indices of sparse arrays while a function is traced."""
 
 from __future__ import annotations
 

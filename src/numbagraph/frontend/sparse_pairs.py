@@ -60,6 +60,18 @@ def times(left: Any, right: Any) -> Any:
     return found if name == "csr" else found.T
 
 
+def total(left: Any, right: Any) -> Any:
+    """The sum of two sparse arrays, in SciPy's format."""
+    name = "csr" if left.format == "coo" else left.format
+    own, its = left._compressed(name), right._compressed(name)
+
+    def added(data: Value, form: Form, other: Value) -> tuple[Value, ...]:
+        data, found = sparse_products.total(data, form, other, its._pattern.form)
+        return data, *found.pattern
+
+    return own._of(name, own._call(added, its._data))
+
+
 def together(left: Any, right: Any, function: Callable[[Any, Any], Any]) -> Any:
     """What a function makes of the elements of two arrays, wherever one of them has any."""
     name = "csr" if left.format == "coo" else left.format
@@ -73,8 +85,16 @@ def together(left: Any, right: Any, function: Callable[[Any, Any], Any]) -> Any:
     return own._of(name, (function(data, other), *pattern))
 
 
+def is_comparable(thing: Any) -> bool:
+    """Whether something may be compared with a sparse array element by element: a number, a dense or a sparse array.
+    Others are not equal to any, as Python has it."""
+    return isinstance(thing, (Tracer, Compared)) or np.asarray(thing).dtype != object or hasattr(thing, "toarray")
+
+
 def compared(array: Any, number: Any, compare: Compare) -> Any:
     """A comparison with a number, which must not hold for zero."""
+    if not isinstance(number, Tracer) and np.asarray(number).dtype.kind not in "biufc":
+        raise TypeError(f"a comparison of a sparse array with {number!r}: give a number or an array")
     if not isinstance(number, Tracer) and compare(np.zeros((), array.dtype), number):
         array._refuse(f"a comparison with {number!r}", OF_ZEROS)
 

@@ -43,7 +43,7 @@ true_positions = core_op(
     frontend=frontend,
     vjp=DISCRETE,
     jnp=lambda mask, room: load("jax.numpy:nonzero")(mask, size=room.shape[-1])[0],
-    dtypes=lambda dtype: (INT64,),
+    dtypes=lambda dtype, *_: (INT64,),
     batched=Unsupported("the length of a result would differ from element to element"),
     samples=samples,
 )

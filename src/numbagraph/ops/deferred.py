@@ -113,7 +113,8 @@ NAMES = {
         "sparse_looked_up sparse_solve_triangular"
     ),
     "sparse_products": (
-        "sparse_product_starts sparse_product_indices sparse_union_starts sparse_union_indices sparse_product_at"
+        "sparse_product_starts sparse_union_starts sparse_union_places sparse_sum_elements sparse_row_elements "
+        "sparse_chosen_rows sparse_product_at sparse_product_elements"
     ),
     "special": (
         "expit logit log_expit softplus log1mexp log1mexp_slope huber erf erfc erfcx erfinv erfcinv ndtr ndtri "

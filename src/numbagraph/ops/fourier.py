@@ -93,7 +93,7 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         frontend=lambda op, x, **attrs: op.bind(some_points(x, axis), **attrs),
         vjp=lambda g, y, x, *, norm: (half_pullback(g, x, norm),),
         jnp=lambda x, *, norm: moved(load("jax.numpy:fft"), "rfft", x, FORWARD[norm]),
-        dtypes=lambda dtype: (COMPLEX64 if dtype == FLOAT32 else COMPLEX128,),
+        dtypes=lambda dtype, *_: (COMPLEX64 if dtype == FLOAT32 else COMPLEX128,),
         sizes=lambda lengths, **_: {"m": half(lengths["n"])},
         samples=lambda rng, dtype: [
             (array, Keywords(norm=number % 3)) for number, array in enumerate(arrays(rng, dtype, "f", (2, 5, 8)))
@@ -111,7 +111,7 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         frontend=lambda op, x, like, **attrs: op.bind(some_points(x, axis), some_points(like, -1), **attrs),
         vjp=lambda g, y, x, like, *, norm: (inverse_pullback(g, x, norm), None),
         jnp=lambda x, like, *, norm: back(load("jax.numpy:fft"), x, like, norm),
-        dtypes=lambda dtype: (FLOAT32 if dtype == COMPLEX64 else FLOAT64,),
+        dtypes=lambda dtype, *_: (FLOAT32 if dtype == COMPLEX64 else FLOAT64,),
         samples=lambda rng, dtype: [
             (array, np.zeros(length, bool), Keywords(norm=length % 3))
             for array, length in zip(arrays(rng, dtype, "c", (2, 3, 5)), (2, 5, 8), strict=False)

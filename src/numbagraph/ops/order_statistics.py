@@ -66,7 +66,7 @@ select = core_op(
     frontend=lambda op, a, places: tuple(keys_and_places(op, a, places, result=result) for result in (0, 1)),
     vjp=select_vjp,
     jnp=lambda a, places: select_array(load("jax:numpy"), a, places),
-    dtypes=lambda dtype: (dtype, INT64),
+    dtypes=lambda dtype, *_: (dtype, INT64),
     scratch=scratch_of,
     samples=places_samples,
 )
@@ -102,7 +102,7 @@ argpart = core_op(
     frontend=keys_and_places,
     vjp=DISCRETE,
     jnp=lambda a, places: parted(load("jax:numpy"), a, places),
-    dtypes=lambda dtype: (INT64,),
+    dtypes=lambda dtype, *_: (INT64,),
     scratch=scratch_of,
     samples=places_samples,
 )

@@ -135,7 +135,7 @@ order_of_rows = core_op(
     frontend=lambda op, a: op.bind(as_value(a), on_error="raise"),
     vjp=DISCRETE,
     jnp=ordered_jnp,
-    dtypes=lambda dtype: (INT64,),
+    dtypes=lambda dtype, *_: (INT64,),
     scratch=lambda dtype, lengths, **_: [(each, (lengths["n"],)) for each in (dtype, INT64, INT64)],
     samples=row_samples,
 )

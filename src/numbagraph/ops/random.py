@@ -209,7 +209,7 @@ def declare(name: str, distribution: Distribution) -> Op:
         else Unsupported(f"numbers that {method} draws have no derivatives by its parameters"),
         jnp=NO_JAX,
         batched=NO_BATCH,
-        dtypes=lambda dtype: (distribution.dtype, UINT64),
+        dtypes=lambda dtype, *_: (distribution.dtype, UINT64),
         samples=samples,
         longest=LONGEST,
         ulp=0,

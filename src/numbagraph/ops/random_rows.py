@@ -45,7 +45,7 @@ def draws(
         vjp=no_derivative,
         jnp=NO_JAX,
         batched=NO_BATCH,
-        dtypes=lambda dtype: (INT64, UINT64),
+        dtypes=lambda dtype, *_: (INT64, UINT64),
         samples=of_state,
         longest=LONGEST,
         ulp=0,

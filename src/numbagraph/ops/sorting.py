@@ -97,7 +97,7 @@ argsort = core_op(
     frontend=argsort_frontend,
     vjp=DISCRETE,
     jnp=argsort_jnp,
-    dtypes=lambda dtype: (INT64,),
+    dtypes=lambda dtype, *_: (INT64,),
     samples=argsort_samples,
 )
 
@@ -159,7 +159,7 @@ insertion_points = core_op(
     frontend=lambda op, a, v, *, right: op.bind(*promote(common_rule(), (a, v)), right=right),
     vjp=DISCRETE,
     jnp=insertion_points_jnp,
-    dtypes=lambda dtype: (INT64,),
+    dtypes=lambda dtype, *_: (INT64,),
     samples=lambda rng, dtype: [
         (edges, np.atleast_1d(v), Keywords(right=right))
         for edges, v, *_ in search_samples(rng, dtype)[:3]

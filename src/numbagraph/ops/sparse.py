@@ -201,11 +201,17 @@ def jax_stacked(signature: str, function: Any) -> Any:
     return call
 
 
-def bound(op: Op, *operands: Any, **attrs: Any) -> Any:
-    values, options = [as_value(each) for each in operands], {**attrs, "on_error": "raise"}
-    if not op.multi_result:
-        return op.bind(*values, **options)
-    return tuple(op.bind(*values, **options, result=number) for number in range(3))
+def bound(signature: str) -> Any:
+    """The frontend of an op: its result, or all results."""
+    count = len(parse(signature).outputs)
+
+    def call(op: Op, *operands: Any, **attrs: Any) -> Any:
+        values, options = [as_value(each) for each in operands], {**attrs, "on_error": "raise"}
+        if count == 1:
+            return op.bind(*values, **options)
+        return tuple(op.bind(*values, **options, result=number) for number in range(count))
+
+    return call
 
 
 def declare(
@@ -219,7 +225,7 @@ def declare(
         evaluate=reference(signature, like=0)(evaluate),
         library=library,
         threaded=False,
-        frontend=bound,
+        frontend=bound(signature),
         vjp=vjp,
         jnp=jax_stacked(signature, jnp),
         samples=samples,
@@ -388,7 +394,7 @@ transposition = declare(
     lambda *_, **__: (None, None, None), jax_transposition,
     lambda rng, dtype: patterns() if dtype.kind == "i" else [],
     sizes=lambda lengths, **_: {"q": shapes.add(lengths["n"], 1)} if "n" in lengths else {},
-    dtypes=lambda dtype: (dtype,) * 3,
+    dtypes=lambda dtype, *_: (dtype,) * 3,
 )  # fmt: skip
 """The elements of a pattern column by column: their numbers, the row of each, and where the columns begin."""
 

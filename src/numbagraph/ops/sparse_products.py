@@ -18,18 +18,21 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Extent, Op, Unsupported, Value
 from numbagraph.ops import sparse
-from numbagraph.ops.creation import filled, iota, number_as
-from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.creation import filled, number_as
+from numbagraph.ops.gathering import gather_value, scatter
 from numbagraph.ops.linalg.common import reference
-from numbagraph.ops.sparse_forms import Form, alike, looked_up, transposition
+from numbagraph.ops.sparse_forms import Form, alike, transposition
 
 Arrays = tuple[np.ndarray, ...]
 
 PRODUCT_STARTS = "(d),(p),(z,m,l),(e),(q),(z,l,n)->(p)"
-PRODUCT_INDICES = "(d),(p),(z,m,l),(e),(q),(z,l,n),(p),(c)->(c)"
+PRODUCT_ELEMENTS = "(d),(d),(p),(z,m,l),(e),(e),(q),(z,l,n),(c)->(c),(c)"
 PRODUCT_AT = "(d),(d),(p),(z,m,l),(e),(e),(q),(z,l,n),(c),(p)->(c)"
 UNION_STARTS = "(d),(p),(e),(p),(z,m,n)->(p)"
-UNION_INDICES = "(d),(p),(e),(p),(z,m,n),(p),(c)->(c)"
+SUM_ELEMENTS = "(d),(e),(d),(p),(e),(p),(z,m,n),(c)->(c),(c)"
+UNION_PLACES = "(d),(p),(e),(p),(z,m,n),(c)->(c),(d),(e)"
+CHOSEN_ROWS = "(d),(d),(p),(z,m,n),(r),(c)->(c),(c)"
+ROW_ELEMENTS = "(d),(p),(z,m,n),(r),(c)->(c)"
 
 NOT_ON_JAX = Unsupported("the data decide how many elements a product or a sum of sparse arrays has")
 
@@ -70,15 +73,58 @@ def starts_of(places: Callable[..., Any], last: int) -> Callable[..., np.ndarray
     return evaluate
 
 
-def indices_of(places: Callable[..., Any], last: int) -> Callable[..., np.ndarray]:
-    def evaluate(*arrays: Any) -> np.ndarray:
-        rows, columns = places(*arrays)
-        found = columns[first_places(rows, columns, arrays[last])]
-        if arrays[-2][-1] != len(found) or arrays[-1].shape != found.shape:
-            raise ValueError(f"a sparse result of {len(found)} elements, where {len(arrays[-1])} were counted")
-        return found.astype(arrays[0].dtype)
+def chosen_rows_array(x: Any, *pattern: Any) -> tuple[np.ndarray, np.ndarray]:
+    order = row_elements_array(*pattern)
+    return x[order], pattern[0][order]
 
-    return evaluate
+
+def counted(found: np.ndarray, room: Any) -> None:
+    if room.shape != found.shape:
+        raise ValueError(f"a sparse result of {len(found)} elements, where {len(room)} were counted")
+
+
+def product_elements_array(*arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+    factors: Any = (*arrays[1:4], *arrays[5:8])
+    room = arrays[8]
+    rows, columns = places_of_product(*factors)
+    first = first_places(rows, columns, factors[-1])
+    counted(first, room)
+    found, own = columns[first].astype(factors[0].dtype), starts_of(places_of_product, 5)(*factors)
+    operands: Any = (*arrays[:8], found, own)
+    return product_at_array(*operands), found
+
+
+def union_places_array(*arrays: Any) -> Arrays:
+    indices, starts, others, other_starts, shape, room = arrays
+    rows, columns = places_of_union(*arrays)
+    first = first_places(rows, columns, shape)
+    counted(first, room)
+    keys = rows[first] * shape.shape[2] + columns[first]
+    order = np.argsort(keys)
+
+    def place(indices: Any, starts: Any) -> np.ndarray:
+        own = sparse.rows_of(indices, starts, shape).astype(np.int64) * shape.shape[2] + indices
+        return order[np.searchsorted(keys, own, sorter=order)].astype(arrays[0].dtype)
+
+    return columns[first].astype(arrays[0].dtype), place(indices, starts), place(others, other_starts)
+
+
+def sum_elements_array(x: Any, y: Any, *terms: Any) -> tuple[np.ndarray, np.ndarray]:
+    columns, left, right = union_places_array(*terms)
+    found = np.zeros(len(columns), x.dtype)
+    np.add.at(found, left, x)
+    np.add.at(found, right, y)
+    return found, columns
+
+
+def row_elements_array(indices: Any, starts: Any, shape: Any, rows: Any, room: Any) -> np.ndarray:
+    sparse.rows_of(indices, starts, shape)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < shape.shape[1]:
+        raise IndexError(f"rows from {rows.min()} to {rows.max()} of a sparse array of {shape.shape[1]} rows")
+    parts = [np.arange(starts[each], starts[each + 1]) for each in rows]
+    found = np.concatenate([np.zeros(0, int), *parts]).astype(indices.dtype)
+    counted(found, room)
+    return found
 
 
 def product_at_array(
@@ -122,15 +168,40 @@ def term_samples() -> list[Arrays]:
     return [(indices, starts, *others, shape), (*none[:2], *none[:2], none[2])]
 
 
-def index_samples(patterns: Callable[[], list[Arrays]], starts: Callable[..., np.ndarray] | None) -> Any:
-    def samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
-        calls = patterns() if dtype.kind == "i" else []
-        if starts is None:
-            return calls
-        found = [starts(*each) for each in calls]
-        return [(*each, own, np.zeros(own[-1], bool)) for each, own in zip(calls, found, strict=True)]
+def pattern_samples(patterns: Callable[[], list[Arrays]]) -> Any:
+    return lambda rng, dtype: patterns() if dtype.kind == "i" else []
 
-    return samples
+
+def element_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
+    calls = []
+    for indices, starts, shape, others, other_starts, other_shape in factor_samples():
+        count = starts_of(places_of_product, 5)(indices, starts, shape, others, other_starts, other_shape)[-1]
+        x, y = draw(rng, dtype, indices.shape), draw(rng, dtype, others.shape)
+        calls.append((x, indices, starts, shape, y, others, other_starts, other_shape, np.zeros(count, bool)))
+    return calls
+
+
+def union_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
+    calls = term_samples() if dtype.kind == "i" else []
+    return [(*each, np.zeros(starts_of(places_of_union, 4)(*each)[-1], bool)) for each in calls]
+
+
+def sum_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
+    calls = union_samples(rng, np.dtype(int))
+    return [(draw(rng, dtype, each[0].shape), draw(rng, dtype, each[2].shape), *each) for each in calls]
+
+
+def row_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
+    calls = []
+    for (indices, starts, shape), rows in zip(sparse.patterns(), ([2, 0, 1, 2], [], [1, 1, 0]), strict=True):
+        chosen = np.array(rows, np.int64)
+        count = int(np.diff(starts)[chosen].sum())
+        calls.append((indices, starts, shape, chosen, np.zeros(count, bool)))
+    return calls if dtype.kind == "i" else []
+
+
+def chosen_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
+    return [(draw(rng, dtype, each[0].shape), *each) for each in row_samples(rng, np.dtype(int))]
 
 
 def at_samples(rng: np.random.Generator, dtype: np.dtype) -> list[Arrays]:
@@ -152,7 +223,7 @@ def declare(name: str, signature: str, evaluate: Any, library: Any, samples: Any
         evaluate=reference(signature, like=0)(evaluate),
         library=library,
         threaded=False,
-        frontend=sparse.bound,
+        frontend=sparse.bound(signature),
         samples=samples,
         longest=sparse.LONGEST,
         **options,
@@ -163,39 +234,62 @@ def declare_pattern(name: str, signature: str, evaluate: Any, library: Any, samp
     """An op that finds where elements are, which has no derivative."""
     count = signature.count("(") - 1
     no_derivative = lambda *_, **__: (None,) * count  # noqa: E731
-    scratch = lambda dtype, lengths, **_: [(INT64, (lengths["n"],)), (INT64, (1,))]  # noqa: E731
-    return declare(
-        name, signature, evaluate, library, samples, vjp=no_derivative, jnp=NOT_ON_JAX, scratch=scratch, **options
-    )
+    return declare(name, signature, evaluate, library, samples, vjp=no_derivative, jnp=NOT_ON_JAX, **options)
 
 
-def as_int64(dtype: np.dtype) -> tuple[np.dtype]:
+def as_int64(*_: np.dtype) -> tuple[np.dtype]:
     return (INT64,)
+
+
+def of_columns(dtype: np.dtype, lengths: Any, **_: Any) -> Any:
+    """Scratch memory: an integer for each column."""
+    return [(INT64, (lengths["n"],))]
+
+
+def sum_elements_vjp(given: Any, _: Value, *operands: Value, on_error: str) -> tuple[Value | None, ...]:
+    places: Any = union_places(*operands[2:])
+    return *(gather_value(given[0], [each], -1, checked=False) for each in places[1:]), *[None] * 6
 
 
 product_starts = declare_pattern(
     "product_starts", PRODUCT_STARTS, starts_of(places_of_product, 5), sparse_products.product_starts,
-    index_samples(factor_samples, None), dtypes=as_int64,
+    pattern_samples(factor_samples), dtypes=as_int64, scratch=of_columns,
 )  # fmt: skip
 """Where the rows of a product begin."""
 
-product_indices = declare_pattern(
-    "product_indices", PRODUCT_INDICES, indices_of(places_of_product, 5), sparse_products.product_indices,
-    index_samples(factor_samples, starts_of(places_of_product, 5)),
-)  # fmt: skip
-"""The columns of its elements."""
-
 union_starts = declare_pattern(
     "union_starts", UNION_STARTS, starts_of(places_of_union, 4), sparse_products.union_starts,
-    index_samples(term_samples, None), dtypes=as_int64,
+    pattern_samples(term_samples), dtypes=as_int64, scratch=of_columns,
 )  # fmt: skip
 """Where the rows of a matrix begin that has elements where one of two has."""
 
-union_indices = declare_pattern(
-    "union_indices", UNION_INDICES, indices_of(places_of_union, 4), sparse_products.union_indices,
-    index_samples(term_samples, starts_of(places_of_union, 4)),
+union_places = declare_pattern(
+    "union_places", UNION_PLACES, union_places_array, sparse_products.union_places, union_samples,
+    dtypes=lambda dtype, *_: (dtype,) * 3, scratch=of_columns,
 )  # fmt: skip
-"""The columns of its elements."""
+"""The columns of its elements, and at which of them the elements of both are."""
+
+sum_elements = declare(
+    "sum_elements", SUM_ELEMENTS, sum_elements_array, sparse_products.sum_elements, sum_samples, vjp=sum_elements_vjp,
+    jnp=NOT_ON_JAX, dtypes=lambda x, y, indices, *_: (x, indices), scratch=of_columns,
+)  # fmt: skip
+"""The elements of a sum, and the column of each."""
+
+row_elements = declare_pattern(
+    "row_elements", ROW_ELEMENTS, row_elements_array, sparse_products.row_elements, row_samples
+)
+"""The numbers of the elements of some rows."""
+
+
+def chosen_rows_vjp(given: Any, _: Value, data: Value, *pattern: Value, on_error: str) -> tuple[Value | None, ...]:
+    return scatter(given[0], [row_elements(*pattern)], data.shape, -1, (False,)), *[None] * 5
+
+
+elements_of_rows = declare(
+    "chosen_rows", CHOSEN_ROWS, chosen_rows_array, sparse_products.chosen_rows, chosen_samples, vjp=chosen_rows_vjp,
+    jnp=NOT_ON_JAX, dtypes=lambda x, indices, *_: (x, indices),
+)  # fmt: skip
+"""The elements of some rows, and the column of each."""
 
 
 def turned(indices: Value, starts: Value, lengths: Value, data: Value) -> tuple[Value, Value, Value, Value]:
@@ -218,22 +312,38 @@ def product_at_vjp(
 product_at = declare(
     "product_at", PRODUCT_AT, product_at_array, sparse_products.product_at, at_samples, vjp=product_at_vjp,
     jnp=sparse.jax_stacked(PRODUCT_AT, product_at_jnp),
-    scratch=lambda dtype, lengths, **_: [(dtype, (lengths["n"],))],
+    scratch=of_columns,
 )  # fmt: skip
 """The elements that a pattern has of a product."""
+
+
+def product_elements_vjp(given: Any, _: Value, *operands: Value, on_error: str) -> tuple[Value | None, ...]:
+    """Those of the product's elements, at the places that it was found to have."""
+    factors = (*operands[1:4], *operands[5:8])
+    indices = product_elements.bind(*operands, on_error=on_error, result=1)
+    starts = product_starts.bind(*factors, on_error=on_error)
+    known: Any = (*operands[:8], indices, starts)
+    return *product_at_vjp(given[0], given[0], *known, on_error=on_error)[:8], None
+
+
+product_elements = declare(
+    "product_elements", PRODUCT_ELEMENTS, product_elements_array, sparse_products.product_elements, element_samples,
+    vjp=product_elements_vjp, jnp=NOT_ON_JAX, dtypes=lambda x, indices, *_: (x, indices), scratch=of_columns,
+)  # fmt: skip
+"""The elements of a product, and the column of each."""
 
 
 def lengths_of(rows: Extent, columns: Extent) -> Value:
     return filled(number_as(0, np.dtype(bool)), (0, rows, columns))
 
 
-def pattern_of(starts: Value, indices: Callable[[Value, Value], Value], dtype: np.dtype, lengths: Value) -> Form:
-    """The pattern of a result that has been counted, with positions of a dtype, which must hold their number."""
+def counted_starts(starts: Value, dtype: np.dtype) -> tuple[Value, Value]:
+    """Where rows begin, with integers of a dtype, which must hold their number, and an array of as many elements."""
     count = starts[-1]
     text = f"a sparse result has more elements than {dtype} counts: give operands with indices of int64"
     shapes.require(registry["less_equal"](count, int(np.iinfo(dtype).max)), text, ValueError)
     room = filled(number_as(0, np.dtype(bool)), (as_extent(registry["maximum"](count, 0)),))
-    return Form("csr", indices(starts, room), convert(starts, dtype), lengths)
+    return convert(starts, dtype), room
 
 
 def product(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Form]:
@@ -243,38 +353,50 @@ def product(data: Value, form: Form, other: Value, others: Form) -> tuple[Value,
     shapes.require_same(own, inner, f"matmul: dimension mismatch with signature {signature}", ValueError)
     data, other = alike(data, other)
     first, second = alike(form.first, others.first)
-    factors = first, form.second, form.lengths, second, others.second, others.lengths
-    found = pattern_of(
-        product_starts(*factors), lambda *result: product_indices(*factors, *result), first.dtype,
-        lengths_of(rows, columns),
-    )  # fmt: skip
-    left, right = factors[:3], factors[3:]
-    return product_at(data, *left, other, *right, found.first, found.second), found
+    left, right = (first, form.second, form.lengths), (second, others.second, others.lengths)
+    starts, room = counted_starts(product_starts(*left, *right), first.dtype)
+    found: Any = product_elements(data, *left, other, *right, room)
+    elements, indices = found
+    return elements, Form("csr", indices, starts, lengths_of(rows, columns))
 
 
-def union(form: Form, others: Form) -> Form:
-    """Where one of two matrices of one shape, compressed in one way, has elements."""
+def counted_union(form: Form, others: Form) -> tuple[tuple[Value, ...], Value, Value]:
+    """Two patterns of one format as operands, where rows begin that have elements where one of them has, and an array
+    of as many elements."""
     for axis, (own, its) in enumerate(zip(form.shape, others.shape, strict=True)):
         shapes.require_same(own, its, f"inconsistent shapes: axis {axis} of two sparse arrays", ValueError)
     first, second = alike(form.first, others.first)
     terms = first, form.second, second, others.second, form.lengths
-    starts = union_starts(*terms)
-    found = pattern_of(starts, lambda *result: union_indices(*terms, *result), first.dtype, form.lengths)
-    return Form(form.name, found.first, found.second, form.lengths)
+    return terms, *counted_starts(union_starts(*terms), first.dtype)
 
 
 def together(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Value, Form]:
-    """The elements of two matrices of one format at the places where one of them has any, and these places."""
-    found = union(form, others)
-    return looked_up(data, form, found), looked_up(other, others, found), found
+    """The elements of two matrices at the places where one of them has any, and these places."""
+    terms, starts, room = counted_union(form, others)
+    found: Any = union_places(*terms, room)
+    indices, *places = found
+    pairs = zip((data, other), places, strict=True)
+    left, right = (scatter(each, [place], indices.shape, -1, (False,)) for each, place in pairs)
+    return left, right, Form(form.name, indices, starts, form.lengths)
+
+
+def total(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, Form]:
+    """The sum of two matrices of one format."""
+    terms, starts, room = counted_union(form, others)
+    found: Any = sum_elements(*alike(data, other), *terms, room)
+    elements, indices = found
+    return elements, Form(form.name, indices, starts, form.lengths)
 
 
 def chosen_rows(data: Value, form: Form, rows: Value) -> tuple[Value, Form]:
-    """Some rows of a matrix that is compressed by rows: the product with a matrix of one element a row."""
-    count = rows.shape[0]
-    starts = convert(iota(shapes.add(count, 1)), form.first.dtype)
-    selection = Form("csr", convert(rows, form.first.dtype), starts, lengths_of(count, form.shape[0]))
-    return product(filled(number_as(1, data.dtype), (count,)), selection, data, form)
+    """Some rows of a matrix that is compressed by rows."""
+    counts = gather_value(form.second[1:] - form.second[:-1], [rows], -1, checked=False)
+    ends = registry["cumsum"](convert(counts, INT64))
+    starts = registry["concatenate"]([filled(number_as(0, INT64), (1,)), ends])
+    starts, room = counted_starts(starts, form.first.dtype)
+    found: Any = elements_of_rows(data, *form.pattern, rows, room)
+    elements, indices = found
+    return elements, Form("csr", indices, starts, lengths_of(rows.shape[0], form.shape[1]))
 
 
 def element(data: Value, form: Form, row: Value, column: Value) -> Value:

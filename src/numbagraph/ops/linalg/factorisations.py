@@ -187,7 +187,7 @@ square_lu = core_op(
     frontend=lu_frontend,
     vjp=lu_vjp,
     jnp=lu_jnp,
-    dtypes=lambda dtype: (dtype, np.dtype(np.int32), dtype),
+    dtypes=lambda dtype, *_: (dtype, np.dtype(np.int32), dtype),
     samples=samples.of(samples.regular),
 )
 """The triangles of a square matrix, in one which is transposed, as LAPACK makes them and wants them again; the row that
