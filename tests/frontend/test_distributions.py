@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
@@ -256,11 +257,113 @@ def test_batches():
     np.testing.assert_allclose(found, stats.expon.logpdf(x, scale=2.0), rtol=1e-14)
 
 
-def test_what_has_no_formula_is_refused_by_name():
-    for function, name in ((lambda x: stats.vonmises.ppf(x, 2.0), "vonmises.ppf"), (stats.kappa4.pdf, "kappa4.pdf")):
-        arguments = [np.array([0.3])] * (3 if name == "kappa4.pdf" else 1)
-        with pytest.raises(TypeError, match=rf"scipy\.stats\.{name} is not supported in a traced function"):
-            graph_jit(lambda *args, function=function: function(*args))(*arguments)
+CALLED = {
+    "skewnorm": (1.5,), "vonmises": (2.0,), "invgauss": (0.7,), "cosine": (), "truncpareto": (2.0, 5.0),
+    "irwinhall": (3,), "kappa4": (0.1, 0.2), "trapezoid": (0.2, 0.8), "hypergeom": (20, 7, 12),
+    "betabinom": (7, 2.0, 3.0), "logser": (0.6,), "zipf": (2.5,), "skellam": (3.0, 2.0), "nhypergeom": (20, 7, 3),
+}  # fmt: skip
+"""SciPy integrates, sums or searches for some of their methods."""
+
+
+@pytest.mark.parametrize("distribution", CALLED)
+@pytest.mark.parametrize("backend", ["numba", pytest.param("jax", marks=pytest.mark.repeats)])
+def test_methods_that_scipy_is_called_for(distribution, backend):
+    dist, shapes = getattr(stats, distribution), CALLED[distribution]
+    counts = isinstance(dist, stats.rv_discrete)
+
+    def function(points, probabilities, *shapes):
+        methods = every_method(dist, DISCRETE if counts else CONTINUOUS)
+        return methods(points, probabilities, 1.0, *(() if counts else (0.7,)), *shapes)
+
+    points = COUNTS if counts else POINTS
+    found = graph_jit(function, backend=backend)(points, PROBABILITIES, *shapes)
+    for own, wanted in zip(found, function(points, PROBABILITIES, *shapes), strict=True):
+        assert (own.shape, own.dtype) == (wanted.shape, wanted.dtype)
+        np.testing.assert_allclose(own, wanted, rtol=1e-10, atol=1e-13)
+    empty = graph_jit(lambda x: dist.cdf(x, *shapes))(np.zeros((0, 2)))
+    assert empty.shape == (0, 2)
+    bad = graph_jit(lambda x, *shapes: dist.cdf(x, *shapes), backend=backend)
+    if shapes and distribution not in ("skewnorm", "kappa4"):
+        assert np.isnan(bad(0.5, *(-1.0 for _ in shapes)))
+
+
+@pytest.mark.parametrize("distribution", [each for each, shapes in CALLED.items() if len(shapes) < 2][:5])
+def test_derivatives_of_methods_that_scipy_is_called_for(distribution):
+    """By the argument, the location and the scale they follow from the density; by shapes there is none."""
+    dist, shapes = getattr(stats, distribution), CALLED[distribution]
+    counts = isinstance(dist, stats.rv_discrete)
+    for name in () if counts else ("cdf", "sf", "logcdf", "logsf", "ppf", "isf"):
+        method, x = getattr(dist, name), 0.4 if name in ("ppf", "isf") else 1.3
+
+        def function(x, loc, scale, method=method):
+            return method(x, *shapes, loc=loc, scale=scale)
+
+        point = np.array([x, 0.1, 1.2])
+        slopes = graph_jit(grad(function, (0, 1, 2)))(*point)
+        for number, slope in enumerate(slopes):
+            step = 1e-5 * (np.arange(3) == number)
+            difference = (function(*(point + step)) - function(*(point - step))) / 2e-5
+            np.testing.assert_allclose(slope, difference, rtol=2e-5)
+        np.testing.assert_allclose(graph_jit(vmap(lambda x: function(x, 0.1, 1.2)))(np.full(3, x)), function(*point))
+
+
+def test_derivatives_by_shapes_that_have_no_formula_are_refused():
+    for function in (lambda a: stats.skewnorm.cdf(0.3, a), lambda a: stats.vonmises.ppf(0.3, a)):
+        with pytest.raises(TypeError, match=r"the derivative of scipy\.stats\.\w+\.\w+ by its shapes"):
+            graph_jit(grad(function))(1.5)
+    with pytest.raises(TypeError, match=r"the derivative of scipy\.stats\.kappa4\.pdf"):
+        graph_jit(grad(lambda x: stats.kappa4.pdf(x, 0.1, 0.2)))(0.3)
+    found = graph_jit(grad(lambda x, a: stats.skewnorm.cdf(x, a)))(0.3, 1.5)
+    np.testing.assert_allclose(found, stats.skewnorm.pdf(0.3, 1.5), rtol=1e-12)
+    assert graph_jit(grad(lambda k: stats.zipf.cdf(k, 2.5)))(3.0) == 0
+
+
+FAR = np.array([-1e10, -1e5, -300.0, -40.0, -1e-10, 1e-300, 1e-20, 1e-5, 40.0, 400.0, 1e5, 1e10, 1e100])
+
+
+@pytest.mark.parametrize("distribution", [*SHAPES, *OF_COUNTS])
+def test_far_tails(distribution):
+    """Where probabilities are 0 or 1 their logarithms are SciPy's, which rounds those of counts near 1."""
+    dist, shapes = getattr(stats, distribution), {**SHAPES, **OF_COUNTS}[distribution]
+    counts = distribution in OF_COUNTS
+    points, rounding = (np.concatenate([np.arange(9.0), FAR]), 1e-15) if counts else (FAR, 1e-300)
+    for name in ("logcdf", "logsf"):
+        found = graph_jit(lambda x, name=name: getattr(dist, name)(x, *shapes))(points)
+        np.testing.assert_allclose(found, getattr(dist, name)(points, *shapes), rtol=1e-9, atol=rounding, err_msg=name)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 3.0, 1e6])
+def test_tails_of_the_inverse_gaussian(mu):
+    """SciPy subtracts probabilities, whose logarithms it rounds: at 1e5 and 1e-4 it gives NaN."""
+
+    def log_ndtr(z):
+        return mp.log(mp.erfc(-z / mp.sqrt(2)) / 2)
+
+    x = np.array([0.02, 0.5, 1.5, 3.0, 10.0, 1e3, 1e5, 1e8, 1e10, 1e16, 1e20])
+    x = x[x > mu / 100]
+    logsf, logcdf = graph_jit(lambda x, mu: (stats.invgauss.logsf(x, mu), stats.invgauss.logcdf(x, mu)))(x, mu)
+    for point, upper, lower in zip(map(mp.mpf, x), logsf, logcdf, strict=True):
+        with mp.workdps(60):
+            m, root = mp.mpf(mu), mp.sqrt(point)
+            above, below = log_ndtr((1 - point / m) / root), log_ndtr((point / m - 1) / root)
+            second = 2 / m + log_ndtr(-(point / m + 1) / root)
+            expected = above + mp.log1p(-mp.exp(second - above)), below + mp.log1p(mp.exp(second - below))
+        np.testing.assert_allclose(upper, float(expected[0]), rtol=1e-11)
+        np.testing.assert_allclose(lower, float(expected[1]), rtol=1e-11, atol=1e-58)
+
+
+def test_counts_near_one():
+    """The logarithm of a probability near 1 is that of one minus the other tail."""
+    k = np.array([3.0, 40.0, 1000.0])
+    found = graph_jit(lambda k: (stats.nbinom.logcdf(k, 3, 0.2), stats.binom.logcdf(k, 2000, 0.01)))(k)
+    for number, count in enumerate(k.astype(int)):
+        with mp.workdps(120):
+            tails = (
+                1 - mp.betainc(3, int(count) + 1, 0, mp.mpf(0.2), regularized=True),
+                mp.betainc(int(count) + 1, 2000 - int(count), 0, mp.mpf(0.01), regularized=True),
+            )
+            expected = [float(mp.log1p(-tail)) for tail in tails]
+        np.testing.assert_allclose([each[number] for each in found], expected, rtol=1e-10)
 
 
 def test_complex_numbers_are_refused():

@@ -13,6 +13,8 @@ from scipy import special, stats
 
 Function = Callable[..., Any]
 
+SQRT_HALF = np.sqrt(0.5)
+
 
 def least_count(near: Function, reached: Function) -> Function:
     """A quantile of counts: the least one at which the distribution function has reached a probability.
@@ -26,6 +28,17 @@ def least_count(near: Function, reached: Function) -> Function:
         return np.where(reached(before, q, *shapes), before, last)
 
     return quantile
+
+
+def by_smaller_tail(tail: Function, other: Function) -> Function:
+    """The logarithm of a probability, which is accurate where that is about 1, too."""
+
+    def formula(*args: Any) -> Any:
+        p = tail(*args)
+        small = p < 0.5
+        return np.where(small, np.log(np.where(small, p, 0.5)), np.log1p(-np.where(small, 0.5, other(*args))))
+
+    return formula
 
 
 # ---- Cauchy's, triangular, Pareto's ----
@@ -112,6 +125,49 @@ def truncated_complement(q: Any, a: Any, b: Any) -> Any:
     return np.where(a < 0, left, right)
 
 
+# ---- the inverse Gaussian distribution ----
+
+
+def inverse_gauss_ends(x: Any, mu: Any) -> tuple[Any, Any]:
+    """The ends ``u``, ``v`` of the normal tails that it is made of. ``exp(2 / mu) * ndtr(-v)`` is ``exp(-u * u / 2)``
+    times half of ``erfcx(v / sqrt(2))``, which neither overflows nor cancels."""
+    root = np.sqrt(x)
+    return (x / mu - 1.0) / root, (x / mu + 1.0) / root
+
+
+def log_second_tail(u: Any, v: Any) -> Any:
+    return -0.5 * u * u + np.log(0.5 * special.erfcx(v * SQRT_HALF))
+
+
+def inverse_gauss_logcdf(x: Any, mu: Any) -> Any:
+    u, v = inverse_gauss_ends(x, mu)
+    value = np.logaddexp(special.log_ndtr(u), log_second_tail(u, v))
+    return complement(value, lambda: inverse_gauss_logsf(x, mu))
+
+
+def inverse_gauss_logsf(x: Any, mu: Any) -> Any:
+    """Beyond the mean the difference of two tails, of which both are ``exp(-u * u / 2)`` times something."""
+    u, v = inverse_gauss_ends(x, mu)
+    beyond = u > 0
+    low = np.where(beyond, 0.0, u)
+    before = log_difference(special.log_ndtr(-low), np.where(beyond, -1.0, log_second_tail(low, v)))
+    z = np.where(beyond, u, 1.0) * SQRT_HALF
+    gap = np.where(beyond, np.sqrt(2.0 / x), 1.0)
+    return np.where(beyond, -0.5 * u * u + np.log(0.5 * erfcx_decrease(z, gap)), before)
+
+
+def erfcx_decrease(z: Any, gap: Any) -> Any:
+    """``erfcx(z) - erfcx(z + gap)``: by its slope where the gap is small, and by its series where ``z`` is large."""
+    far, near = z > 100.0, gap < 1e-5
+    inner = np.where(far, 1.0, z)
+    middle = inner + 0.5 * np.where(near, gap, 0.0)
+    slope = 2.0 / np.sqrt(np.pi) - 2.0 * middle * special.erfcx(middle)
+    direct = np.where(near, gap * slope, special.erfcx(inner) - special.erfcx(inner + gap))
+    r, s = (1.0 / np.where(far, each, 1.0) for each in (z, z + gap))
+    rest = 1.0 - 0.5 * (r * r + r * s + s * s) + 0.75 * (r**4 + r**3 * s + r * r * s * s + r * s**3 + s**4)
+    return np.where(far, gap * r * s * rest / np.sqrt(np.pi), direct)
+
+
 # ---- counts ----
 
 
@@ -156,6 +212,8 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("genpareto", "logpdf"): lambda x, c: pareto_logarithm(x, c, c + 1.0),
     ("genpareto", "pdf"): exponential_of("genpareto", "logpdf"),
     ("genpareto", "logsf"): lambda x, c: pareto_logarithm(x, c, 1.0),
+    ("invgauss", "logcdf"): inverse_gauss_logcdf,
+    ("invgauss", "logsf"): inverse_gauss_logsf,
     ("triang", "pdf"): triangular_density,
     ("triang", "cdf"): triangular_distribution,
     ("truncnorm", "logpdf"): lambda x, a, b: stats.norm._logpdf(x) - log_mass(a, b),
@@ -175,9 +233,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("bernoulli", "isf"): lambda q, p: np.where(q >= p, 0.0, 1.0),
     ("binom", "pmf"): exponential_of("binom", "logpmf"),
     ("binom", "cdf"): binomial_cdf,
-    ("binom", "logcdf"): lambda k, n, p: np.log(binomial_cdf(k, n, p)),
     ("binom", "sf"): binomial_sf,
-    ("binom", "logsf"): lambda k, n, p: np.log(binomial_sf(k, n, p)),
     ("binom", "ppf"): least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q),
     ("binom", "isf"): least_count(
         lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q
@@ -185,9 +241,9 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
     ("nbinom", "pmf"): exponential_of("nbinom", "logpmf"),
     ("nbinom", "cdf"): negative_binomial_cdf,
-    ("nbinom", "logcdf"): lambda k, n, p: np.log(negative_binomial_cdf(k, n, p)),
+    ("nbinom", "logcdf"): by_smaller_tail(negative_binomial_cdf, negative_binomial_sf),
     ("nbinom", "sf"): negative_binomial_sf,
-    ("nbinom", "logsf"): lambda k, n, p: np.log(negative_binomial_sf(k, n, p)),
+    ("nbinom", "logsf"): by_smaller_tail(negative_binomial_sf, negative_binomial_cdf),
     ("nbinom", "ppf"): least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q),
     ("nbinom", "isf"): least_count(
         lambda q, n, p: special.nbdtrik(1.0 - q, n, p), lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.numbers import is_traced
-from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function
+from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_smaller_tail
+from numbagraph.frontend.distribution_calls import called, called_support
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
 from numbagraph.frontend.scipy_functions.common import require
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
@@ -35,7 +37,7 @@ def method_of(function: Any) -> Function | None:
     dist = holder.dist if frozen else holder
     if not isinstance(dist, (stats.rv_continuous, stats.rv_discrete)):
         return None
-    if name not in (DISCRETE if isinstance(dist, stats.rv_discrete) else CONTINUOUS) and name not in OF_PARAMETERS:
+    if name not in (DISCRETE if is_discrete(dist) else CONTINUOUS) and name not in OF_PARAMETERS:
         return None
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +60,7 @@ def method_of(function: Any) -> Function | None:
 
 def evaluate(dist: Any, name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
     """A method of a distribution, by its name."""
-    counts = isinstance(dist, stats.rv_discrete)
+    counts = is_discrete(dist)
     shapes, loc, scale = dist._parse_args(*args, **kwargs)
     shapes, loc = [*map(as_array, shapes)], as_array(loc) if counts else as_double(loc)
     x, scale = as_double(x), as_double(scale)
@@ -103,6 +105,15 @@ def as_double(x: Any) -> Any:
     return array.astype(np.float64)
 
 
+def value_of(dist: Any, name: str, *args: Any) -> Any:
+    """A method on numbers inside of the support: its formula, or what SciPy gives where that is none in NumPy."""
+    try:
+        with tried():
+            return formula_of(dist, name)(*args)
+    except (TypeError, NotImplementedError):
+        return called(dist, name, lambda *rest: value_of(dist, "pdf", *rest))(*args)
+
+
 def formula_of(dist: Any, name: str) -> Function:
     """The formula of a method, on numbers inside of the support."""
     own = FORMULAS.get((dist.name, name))
@@ -111,9 +122,12 @@ def formula_of(dist: Any, name: str) -> Function:
     if name in ("pdf", "pmf") and is_generic(dist, name) and not is_generic(dist, f"log{name}"):
         return lambda *args: np.exp(formula_of(dist, f"log{name}")(*args))
     if name in OTHER_TAIL and is_generic(dist, name) and not is_generic(dist, OTHER_TAIL[name]):
-        return by_smaller_tail(*(formula_of(dist, each) for each in (name.removeprefix("log"), OTHER_TAIL[name])))
+        found = by_smaller_tail(*(formula_of(dist, each) for each in (name.removeprefix("log"), OTHER_TAIL[name])))
+        return found if name == "logsf" or not is_discrete(dist) else lambda k, *args: found(np.floor(k), *args)
     if name.startswith("log") and is_generic(dist, name):
         return lambda *args: np.log(formula_of(dist, name.removeprefix("log"))(*args))
+    if name == "cdf" and is_generic(dist, name) and not is_generic(dist, "sf"):
+        return lambda x, *args: 1.0 - formula_of(dist, "sf")(np.floor(x) if is_discrete(dist) else x, *args)
     if name == "sf" and is_generic(dist, name):
         return lambda *args: 1.0 - formula_of(dist, "cdf")(*args)
     if name == "isf" and is_generic(dist, name):
@@ -123,20 +137,13 @@ def formula_of(dist: Any, name: str) -> Function:
     return getattr(dist, f"_{name}")
 
 
-def by_smaller_tail(tail: Function, other: Function) -> Function:
-    """The logarithm of a probability, which is accurate where that is about 1, too."""
-
-    def formula(*args: Any) -> Any:
-        p = tail(*args)
-        small = p < 0.5
-        return np.where(small, np.log(np.where(small, p, 0.5)), np.log1p(-np.where(small, 0.5, other(*args))))
-
-    return formula
+def is_discrete(dist: Any) -> bool:
+    return isinstance(dist, stats.rv_discrete)
 
 
 def is_generic(dist: Any, name: str) -> bool:
     """Whether a distribution leaves a method to SciPy's general class, and has no formula of its own here."""
-    kind = stats.rv_discrete if isinstance(dist, stats.rv_discrete) else stats.rv_continuous
+    kind = stats.rv_discrete if is_discrete(dist) else stats.rv_continuous
     private = f"_{name}"
     return (dist.name, name) not in FORMULAS and getattr(type(dist), private) is getattr(kind, private)
 
@@ -153,7 +160,13 @@ def are_parameters(dist: Any, shapes: Sequence[Any]) -> Any:
 
 def support_of(dist: Any, shapes: Sequence[Any]) -> tuple[Any, Any]:
     own = SUPPORTS.get(dist.name)
-    return dist._get_support(*shapes) if own is None else own(*shapes)
+    if own is not None:
+        return own(*shapes)
+    try:
+        with tried():
+            return dist._get_support(*shapes)
+    except (TypeError, NotImplementedError):
+        return called_support(dist, shapes)
 
 
 def inner_point(lower: Any, upper: Any) -> Any:
@@ -174,7 +187,7 @@ def continuous(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any, sc
     if name.endswith("pdf") and type(dist)._support_mask.__name__ == "_support_mask":  # some are open there, too
         closed = type(dist)._support_mask is stats.rv_continuous._support_mask
         inside = (z >= lower) & (z <= upper) if closed else dist._support_mask(z, *shapes)
-    value = formula_of(dist, name)(np.where(inside, z, inner_point(lower, upper)), *shapes)
+    value = value_of(dist, name, np.where(inside, z, inner_point(lower, upper)), *shapes)
     if name == "logpdf":
         value = value - np.log(scale)
     if name == "pdf":
@@ -199,7 +212,7 @@ def placed(end: Any, scale: Any, loc: Any) -> Any:
 
 def quantile(dist: Any, name: str, q: Any, shapes: Sequence[Any], first: Any, last: Any, scale: Any, loc: Any) -> Any:
     inside = (q > 0) & (q < 1)
-    value = formula_of(dist, name)(np.where(inside, q, 0.5), *shapes) * scale + loc
+    value = value_of(dist, name, np.where(inside, q, 0.5), *shapes) * scale + loc
     at_zero, at_one = (first, last) if name == "ppf" else (last, first)
     return np.where(inside, value, np.where(q == 0, at_zero, np.where(q == 1, at_one, np.nan)))
 
@@ -215,7 +228,7 @@ def discrete(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any) -> A
         inside = (k >= lower) & (k <= upper) & (np.floor(k) == k)
     else:
         inside = (k >= lower) & (k < upper)
-    value = formula_of(dist, name)(np.where(inside, k, lower), *shapes)
+    value = value_of(dist, name, np.where(inside, k, lower), *shapes)
     if not name.startswith("log"):
         value = np.clip(value, 0.0, 1.0)
     value = np.where(inside, value, outside(name, k >= upper, k < lower))

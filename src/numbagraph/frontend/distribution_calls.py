@@ -1,0 +1,87 @@
+"""Methods of distributions that SciPy integrates, sums or searches for: calls of SciPy, with the derivatives that
+follow from the density."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from numbagraph.frontend.callbacks import pure_callback
+from numbagraph.frontend.density_formulas import Function
+from numbagraph.frontend.scipy_functions.common import refuse
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.values import Value
+from numbagraph.ops.custom_rule import with_rule
+
+SIGNS = {"cdf": 1.0, "sf": -1.0, "logcdf": 1.0, "logsf": -1.0, "ppf": 1.0, "isf": -1.0}
+"""Whether a method grows with its argument."""
+
+
+def called(dist: Any, name: str, density: Function) -> Function:
+    """A method, which SciPy is called for. The density says how it changes with its argument."""
+
+    def formula(x: Any, *shapes: Any) -> Any:
+        first, *rest = np.broadcast_arrays(x, *shapes)
+        rest = [constant(each, f"the derivative of scipy.stats.{dist.name}.{name} by its shapes") for each in rest]
+
+        def vjp(g: Any, y: Any, x: Any, *shapes: Any) -> tuple[Any, ...]:
+            return g * slope(y, x, *shapes), *map(np.zeros_like, shapes)
+
+        def slope(y: Any, x: Any, *shapes: Any) -> Any:
+            if isinstance(dist, stats.rv_discrete):
+                return 0.0
+            if name in ("ppf", "isf"):
+                return SIGNS[name] / density(y, *shapes)
+            height = SIGNS[name] * density(x, *shapes)
+            return height * np.exp(-y) if name.startswith("log") else height
+
+        def refused(*_: Any) -> None:
+            refuse(f"the derivative of scipy.stats.{dist.name}.{name}", INSTEAD)
+
+        return pure_callback(
+            method(dist, name), first, first, *rest, vjp=vjp if name in SIGNS else refused, vmap_method="broadcast_all"
+        )
+
+    return formula
+
+
+INSTEAD = "SciPy has no formula for it; write one with numpy and scipy.special"
+
+
+@lru_cache(256)
+def method(dist: Any, name: str) -> Function:
+    """A method on arrays of one shape, as one object: a callback is known by its identity."""
+
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = getattr(dist, name)(*args)
+            return tuple(map(as_float64, found)) if name == "support" else as_float64(found)
+
+    call.__name__ = call.__qualname__ = f"scipy.stats.{dist.name}.{name}"
+    return call
+
+
+def as_float64(x: Any) -> np.ndarray:
+    return np.asarray(x, np.float64)
+
+
+def called_support(dist: Any, shapes: Any) -> Any:
+    """The ends of a support that SciPy finds by what no traced array can do."""
+    rest = [constant(each, f"the derivative of the support of scipy.stats.{dist.name}") for each in shapes]
+    rest = np.broadcast_arrays(*rest)
+    return pure_callback(method(dist, "support"), (rest[0], rest[0]), *rest, vmap_method="broadcast_all")
+
+
+def constant(x: Any, what: str) -> Any:
+    """An array that nothing may be differentiated by."""
+
+    def refused(*_: Any) -> Any:
+        refuse(what, INSTEAD)
+
+    def value_of(value: Value) -> Value:
+        return with_rule([value], [value], refused)[0]
+
+    return apply(value_of, x)
