@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, interpolate, linalg, ndimage, signal, special
+from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special
 from scipy.spatial import distance
 
 from numbagraph import grad, graph_jit, vmap
@@ -65,7 +65,8 @@ PAGES = {page: table(calls) for page, (_, calls) in MODULES.items()} | {"special
 INTEGERS = "dice hamming jaccard rogerstanimoto russellrao sokalsneath yule".split()
 """Metrics that count: their derivative is zero everywhere."""
 NO_SLOPE = {
-    "hessenberg", "schur", "lu_factor", "lu", "null_space", "orth", "eig", "eigvals", "qr", "cho_factor",
+    "hessenberg", "schur", "ldl", "qz", "cossin", "qr_insert", "qr_delete", "qr_update",
+    "lu_factor", "lu", "null_space", "orth", "eig", "eigvals", "qr", "cho_factor",
     "maximum_filter", "minimum_filter", "orthogonal_procrustes", "lambertw", "h1vp", "h2vp", "hilbert", "zeta",
     "factorial", "factorial2", "factorialk", "sph_harm_y", *INTEGERS,
 }  # fmt: skip
@@ -141,6 +142,77 @@ def test_single_precision_stays():
     check(lambda x: signal.fftconvolve(x, x), X.astype(np.float32), rtol=1e-5)
 
 
+def test_factorisations_that_scipy_is_called_for():
+    turn, triangle = np.linalg.qr(A[:5, :3], mode="complete")
+    for matrix in (S - 3, (S - 3).astype(np.float32), S + 1j * np.triu(S, 1) - 1j * np.triu(S, 1).T):
+        check(lambda a: linalg.ldl(a), matrix, rtol=1e-4 if matrix.dtype.itemsize == 4 else 1e-9)
+        check(lambda a: linalg.ldl(a, lower=False)[0], matrix, rtol=1e-4 if matrix.dtype.itemsize == 4 else 1e-9)
+    check(lambda a: linalg.ldl(a), S, again=[(S[:3, :3],)])
+    check(lambda a, b: linalg.qz(a, b, output="complex")[0], A[:, :5], S)
+    check(lambda x: linalg.cossin((x[:1, :2], x[:1, 2:], x[1:, :2], x[1:, 2:]))[1], np.linalg.qr(S)[0])
+    check(lambda q, r, u: linalg.qr_insert(q, r, u, 1, which="col"), turn, triangle, np.arange(5.0))
+    check(lambda q, r: linalg.qr_delete(q, r, 0, 2), turn, triangle)
+    check(lambda q, r, u, v: linalg.qr_update(q, r, u, v), turn, triangle, np.ones(5), np.arange(3.0))
+    with pytest.raises(TypeError, match=r"derivative of scipy\.linalg\.qz .*np\.linalg\.eig"):
+        grad(lambda a: np.sum(linalg.qz(a, S)[0]))(S)
+    with pytest.raises(TypeError, match=r"qr_delete with traced k"):
+        graph_jit(lambda q, r, k: linalg.qr_delete(q, r, k))(turn, triangle, 1)
+    for function, args in ((linalg.ldl, (A,)), (linalg.qz, (S, A)), (lambda q, r: linalg.qr_delete(q, r, 9), (S, S))):
+        with pytest.raises(ValueError):  # noqa: PT011  the texts are SciPy's
+            graph_jit(lambda *args, function=function: function(*args))(*args)
+
+
+@pytest.mark.parametrize("function", [linalg.solve_continuous_are, linalg.solve_discrete_are])
+def test_riccati_s_equations(function):
+    a, b, q, r = A[:, :5], A[:, :2], S, np.eye(2) + 0.1
+    check(function, a, b, q, r, rtol=1e-8)
+    check(function, *(each.astype(np.float32) for each in (a, b, q, r)), rtol=1e-2)
+    for wrong in ((a, b, q[:3, :3], r), (A, b, q, r), (a, b[:3], q, r), (a, b, q, r[:1])):
+        check_error(function, *wrong)
+    with pytest.raises(np.linalg.LinAlgError, match="finite solution"):
+        graph_jit(function)(3 * np.eye(2), np.zeros((2, 1)), np.eye(2), np.eye(1))
+    operands = [a, b, q, r]
+    for number, operand in enumerate(operands):
+
+        def value(x, number=number):
+            x = x if number < 2 else 0.5 * (x + x.T)
+            return function(*operands[:number], x, *operands[number + 1 :])
+
+        slope_error(value, operand)
+    found = graph_jit(vmap(function, (0, None, None, None)))(np.stack([a, 2 * a]), b, q, r)
+    np.testing.assert_allclose(found[1], function(2 * a, b, q, r), rtol=1e-8)
+    with pytest.raises(TypeError, match="of stacks of matrices"):
+        graph_jit(function)(np.stack([a, a]), b, q, r)
+    with pytest.raises(TypeError, match="complex matrices"):
+        graph_jit(function)(a + 0j, b, q, r)
+    with pytest.raises(TypeError, match="with e= or s="):
+        graph_jit(lambda a: function(a, b, q, r, e=np.eye(5)))(a)
+
+
+def test_logarithmic_transforms():
+    for options in ({}, {"offset": 0.3}, {"bias": 0.2}, {"bias": -0.1, "offset": 0.2}):
+        for transform in (fft.fht, fft.ifht):
+            for rows in (A, A[:, :5], A.astype(np.float32), np.arange(6)):
+                single = rows.dtype == np.float32
+                check(lambda a, f=transform, o=options: f(a, 0.1, 0.5, **o), rows, rtol=1e-5 if single else 1e-12)
+            slope_error(lambda a, f=transform, o=options: f(a, 0.1, 0.5, **o), A)
+    with pytest.raises(TypeError, match="with traced dln"):
+        graph_jit(lambda a, dln: fft.fht(a, dln, 0.5))(A, 0.1)
+
+
+def test_fast_lengths():
+    """Of lengths of arguments, for each of which there is a version, and of numbers."""
+    for name in ("next_fast_len", "prev_fast_len"):
+        function = getattr(fft, name)
+        compiled = graph_jit(lambda x, f=function: np.fft.rfft(x, f(len(x))))
+        for length in (11, 13, 11, 97):
+            x = RNG.normal(size=length)
+            np.testing.assert_allclose(compiled(x), np.fft.rfft(x, function(length)))
+        assert graph_jit(lambda n, f=function: f(n, real=True))(23) == function(23, real=True)
+    with pytest.raises(TypeError, match=r"next_fast_len needs a number that is known"):
+        graph_jit(lambda x: fft.next_fast_len(np.sum(x)))(np.arange(3))
+
+
 def test_roots_that_are_complex_are_refused():
     with pytest.raises(ValueError, match=r"astype\(complex\)"):
         graph_jit(lambda a: linalg.sqrtm(a))(-np.eye(2))
@@ -148,8 +220,8 @@ def test_roots_that_are_complex_are_refused():
 
 
 def test_what_is_refused_has_its_name():
-    with pytest.raises(TypeError, match=r"scipy.linalg.ldl is not supported.*np.linalg.cholesky"):
-        graph_jit(lambda a: linalg.ldl(a))(S)
+    with pytest.raises(TypeError, match=r"scipy.linalg.funm is not supported.*np.linalg.eigh"):
+        graph_jit(lambda a: linalg.funm(a, np.sin))(S)
     with pytest.raises(TypeError, match=r"scipy\.ndimage\.map_coordinates with order=3"):
         graph_jit(lambda a: ndimage.map_coordinates(a, a[:2]))(S)
     with pytest.raises(TypeError, match=r"derivative of scipy\.linalg\.schur"):

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.lengths import as_extent
-from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact
+from numbagraph.frontend.active import LengthsNeeded
+from numbagraph.frontend.capture.numbers import is_traced
+from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir import shapes
-from numbagraph.ir.op import registry
+from numbagraph.ir.op import load, registry
 
 INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 """The normalisation of an inverse transform that scales as another's forward transform does."""
@@ -205,6 +207,48 @@ def real_transforms(is_even: bool, forward: bool) -> Function:
     return call
 
 
+def fast_length(name: str) -> Function:
+    """A length near another one, which must be known: a version is made for it alone."""
+
+    def call(target: Any, real: bool = False) -> int:
+        number = shapes.resolve(as_extent(to_value(target)))
+        if not isinstance(number, int):
+            raise LengthsNeeded(
+                f"scipy.fft.{name} needs a number that is known before it runs, such as the length of an argument, and "
+                f"one of {number.type} follows from elements: call it outside"
+            )
+        return load(f"scipy.fft:{name}")(number, bool(real))
+
+    call.__name__ = name
+    return call
+
+
+def logarithmic(name: str) -> Function:
+    """Hankel's transform of points that are spaced by their logarithms: a circular convolution between two scalings."""
+
+    def call(a: Any, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Any:
+        options = {"dln": dln, "mu": mu, "offset": offset, "bias": bias}
+        if is_traced((), options):
+            traced = ", ".join(key for key, each in options.items() if isinstance(each, Tracer))
+            refuse(f"scipy.fft.{name} with traced {traced}", "pass numbers: the kernel is computed outside")
+        rows = inexact(a)
+        if rows.dtype.kind == "c":
+            raise TypeError("x must be a real sequence")
+        count = known(rows, f"scipy.fft.{name}")[-1]
+        place = np.arange(count) - 0.5 * (count - 1)
+        before, after = place * dln * bias, (place * dln + offset) * bias
+        scales = (np.exp(-before), np.exp(-after)) if name == "fht" else (np.exp(after), np.exp(before))
+        impulse = np.zeros(count)
+        impulse[0] = 1.0 / scales[0][0]
+        response = load(f"scipy.fft:{name}")(impulse, **options) / scales[1]
+        found = np.fft.rfft(rows * scales[0] if bias else rows)
+        found = np.fft.irfft(found * np.fft.rfft(response[::-1]).astype(found.dtype), count)[..., ::-1]
+        return found * scales[1] if bias else found
+
+    call.__name__ = name
+    return call
+
+
 FUNCTIONS: dict[str, Function] = {
     **{name: of_numpy(name, "n axis", -1) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{f"{name}2": of_numpy(f"{name}2", "s axes", (-2, -1)) for name in ("fft", "ifft", "rfft", "irfft")},
@@ -217,14 +261,12 @@ FUNCTIONS: dict[str, Function] = {
     "idst": real_transform(False, False),
     "dctn": real_transforms(True, True),
     "idctn": real_transforms(True, False),
+    **{name: logarithmic(name) for name in ("fht", "ifht")},
+    **{name: fast_length(name) for name in ("next_fast_len", "prev_fast_len")},
     "dstn": real_transforms(False, True),
     "idstn": real_transforms(False, False),
 }
 
 OBJECTS: dict[str, Any] = {}
 
-REFUSED = {
-    **dict.fromkeys(("fht", "ifht"), "np.fft.irfft of np.fft.rfft times the kernel, which SciPy computes outside"),
-    "fhtoffset": "call it outside: it depends on the spacing alone",
-    **dict.fromkeys(("next_fast_len", "prev_fast_len"), "call it outside, with the length as a number"),
-}
+REFUSED = {"fhtoffset": "call it outside: it depends on the spacing alone"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.scipy_functions import banded, matrix_functions
+from numbagraph.frontend.scipy_functions import banded, factorisations, matrix_functions, riccati
 from numbagraph.frontend.scipy_functions.common import array, inexact, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
@@ -418,19 +418,11 @@ FUNCTIONS = {
         null_space, orth, polar, orthogonal_procrustes, circulant, hankel, companion, leslie, fiedler, khatri_rao,
         convolution_matrix,
     )
-} | matrix_functions.FUNCTIONS | banded.FUNCTIONS  # fmt: skip
+} | matrix_functions.FUNCTIONS | banded.FUNCTIONS | factorisations.FUNCTIONS | riccati.FUNCTIONS  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
 
 REFUSED = {
-    "ldl": "np.linalg.cholesky factorises positive definite matrices, and np.linalg.eigh symmetric ones",
-    "qz": "scipy.linalg.schur of np.linalg.solve(B, A) has the same eigenvalues",
-    "cossin": "np.linalg.svd of each block has the angles",
     "funm": "np.linalg.eigh(a) gives (v * f(w)) @ v.T for a symmetric matrix",
     "fractional_matrix_power": "scipy.linalg.expm(p * scipy.linalg.logm(a)) is it",
-    "qr_insert": "np.linalg.qr of the matrix with the rows",
-    "qr_delete": "np.linalg.qr of the matrix without the rows",
-    "qr_update": "np.linalg.qr of the sum",
-    "solve_continuous_are": "numbagraph.pure_callback calls it, with a derivative that you give",
-    "solve_discrete_are": "numbagraph.pure_callback calls it, with a derivative that you give",
 }

@@ -1,0 +1,76 @@
+"""Factorisations of matrices that SciPy is called for from compiled code. They have no derivatives."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from numbagraph.frontend.capture.numbers import is_traced
+from numbagraph.frontend.scipy_functions.common import Function, bound, called, inexact, known, refuse
+from numbagraph.ir.op import load
+
+ARRAYS = {
+    "ldl": ("A",),
+    "qz": ("A", "B"),
+    "cossin": ("X",),
+    "qr_insert": ("Q", "R", "u"),
+    "qr_delete": ("Q", "R"),
+    "qr_update": ("Q", "R", "u", "v"),
+}
+"""The arguments that are arrays."""
+
+SMOOTH = {
+    "ldl": "np.linalg.cholesky has one",
+    "qz": "np.linalg.eig of np.linalg.solve(B, A) has one",
+    "cossin": "np.linalg.svd of each block has one",
+    "qr_insert": "np.linalg.qr of the matrix with the rows has one",
+    "qr_delete": "np.linalg.qr of the matrix without the rows has one",
+    "qr_update": "np.linalg.qr of the sum has one",
+}
+"""What has a derivative in their place."""
+
+
+def factorisation(name: str) -> Function:
+    """A function of `scipy.linalg`. The lengths of its arrays are known while it is traced, so the types of its results
+    are those for unit matrices."""
+    path = f"scipy.linalg:{name}"
+    signature = inspect.signature(load(path))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        options = signature.bind(*args, **kwargs).arguments
+        if isinstance(options.get("X"), (tuple, list)):
+            options = of_blocks(options)
+        arrays = [inexact(options.pop(each)) for each in ARRAYS[name]]
+        options = {key: each for key, each in options.items() if not key.startswith("overwrite")}
+        if is_traced((), options):
+            refuse(f"scipy.linalg.{name} with traced {' or '.join(options)}", "pass a number of Python")
+        if options.get("sort") is not None:
+            refuse(f"scipy.linalg.{name} with sort=", "scipy.linalg.ordqz outside")
+        function = bound(path, **options)
+        like = function(*(unit(known(each, f"scipy.linalg.{name}"), each.dtype) for each in arrays))
+
+        def refused(*_: Any) -> None:
+            refuse(f"the derivative of scipy.linalg.{name}", SMOOTH[name])
+
+        return called(function, like, *arrays, vjp=refused)
+
+    call.__name__ = name
+    return call
+
+
+def of_blocks(options: dict[str, Any]) -> dict[str, Any]:
+    """The four blocks of a matrix as one, and the lengths of the first."""
+    blocks = [np.atleast_2d(inexact(each)) for each in options["X"]]
+    if len(blocks) != 4:
+        raise ValueError(f"When p and q are None, exactly four arrays should be in X, got {len(blocks)}")
+    rows, columns = known(blocks[0], "scipy.linalg.cossin")
+    return {**options, "X": np.block([blocks[:2], blocks[2:]]), "p": rows, "q": columns}
+
+
+def unit(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.ones(shape, dtype) if len(shape) < 2 else np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape).copy()
+
+
+FUNCTIONS: dict[str, Function] = {name: factorisation(name) for name in ARRAYS}
