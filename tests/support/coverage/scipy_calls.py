@@ -218,10 +218,10 @@ yule: distance.yule(b, m)
 MODULES = {
     "scipy_fft": ("scipy.fft", FOURIER),
     "scipy_linalg": ("scipy.linalg", LINALG),
-    "scipy_integrate": ("scipy.integrate, of samples", INTEGRATE),
+    "scipy_integrate": ("scipy.integrate", INTEGRATE),
     "scipy_interpolate": ("scipy.interpolate, of interpolants made outside", INTERPOLATE),
     "scipy_ndimage": ("scipy.ndimage", NDIMAGE),
     "scipy_signal": ("scipy.signal", SIGNAL),
     "scipy_distance": ("scipy.spatial.distance", DISTANCE),
 }
-"""The title of each page, and its calls. Names that are refused are in the tables ``REFUSED`` of the modules."""
+"""The title of each page, and its calls. Names that are refused are in the table ``ADVICE`` of `numbagraph`."""

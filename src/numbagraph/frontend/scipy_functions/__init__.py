@@ -1,18 +1,19 @@
 """What functions of SciPy stand for in converted code, where one of their arguments is traced.
 
 Each module of this folder has a table ``FUNCTIONS`` of those of one module of SciPy: they are written in NumPy on
-traced arrays. ``REFUSED`` says what to write instead of others.
+traced arrays. `advice` says what to write instead of others.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from numbagraph.frontend.active import LengthsNeeded
+from numbagraph.frontend.active import LengthsNeeded, active
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.locating import TraceError, is_located, user_source
+from numbagraph.frontend.scipy_functions.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS
 from numbagraph.ir.op import load
 
 Function = Callable[..., Any]
@@ -31,11 +32,11 @@ MODULES = {
 """The modules of this folder, by those of SciPy."""
 
 
-def home_of(function: Any) -> str | None:
+def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
     """The module from which users know a function or a class of SciPy."""
     inner = str(getattr(function, "__module__", None))
     name = getattr(function, "__name__", "")
-    for module in MODULES:
+    for module in modules:
         if inner.startswith(module) and getattr(sys.modules.get(module), name, None) is function:
             return module
     return None
@@ -49,15 +50,33 @@ def replacement(function: Any) -> Function | None:
     """What is called in place of a function of SciPy, or of an object of one of its classes."""
     home = home_of(function)
     if home is None:
+        advised = advice_for(function)
+        if advised is not None:
+            return refusing(function, *advised)
         kind = type(function)
         home = home_of(kind)
         made = None if home is None or not callable(function) else table(home, "OBJECTS").get(kind.__name__)
         return None if made is None else where_traced(lambda *args, **kwargs: made(function, *args, **kwargs), function)
-    name = function.__name__
-    own = table(home, "FUNCTIONS").get(name)
+    own = table(home, "FUNCTIONS").get(function.__name__)
     if own is not None:
         return where_traced(own, function)
-    return where_traced(refusing(function, home, name), function)
+    name, advice = f"{home}.{function.__name__}", ADVICE.get(home, {}).get(function.__name__, CALLBACK)
+    return refusing(function, name, advice)
+
+
+def advice_for(function: Any) -> tuple[str, str] | None:
+    """The name of a function of a module that has no folder here, or of a method of one of its objects, and what to
+    write instead."""
+    home = home_of(function, ADVICE)
+    if home is not None and function.__name__ in ADVICE[home]:
+        return f"{home}.{function.__name__}", ADVICE[home][function.__name__]
+    owner, stats = getattr(function, "__self__", function), sys.modules.get("scipy.stats")
+    for name in OBJECTS_OF_STATS if stats is not None else ():
+        known = getattr(stats, name)
+        if owner is known or (isinstance(known, type) and isinstance(owner, known)):
+            own = "" if owner is function else f".{function.__name__}"
+            return f"scipy.stats.{name}{own}", ADVICE["scipy.stats"][name]
+    return None
 
 
 def where_traced(own: Function, function: Function) -> Function:
@@ -69,20 +88,19 @@ def where_traced(own: Function, function: Function) -> Function:
     return call
 
 
-def refusing(function: Function, home: str, name: str) -> Function:
+def refusing(function: Function, name: str, advice: str) -> Function:
     """A function that is not in a table: SciPy's own, which may be plain NumPy, or an error that has its name."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        before = active.refusals
         try:
             return function(*args, **kwargs)
         except LengthsNeeded:
             raise
-        except TypeError as error:
-            if not isinstance(error, TraceError) and not is_located(error):
+        except Exception as error:
+            meant = isinstance(error, TypeError) and (isinstance(error, TraceError) or is_located(error))
+            if not (meant or active.refusals != before or (is_traced(args, kwargs) and advice is not CALLBACK)):
                 raise
-            advice = table(home, "REFUSED").get(name, "numbagraph.pure_callback calls it from compiled code")
-            raise TraceError(
-                f"{home}.{name} is not supported in a traced function: {advice}\n  at {user_source()}"
-            ) from error
+            raise TraceError(f"{name} is not supported in a traced function: {advice}\n  at {user_source()}") from error
 
     return call

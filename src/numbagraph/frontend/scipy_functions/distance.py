@@ -303,8 +303,3 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {
-    "is_valid_dm": "np.all(X == X.T) and np.all(np.diagonal(X) == 0) tell",
-    "is_valid_y": "call it outside: it depends on the length alone",
-}

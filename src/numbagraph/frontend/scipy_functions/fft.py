@@ -268,5 +268,3 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {"fhtoffset": "call it outside: it depends on the spacing alone"}

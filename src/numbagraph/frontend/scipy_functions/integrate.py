@@ -162,5 +162,3 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
 FUNCTIONS = {each.__name__: each for each in (trapezoid, cumulative_trapezoid, simpson, cumulative_simpson, romb)}
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {"newton_cotes": "call it outside: its argument is a number of points"}

@@ -268,11 +268,3 @@ OBJECTS = {
     **dict.fromkeys(("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline"), univariate),
     **nodes.OBJECTS,
 }
-
-REFUSED = {
-    "make_interp_spline": "make it outside, and call it on the traced points; numpy.interp takes traced values",
-    "make_lsq_spline": "make it outside, and call it on the traced points",
-    "make_smoothing_spline": "make it outside, and call it on the traced points",
-    "splrep": "call it outside, and scipy.interpolate.splev on the traced points",
-    "griddata": "scipy.interpolate.RegularGridInterpolator for points on a grid",
-}

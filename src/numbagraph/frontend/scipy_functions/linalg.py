@@ -421,8 +421,3 @@ FUNCTIONS = {
 } | matrix_functions.FUNCTIONS | banded.FUNCTIONS | factorisations.FUNCTIONS | riccati.FUNCTIONS  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {
-    "funm": "np.linalg.eigh(a) gives (v * f(w)) @ v.T for a symmetric matrix",
-    "fractional_matrix_power": "scipy.linalg.expm(p * scipy.linalg.logm(a)) is it",
-}

@@ -446,7 +446,3 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {
-    "fourier_gaussian": "multiply the Fourier transform by the Gaussian of np.fft.fftfreq",
-}

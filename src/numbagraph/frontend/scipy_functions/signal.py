@@ -115,8 +115,3 @@ FUNCTIONS = {
 }
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED = {
-    "decimate": "scipy.signal.filtfilt, and x[::q]",
-    "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
-}

@@ -268,5 +268,3 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED: dict[str, str] = {}

@@ -52,5 +52,3 @@ def kaiser(M: int, beta: Any, sym: bool = True, *, xp: Any = None, device: Any =
 FUNCTIONS: dict[str, Function] = {each.__name__: each for each in (gaussian, general_gaussian, kaiser)}
 
 OBJECTS: dict[str, Any] = {}
-
-REFUSED: dict[str, str] = {}

@@ -1,0 +1,192 @@
+"""What to write instead of functions of SciPy that traced arrays are not passed to.
+
+What a formula can be given for has one. Of the rest some have a counterpart here (`fori_loop`, `grad`), and some are
+calls of Python (`pure_callback`), whose derivatives follow from what the result fulfils.
+"""
+
+from __future__ import annotations
+
+CALLBACK = "numbagraph.pure_callback calls it from compiled code"
+"""Where nothing better is known."""
+
+SOLVED = (
+    "compile the function that it calls, with numbagraph.value_and_grad, and call {} outside; inside of a compiled "
+    "function numbagraph.while_loop runs Newton's steps"
+)
+INTERPOLANT = "make it outside, and call it on the traced points"
+
+ADVICE: dict[str, dict[str, str]] = {
+    "scipy.cluster.hierarchy": dict.fromkeys(
+        ("linkage", "fcluster", "ward", "average", "single", "complete"),
+        "call it outside: it joins points step by step",
+    ),
+    "scipy.cluster.vq": {
+        "vq": "d = scipy.spatial.distance.cdist(obs, code_book); np.argmin(d, 1) and np.min(d, 1) are it",
+        "whiten": "obs / np.std(obs, axis=0)",
+        **dict.fromkeys(
+            ("kmeans", "kmeans2"),
+            "its steps are np.argmin(scipy.spatial.distance.cdist(x, c), 1) and means, in numbagraph.fori_loop",
+        ),
+    },
+    "scipy.fft": {"fhtoffset": "call it outside: it depends on the spacing alone"},
+    "scipy.integrate": {
+        "newton_cotes": "call it outside: its argument is a number of points",
+        **dict.fromkeys(
+            ("quad", "quad_vec"),
+            "scipy.integrate.fixed_quad(f, a, b, n=50), where f is smooth; or numbagraph.pure_callback",
+        ),
+        **dict.fromkeys(
+            ("dblquad", "tplquad", "nquad"),
+            "x, w = np.polynomial.legendre.leggauss(50) outside; np.sum(w[:, None] * w * f(x[:, None], x)) on [-1, 1]",
+        ),
+        **dict.fromkeys(
+            ("solve_ivp", "odeint", "ode", "RK45"),
+            "steps of Runge-Kutta in numbagraph.scan or fori_loop have derivatives; or call it outside, with the "
+            "compiled right-hand side",
+        ),
+        "solve_bvp": "call it outside, with the compiled right-hand side",
+    },
+    "scipy.interpolate": {
+        "make_interp_spline": f"{INTERPOLANT}; numpy.interp takes traced values",
+        "make_lsq_spline": INTERPOLANT,
+        "make_smoothing_spline": INTERPOLANT,
+        "splrep": "call it outside, and scipy.interpolate.splev on the traced points",
+        "splprep": "call it outside, and scipy.interpolate.splev on the traced points",
+        "griddata": "scipy.interpolate.RegularGridInterpolator for points on a grid",
+        "interp1d": "np.interp(x, xp, fp) takes traced heights",
+        "lagrange": "scipy.interpolate.BarycentricInterpolator, made outside",
+        **dict.fromkeys(
+            ("CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "RBFInterpolator", "UnivariateSpline",
+             "InterpolatedUnivariateSpline", "BarycentricInterpolator", "KroghInterpolator", "RegularGridInterpolator"),
+            f"{INTERPOLANT}; numpy.interp takes traced heights",
+        ),
+        **dict.fromkeys(
+            ("RectBivariateSpline", "LinearNDInterpolator", "NearestNDInterpolator", "CloughTocher2DInterpolator"),
+            "scipy.interpolate.RegularGridInterpolator, made outside, takes traced points on a grid",
+        ),
+    },
+    "scipy.linalg": {
+        "funm": "np.linalg.eigh(a) gives (v * f(w)) @ v.T for a symmetric matrix",
+        "fractional_matrix_power": "scipy.linalg.expm(p * scipy.linalg.logm(a)) is it",
+    },
+    "scipy.ndimage": {
+        "fourier_gaussian": "multiply the Fourier transform by the Gaussian of np.fft.fftfreq",
+        "center_of_mass": "[np.sum(a * i) / np.sum(a) for i in np.indices(shape)], with the shape in numbers",
+        "binary_erosion": "scipy.ndimage.minimum_filter(a, size=3) of numbers",
+        "binary_dilation": "scipy.ndimage.maximum_filter(a, size=3) of numbers",
+        "label": "call it outside: how many components there are is for the data to decide",
+        "distance_transform_edt": "call it outside: it has no formula",
+        "find_objects": "call it outside: how many there are is for the data to decide",
+    },
+    "scipy.optimize": {
+        **{
+            name: SOLVED.format(name)
+            for name in (
+                "minimize", "minimize_scalar", "least_squares", "leastsq", "root", "root_scalar", "brentq", "bisect",
+                "newton", "fsolve", "curve_fit", "differential_evolution", "basinhopping", "dual_annealing", "fmin",
+                "fmin_bfgs", "fmin_l_bfgs_b", "fminbound",
+            )
+        },
+        "approx_fprime": "numbagraph.grad gives the derivative itself",
+        "check_grad": "numbagraph.grad gives the derivative itself",
+        **dict.fromkeys(
+            ("linprog", "milp", "linear_sum_assignment", "nnls", "lsq_linear", "isotonic_regression"),
+            "call it outside; numbagraph.pure_callback calls it from compiled code",
+        ),
+    },
+    "scipy.signal": {
+        "decimate": "scipy.signal.filtfilt, and x[::q]",
+        "find_peaks": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
+        "argrelmax": "x[1:-1] > np.maximum(x[:-2], x[2:]) are the places of peaks",
+        "argrelmin": "x[1:-1] < np.minimum(x[:-2], x[2:]) are the places of troughs",
+        "periodogram": "np.abs(np.fft.rfft(x - np.mean(x)))**2 / (fs * len(x)), twice that between the ends",
+        **dict.fromkeys(
+            ("stft", "spectrogram", "csd", "coherence"),
+            "np.fft.rfft(np.lib.stride_tricks.sliding_window_view(x, nperseg)[::step] * window)",
+        ),
+        "chirp": "np.cos(2 * np.pi * (f0 * t + (f1 - f0) / (2 * t1) * t**2)) is the linear one",
+        "square": "np.where(np.mod(t, 2 * np.pi) < 2 * np.pi * duty, 1.0, -1.0)",
+        "sawtooth": "np.mod(t, 2 * np.pi) / np.pi - 1",
+        **dict.fromkeys(
+            ("butter", "cheby1", "cheby2", "ellip", "bessel", "firwin", "firwin2", "iirfilter", "tf2zpk", "bilinear"),
+            "design the filter outside, and pass its coefficients",
+        ),
+        **dict.fromkeys(("lsim", "impulse", "step"), "numbagraph.scan runs a recursion; scipy.signal.lfilter is one"),
+    },
+    "scipy.spatial": {
+        **dict.fromkeys(
+            ("KDTree", "cKDTree"), "np.argmin(scipy.spatial.distance.cdist(x, points), axis=1) are the nearest points"
+        ),
+        "distance_matrix": "scipy.spatial.distance.cdist(x, y)",
+        "procrustes": "scipy.linalg.orthogonal_procrustes of the centred and scaled points",
+        **dict.fromkeys(("ConvexHull", "Delaunay", "Voronoi"), "call it outside, and pass its indices"),
+    },
+    "scipy.spatial.distance": {
+        "is_valid_dm": "np.all(X == X.T) and np.all(np.diagonal(X) == 0) tell",
+        "is_valid_y": "call it outside: it depends on the length alone",
+    },
+    "scipy.sparse.linalg": {
+        "spsolve": "np.linalg.solve(A.toarray(), b), or scipy.sparse.linalg.spsolve_triangular",
+        **dict.fromkeys(
+            ("cg", "gmres", "bicgstab", "minres", "lsqr"), "numbagraph.while_loop runs an iteration with A @ x"
+        ),
+        "eigsh": "np.linalg.eigh(A.toarray())", "eigs": "np.linalg.eig(A.toarray())",
+        "svds": "np.linalg.svd(A.toarray())", "splu": "np.linalg.solve(A.toarray(), b)",
+        "expm_multiply": "scipy.linalg.expm(A.toarray()) @ b", "norm": "np.linalg.norm(A.toarray()), or of A.data",
+    },
+    "scipy.stats": {
+        "skew": "z = x - np.mean(x); np.mean(z**3) / np.mean(z**2) ** 1.5",
+        "kurtosis": "z = x - np.mean(x); np.mean(z**4) / np.mean(z**2) ** 2 - 3",
+        "moment": "np.mean((x - np.mean(x)) ** 3), for the third one",
+        "zscore": "(x - np.mean(x)) / np.std(x)",
+        "sem": "np.std(x, ddof=1) / np.sqrt(len(x))",
+        "variation": "np.std(x) / np.mean(x)",
+        "gmean": "np.exp(np.mean(np.log(x)))",
+        "hmean": "1 / np.mean(1 / x)",
+        "pmean": "np.mean(x**p) ** (1 / p)",
+        "tmean": "np.mean(np.where(inside, x, 0)) / np.mean(inside), with the limits as a mask",
+        "trim_mean": "np.mean(np.sort(x)[k:-k]), with the number k outside",
+        "iqr": "np.quantile(x, 0.75) - np.quantile(x, 0.25)",
+        "median_abs_deviation": "np.median(np.abs(x - np.median(x)))",
+        "mode": "values, counts = np.unique(x, return_counts=True); values[np.argmax(counts)]",
+        "entropy": "np.sum(scipy.special.entr(x / np.sum(x)))",
+        "describe": "np.min, np.max, np.mean and np.var(ddof=1) are its parts",
+        "rankdata": "s = np.sort(x); (np.searchsorted(s, x) + np.searchsorted(s, x, 'right') + 1) / 2",
+        "scoreatpercentile": "np.percentile(x, per)",
+        "percentileofscore": "100 * np.mean(x <= score)",
+        "pearsonr": "np.corrcoef(x, y)[0, 1]",
+        "spearmanr": "r = lambda v: np.searchsorted(np.sort(v), v) + np.searchsorted(np.sort(v), v, 'right'); "
+        "np.corrcoef(r(x), r(y))[0, 1]",
+        "linregress": "slope = np.cov(x, y)[0, 1] / np.var(x, ddof=1); slope, np.mean(y) - slope * np.mean(x)",
+        "ttest_1samp": "t = (np.mean(x) - popmean) / (np.std(x, ddof=1) / np.sqrt(len(x))); "
+        "t, 2 * scipy.stats.t.sf(np.abs(t), len(x) - 1)",
+        "ttest_rel": "d = x - y; t = np.mean(d) / (np.std(d, ddof=1) / np.sqrt(len(d))); "
+        "t, 2 * scipy.stats.t.sf(np.abs(t), len(d) - 1)",
+        "ttest_ind": "n = len(x) + len(y) - 2; v = (np.var(x) * len(x) + np.var(y) * len(y)) / n; "
+        "t = (np.mean(x) - np.mean(y)) / np.sqrt(v / len(x) + v / len(y)); t, 2 * scipy.stats.t.sf(np.abs(t), n)",
+        "chisquare": "e = np.mean(x); s = np.sum((x - e) ** 2 / e); s, scipy.stats.chi2.sf(s, len(x) - 1)",
+        "f_oneway": "the ratio of the variances between and within groups, and scipy.stats.f.sf of it",
+        "wasserstein_distance": "np.mean(np.abs(np.sort(x) - np.sort(y)))",
+        "boxcox": "scipy.special.boxcox(x, lmbda), for a lambda that is found outside",
+        "binned_statistic": "np.bincount(np.digitize(x, edges), weights=values) are sums by bins",
+        "gaussian_kde": "np.mean(scipy.stats.norm.pdf(x[:, None], data, width), axis=1)",
+        "multivariate_normal": "L = np.linalg.cholesky(cov); "
+        "z = scipy.linalg.solve_triangular(L, x - mean, lower=True); "
+        "-z @ z / 2 - np.sum(np.log(np.diag(L))) - len(z) / 2 * np.log(2 * np.pi)",
+        "dirichlet": "from scipy.special import gammaln, xlogy; "
+        "np.sum(xlogy(alpha - 1, x)) + gammaln(np.sum(alpha)) - np.sum(gammaln(alpha))",
+        "multinomial": "from scipy.special import gammaln, xlogy; "
+        "gammaln(np.sum(x) + 1) + np.sum(xlogy(x, p) - gammaln(x + 1))",
+        **dict.fromkeys(
+            ("ks_2samp", "kstest", "ks_1samp", "mannwhitneyu", "wilcoxon", "kruskal", "levene", "bartlett", "shapiro",
+             "anderson", "normaltest", "jarque_bera", "kendalltau", "chi2_contingency", "fisher_exact", "theilslopes",
+             "bootstrap", "permutation_test", "probplot", "ecdf", "differential_entropy", "combine_pvalues",
+             "false_discovery_control"),
+            "call it outside, with what the compiled function returns",
+        ),
+    },
+}  # fmt: skip
+"""By the module from which users know a function, and its name."""
+
+OBJECTS_OF_STATS = ("multivariate_normal", "dirichlet", "multinomial", "gaussian_kde")
+"""Of `scipy.stats`: their methods have one advice."""
