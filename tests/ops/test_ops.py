@@ -10,7 +10,8 @@ import pytest
 
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.jit import GraphFunction
-from numbagraph.frontend.tracing import Tracer, input_shape
+from numbagraph.frontend.layouts import input_shape
+from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import COMPLEX128, DTYPES, FLOAT32, FLOAT64
 from numbagraph.ir.values import ArrayType, Input, Unsupported

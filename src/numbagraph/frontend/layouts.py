@@ -13,7 +13,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf
 from numbagraph.ir.op import is_elementwise
-from numbagraph.ir.values import Node, Value
+from numbagraph.ir.values import Dim, Node, Value
 
 READ_ONLY = "a view that NumPy gives for reading alone"
 
@@ -126,3 +126,14 @@ def is_in_order(operand: Any, order: str) -> bool | None:
 def may_reorder(function: Any) -> bool:
     """Whether a function gives the operand itself unless it has to arrange it anew."""
     return function.name in _ORDERS
+
+
+def input_shape(
+    name: str, ones: Sequence[bool | None], *, apart: bool = False, lengths: Sequence[int] | None = None
+) -> tuple[Any, ...]:
+    """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows.
+    ``lengths`` are those of the call for which the function is traced."""
+    return tuple(
+        1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart, traced_as=length)
+        for axis, (one, length) in enumerate(zip(ones, lengths or [None] * len(ones), strict=True))
+    )

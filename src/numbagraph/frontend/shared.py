@@ -14,8 +14,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from numbagraph.frontend.active import Trace, active, current_trace
+from numbagraph.frontend.layouts import input_shape
 from numbagraph.frontend.locating import TraceError, user_source
-from numbagraph.frontend.tracing import Tracer, apply, input_shape
+from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.abi import ArrayLeaf
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct

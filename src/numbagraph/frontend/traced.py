@@ -15,11 +15,12 @@ import optree
 from numbagraph.forking import importing
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.known_lengths import lengths_of
+from numbagraph.frontend.layouts import input_shape
 from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
 from numbagraph.frontend.phases import Phases
 from numbagraph.frontend.shared import Uses, uses
 from numbagraph.frontend.sparse_trees import whole
-from numbagraph.frontend.tracing import Tracer, input_shape, to_value
+from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.frontend.user_code import entries_of
 from numbagraph.frontend.writes import argument, written
 from numbagraph.ir.abi import ArrayLeaf, Leaf, ScalarLeaf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, ClassVar
 from weakref import ref
@@ -24,7 +24,7 @@ from numbagraph.frontend.writers import WRITERS, Named, reduction_dtype, target_
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
-from numbagraph.ir.values import Dim, Node, Op, Value, at_source, new_memory
+from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import size_of
 from numbagraph.runtime.arguments import refuse_labelled_and_lazy
 
@@ -34,17 +34,6 @@ def any_traced(leaves: Iterable[Any]) -> bool:
     kept = (leaf.arrays() for leaf in leaves if isinstance(leaf, OnlyTraced))
     found = [*(leaf for leaf in leaves if isinstance(leaf, Tracer)), *(each for arrays in kept for each in arrays)]
     return any([each.require_scope() is None for each in found])  # noqa: C419  all of them
-
-
-def input_shape(
-    name: str, ones: Sequence[bool | None], *, apart: bool = False, lengths: Sequence[int] | None = None
-) -> tuple[Any, ...]:
-    """The symbolic shape of an argument: which lengths are 1, which are not, and of which (None) nobody knows.
-    ``lengths`` are those of the call for which the function is traced."""
-    return tuple(
-        1 if one else Dim(f"{name}.shape[{axis}]", one is None, apart, traced_as=length)
-        for axis, (one, length) in enumerate(zip(ones, lengths or [None] * len(ones), strict=True))
-    )
 
 
 def to_value(operand: Any) -> Any:

@@ -1,0 +1,72 @@
+"""Distances of scipy.spatial, beside SciPy."""
+
+import numpy as np
+import pytest
+from scipy.spatial import distance
+
+from numbagraph import grad, graph_jit
+from tests.frontend.test_scipy import INTEGERS, RNG, A, S, X, check, check_error
+
+METRICS = (
+    "euclidean sqeuclidean cityblock chebyshev cosine correlation canberra braycurtis hamming jaccard seuclidean "
+    "mahalanobis jensenshannon dice rogerstanimoto russellrao sokalsneath yule minkowski"
+).split()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_metrics(metric):
+    one, other = RNG.uniform(0, 1, (7, 3)), RNG.uniform(0, 1, (5, 3))
+    if metric in INTEGERS:
+        one, other = one > 0.5, other > 0.4
+    options = {"p": 1.5} if metric == "minkowski" else {}
+    check(lambda a, b: distance.cdist(a, b, metric, **options), one, other, again=[(other, one)])
+    if metric in ("seuclidean", "mahalanobis", "minkowski"):
+        check(lambda a: distance.pdist(a, metric, **options), one)
+    if metric not in ("seuclidean", "mahalanobis", "jensenshannon"):
+        weights = np.array([0.5, 2.0, 1.0])
+        check(lambda a, b, w: distance.cdist(a, b, metric, w=w, **options), one, other, weights)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50, 301])
+def test_pairs(count):
+    points = RNG.normal(size=(count, 2))
+    check(lambda a: distance.pdist(a), points)
+    if count > 1:
+        check(lambda d: distance.squareform(d), distance.pdist(points))
+        check(lambda d: distance.squareform(d), distance.cdist(points, points))
+
+
+@pytest.mark.parametrize("name", ["dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])
+def test_distances_of_bools_take_numbers(name):
+    metric, u, v, w = getattr(distance, name), np.array([1, 0, 3, 2, 0]), np.array([2, 1, 0, 1, 0]), X[:5]
+    for one, other in ((u, v), (u > 0, v > 0), (u * 0.5, v * 1.0)):
+        check(lambda a, b: np.float64(metric(a, b)), one, other)
+        check(lambda a, b, w: np.float64(metric(a, b, w)), one, other, w)
+
+
+@pytest.mark.parametrize("name", ["cityblock", "chebyshev", "euclidean", "sqeuclidean", "cosine", "correlation"])
+def test_dtypes_of_distances(name):
+    metric, u, v = getattr(distance, name), np.array([1, 0, 3, 2]), np.array([2, 1, 0, 1])
+    for one, other in ((u, v), (u.astype(np.float32), v.astype(np.float32)), (u, v * 0.5), (u.astype(np.float32), v)):
+        check(lambda a, b: np.asarray(metric(a, b)), one, other, rtol=1e-6)
+
+
+def test_correlations_that_are_not_centred():
+    check(lambda a, b: distance.correlation(a, b, None, False), X, X[::-1].copy())
+
+
+def test_errors_of_distances():
+    check_error(lambda d: distance.squareform(d), X[:4])
+    check_error(lambda d: distance.squareform(d), S)
+    check_error(lambda a: distance.cdist(a, a, "nothing"), A)
+    check_error(lambda a: distance.cdist(a, a), X)
+    with pytest.raises(ValueError, match="symmetric"):
+        graph_jit(lambda d: distance.squareform(d))(np.triu(np.ones((3, 3))))
+
+
+def test_distance_of_a_point_to_itself_has_a_derivative():
+    found = grad(lambda a: np.sum(distance.cdist(a, a)))(A)
+    assert np.isfinite(found).all()
+
+
+# ---- together with transformations ----
