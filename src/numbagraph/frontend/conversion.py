@@ -85,7 +85,7 @@ class Conversion:
             return make(False)
         if self.needed:
             return self._converted(make, None)
-        if asks_types:
+        if asks_types or takes_errors:  # a loop that ends with an error, which no trace raises, would have no end
             try:
                 return self._converted(make, None)
             except Unconvertible:
@@ -100,14 +100,7 @@ class Conversion:
             if active.refusals == refusals and not compiled_by_numba and not is_from_library(error):
                 raise
             return self._converted(make, error)
-        if active.refusals != refusals:
-            return self._converted(make, active.refusal)
-        if takes_errors:
-            try:
-                return self._converted(make, None)
-            except Unconvertible:
-                pass
-        return found
+        return found if active.refusals == refusals else self._converted(make, active.refusal)
 
     def _converted(self, make: Callable[[bool], T], refused: Exception | None) -> T:
         """What ``make`` gives of the converted function. An error that the function has caught itself is raised: what

@@ -295,7 +295,8 @@ def own_lengths(value: Value) -> set[Dim]:
 def lengths_in(values: Iterable[Value]) -> set[Dim]:
     """The lengths that some values are, and those that their shapes follow from."""
     extents = {shapes.as_value(each) for value in values for each in (*value.shape, *dims_of(value))}
-    return {each for each in map(shapes.resolve, toposort(extents)) if isinstance(each, Dim)}
+    dims = (shapes.resolve(each) for each in toposort(extents) if isinstance(each, Dim))
+    return {each for each in dims if isinstance(each, Dim)}
 
 
 def dims_of(value: Value) -> tuple[Dim, ...]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.capture.state import shown
 from numbagraph.frontend.regions import dependents
-from numbagraph.frontend.tracing import user_source
+from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Value
 
@@ -23,7 +25,7 @@ class LengthChanges(LengthsNeeded):
 def require_lasting_shape(name: str, start: Any, end: Value, parameters: Sequence[Value]) -> None:
     """Raise where lengths after a step depend on what the loop carries, or are known to be others than before it."""
     lengths = [each for each in map(shapes.resolve, end.shape) if isinstance(each, Value)]
-    before = getattr(start, "shape", end.shape)
+    before = start.shape if isinstance(start, (Tracer, np.ndarray)) else end.shape  # a variable may have no value yet
     known = len(before) == end.ndim == 1 and isinstance(before[0], int) and isinstance(end.shape[0], int)
     if dependents(parameters, lengths).isdisjoint(lengths) and not (known and before[0] != end.shape[0]):
         return
