@@ -277,9 +277,10 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
             return self.copy()
         other = sparse_or_dense(other)
         if not isinstance(other, SparseArray):
-            return self.toarray() + (other if sign > 0 else -other)
-        if not self._same_pattern(other):
-            return sparse_pairs.total(self, other if sign > 0 else -other)
+            return self.toarray() + other if sign > 0 else self.toarray() - other
+        if not self._same_pattern(other):  # what is no number of its own dtype below 0 may be one of both
+            both = np.result_type(self.dtype, other.dtype)
+            return sparse_pairs.total(self, other if sign > 0 else -other.astype(both))
         return self._with(self._data + other._data if sign > 0 else self._data - other._data)._as_sum()
 
     def _as_sum(self) -> SparseArray:
