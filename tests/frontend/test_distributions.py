@@ -265,8 +265,15 @@ CALLED = {
 """SciPy integrates, sums or searches for some of their methods."""
 
 
-@pytest.mark.parametrize("distribution", CALLED)
-@pytest.mark.parametrize("backend", ["numba", pytest.param("jax", marks=pytest.mark.repeats)])
+NOT_AS_EXACT_ON_JAX = {"vonmises", "hypergeom", "betabinom", "zipf", "nhypergeom"}
+"""JAX lacks functions of their formulas, or has them with fewer digits."""
+BACKENDS = [
+    *((each, "numba") for each in CALLED),
+    *(pytest.param(each, "jax", marks=pytest.mark.repeats) for each in CALLED if each not in NOT_AS_EXACT_ON_JAX),
+]
+
+
+@pytest.mark.parametrize(("distribution", "backend"), BACKENDS)
 def test_methods_that_scipy_is_called_for(distribution, backend):
     dist, shapes = getattr(stats, distribution), CALLED[distribution]
     counts = isinstance(dist, stats.rv_discrete)
