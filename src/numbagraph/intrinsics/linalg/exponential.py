@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I64, llvm_constant
-from numbagraph.intrinsics.formula import Number, absolute, intrinsic, lifted
+from numbagraph.intrinsics.formula import Number, intrinsic, lifted
 from numbagraph.intrinsics.linalg.copies import unit
+from numbagraph.intrinsics.linalg.squarings import RowSums, size, squarings
 from numbagraph.intrinsics.matrices import Index, Matrix, StackVariable
 from numbagraph.ir.structs import replace
-from numbagraph.ir.types import real_dtype
+from numbagraph.ir.types import FLOAT64, real_dtype
 
 COEFFICIENTS = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
     10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
 )  # fmt: skip
 """Of the Padé approximant of degree 13."""
-LARGEST = 5.371920351148152
-"""The norm up to which the approximant has the accuracy of double precision."""
-MOST_SQUARINGS = 1100.0
 MATRICES = 7
 """Square matrices of scratch memory."""
 
-_log2, _ceil, _exp2 = (lifted(intrinsic(name)) for name in ("log2", "ceil", "exp2"))
+_exp2, _log2, _floor = (lifted(intrinsic(name)) for name in ("exp2", "log2", "floor"))
 
 
 class SquareTemporaries:
@@ -38,6 +37,9 @@ class SquareTemporaries:
 
     def __getitem__(self, number: int) -> ir.Value:
         return self.memory.address(self.n * number, self.element.code.index(0))
+
+    def matrix(self, pointer: ir.Value) -> Matrix:
+        return self.element.matrix(pointer, self.n)
 
     def multiply(self, left: ir.Value, right: ir.Value, target: ir.Value) -> None:
         """BLAS sees transposed matrices, whose product has the other order."""
@@ -63,16 +65,15 @@ class SquareTemporaries:
 
 
 def exponential(element: Element) -> ir.Value:
-    """Higham, The scaling and squaring method for the matrix exponential revisited (2005)."""
+    """Higham, The scaling and squaring method for the matrix exponential revisited (2005); see also `squarings`."""
     code, n, result = element.code, element["m"], element.results[0]
     squares = SquareTemporaries(element, element.scratch[0])
     a, a2, a4, a6, odd, even, spare = (squares[number] for number in range(MATRICES))
     element.copy(a, element.operands[0], squares.size)
-    count = squarings(element, element.operands[0])
-    squares.scale(a, negative_power(element, count))
-    squares.multiply(a, a, a2)
-    squares.multiply(a2, a2, a4)
-    squares.multiply(a4, a2, a6)
+    turned = is_larger_above(element, squares.matrix(a))
+    with element.builder.if_then(turned):
+        turn(element, squares.matrix(a))
+    count = scaled_powers(squares, a, (a2, a4, a6), (odd, even), (spare, result))
     b = COEFFICIENTS
     unit(element, result, n)
     squares.combine(spare, (b[13], a6), (b[11], a4), (b[9], a2))
@@ -92,31 +93,62 @@ def exponential(element: Element) -> ir.Value:
         squares.multiply(spare, spare, result)
 
     code.loop(0, code.index(element.builder.fptosi(count.value, I64)), square)
+    with element.builder.if_then(turned):
+        turn(element, squares.matrix(result))
     return element.positive(info)
 
 
-def squarings(element: Element, pointer: ir.Value) -> Number:
-    """How often the approximant of a scaled matrix is squared, by the largest sum of a row's sizes."""
-    code, dtype = element.code, real_dtype(element.code.dtype)
-    width = element["m"] * (2 if element.code.dtype.kind == "c" else 1)
-    parts = Matrix(element.emitter, pointer, dtype, width, code.index(1))
-    zero = element.emitter.constant(0.0, dtype)
-    largest, total = StackVariable(element.emitter, zero), StackVariable(element.emitter, zero)
-
-    def add(i: Index, j: Index) -> None:
-        total.value = (Number(element.emitter, total.value, dtype) + absolute(parts[i, j])).value
+def is_larger_above(element: Element, matrix: Matrix) -> ir.Value:
+    """Whether the elements above the diagonal are larger than those below. They are turned below it: LAPACK, which sees
+    the transpose, then has the large ones above the diagonal, where it does not take them for pivots."""
+    code, n = element.code, element["m"]
+    zero = Number(element.emitter, element.emitter.constant(0.0, real_dtype(code.dtype)), real_dtype(code.dtype))
+    difference = StackVariable(element.emitter, zero.value)
 
     def row(i: Index) -> None:
-        total.value = zero
-        code.loop(0, width, lambda j: add(i, j))
-        known, found = (Number(element.emitter, each.value, dtype) for each in (largest, total))
-        largest.value = (found > known).where(found, known).value
+        known = Number(element.emitter, difference.value, zero.dtype)
+        below = code.total(known, 0, i, lambda j: size(matrix[i, j]))
+        difference.value = (-code.total(-below, i + 1, n, lambda j: size(matrix[i, j]))).value
 
-    code.loop(0, element["m"], row)
-    norm = Number(element.emitter, largest.value, dtype).cast(np.dtype(np.float64))
-    wanted = _ceil(_log2(norm / LARGEST))
-    wanted = (wanted > 0.0).where(wanted, 0.0)
-    return (wanted < MOST_SQUARINGS).where(wanted, MOST_SQUARINGS)
+    code.loop(0, n, row)
+    return (Number(element.emitter, difference.value, zero.dtype) > 0.0).value
+
+
+def turn(element: Element, matrix: Matrix) -> None:
+    """Transpose a square matrix."""
+
+    def swap(i: Index, j: Index) -> None:
+        one, other = matrix[i, j], matrix[j, i]
+        matrix[i, j], matrix[j, i] = other, one
+
+    element.code.loop(0, element["m"], lambda i: element.code.loop(0, i, lambda j: swap(i, j)))
+
+
+def scaled_powers(
+    squares: SquareTemporaries,
+    a: ir.Value,
+    powers: tuple[ir.Value, ir.Value, ir.Value],
+    unused: tuple[ir.Value, ir.Value],
+    memory: tuple[ir.Value, ir.Value],
+) -> Number:
+    """The powers 2, 4 and 6 of a matrix that is divided by a power of two, and the number of squarings that this
+    takes."""
+    (a2, a4, a6), (eighth, tenth) = powers, unused
+
+    def multiply() -> None:
+        squares.multiply(a, a, a2)
+        squares.multiply(a2, a2, a4)
+        squares.multiply(a4, a2, a6)
+
+    multiply()
+    squares.multiply(a4, a4, eighth)
+    squares.multiply(a4, a6, tenth)
+    count, finite = squarings(squares.element, a, (a6, eighth, tenth), memory)
+    for power, matrix in zip((1.0, 2.0, 4.0, 6.0), (a, *powers), strict=True):
+        squares.scale(matrix, negative_power(squares.element, count * power))
+    with squares.element.builder.if_then((~finite).value, likely=False):
+        multiply()
+    return count
 
 
 def negative_power(element: Element, count: Number) -> ir.Value:
@@ -127,23 +159,41 @@ def negative_power(element: Element, count: Number) -> ir.Value:
 
 
 def derivative(element: Element) -> ir.Value:
-    """A block of the exponential of the matrix that has the operand twice on its diagonal, and the direction beside."""
+    """A block of the exponential of the matrix that has the operand twice on its diagonal, and the direction beside.
+
+    The direction's norm is made small, so that no squarings are due to it; and the operand is turned so that its large
+    elements are on the direction's side.
+    """
     code, n = element.code, element["m"]
     block, found = element.scratch[2:]
     whole, result = (element.matrix(each, n * 2) for each in (block, found))
     source, direction, target = element.operand(0), element.operand(1), element.result()
+    norm = RowSums(element, (block, found)).largest(element.operands[1]).cast(FLOAT64)
+    exponent = ((norm > 1.0) & (norm < math.inf)).where(_floor(_log2(norm)), 0.0)
+    turned = is_larger_above(element, source.transposed)
     clear(element, whole)
 
     def put(i: Index, j: Index) -> None:
-        copy_number(element, source, (i, j), whole, (i, j))
-        copy_number(element, source, (i, j), whole, (i + n, j + n))
-        copy_number(element, direction, (i, j), whole, (i, j + n))
+        place = chosen(turned, j, i), chosen(turned, i, j)
+        copy_number(element, source, place, whole, (i, j))
+        copy_number(element, source, place, whole, (i + n, j + n))
+        copy_number(element, direction, place, target, (i, j))
 
     code.each(n, n, put)
+    length, one = n * n, code.index(1)
+    element.fortran.blas("scal", length, negative_power(element, exponent), element.results[0], one)
+    code.each(n, n, lambda i, j: copy_number(element, target, (i, j), whole, (i, j + n)))
     inner = replace(element, operands=[block], results=[found], scratch=element.scratch[:2], lengths={"m": n * 2})
     failed = exponential(inner)
     code.each(n, n, lambda i, j: copy_number(element, result, (i, j + n), target, (i, j)))
+    element.fortran.blas("scal", length, negative_power(element, -exponent), element.results[0], one)
+    with element.builder.if_then(turned):
+        turn(element, target)
     return failed
+
+
+def chosen(condition: ir.Value, first: Index, second: Index) -> Index:
+    return Index(first.emitter, first.emitter.builder.select(condition, first.register, second.register))
 
 
 def clear(element: Element, matrix: Matrix) -> None:
