@@ -417,6 +417,9 @@ class Tracer(Unknown):
             registry[name], *writers.out_by_name(function, (self, *args), kwargs), **kwargs
         )
 
+    def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return apply(registry["clip"], *writers.out_by_name(np.clip, (self, min, max, *args), kwargs), **kwargs)
+
     def flatten(self, order: str = "C") -> Tracer:
         return apply(registry["ravel"], self, order=order).copy()
 

@@ -218,7 +218,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         at, points, values = periodic(at, points, values, period)
         left = right = None
-    return scalar_result(interpolated(at, points, values, left, right))
+    if values.dtype.kind != "c":
+        return scalar_result(interpolated(at, points, values, left, right))
+    parts = []
+    for part, unknown in ((registry["real"], np.nan), (registry["imag"], 0.0)):
+        first, final = (each if each is None else part(as_value(each)) for each in (left, right))
+        parts.append(interpolated(at, points, part(values), first, final, unknown))
+    return scalar_result(registry["complex_of"](*parts))
 
 
 def periodic(at: Value, points: Value, values: Value, period: Any) -> tuple[Value, Value, Value]:
@@ -232,8 +238,9 @@ def periodic(at: Value, points: Value, values: Value, period: Any) -> tuple[Valu
     return at, points, registry["concatenate"]([values[-1:], values, values[:1]])
 
 
-def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any) -> Value:
-    """Between two points on the line through them; before the first and after the last what is given for it."""
+def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any, unknown: float = np.nan) -> Value:
+    """Between two points on the line through them; before the first and after the last what is given for it; at NaN
+    what is ``unknown``."""
     last = shapes.as_value(points.shape[0]) - 1
     place = minimum(maximum(searchsorted(points, at, "right") - 1, 0), last)
     following = minimum(place + 1, last)
@@ -251,8 +258,8 @@ def interpolated(at: Value, points: Value, values: Value, left: Any, right: Any)
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
     first, final = (convert(as_value(each), values.dtype) for each in ends)
     result = where(less(at, points[0]), first, where(greater(at, points[-1]), final, result))
-    unknown = logical_and(isnan(at), shapes.compare("greater", points.shape[0], 1))  # one point is everywhere
-    return where(unknown, constant(np.nan, dtype=values.dtype), result)
+    nowhere = logical_and(isnan(at), shapes.compare("greater", points.shape[0], 1))  # one point is everywhere
+    return where(nowhere, constant(unknown, dtype=values.dtype), result)
 
 
 def slope_before(points: Value, values: Value, place: Value) -> Value:

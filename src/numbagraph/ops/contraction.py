@@ -169,12 +169,24 @@ def subscripts_of(operands: Sequence[Any]) -> tuple[list[Labels], Labels | None,
         arrays, result = operands[1:], term_of_text(output) if arrow else None
     else:
         pairs = len(operands) // 2 * 2
-        arrays = [as_strong(each) for each in operands[0:pairs:2]]
-        terms = [tuple(each) for each in operands[1:pairs:2]]
-        result = tuple(operands[-1]) if len(operands) % 2 else None
+        arrays = operands[0:pairs:2]
+        terms = [term_of_list(each) for each in operands[1:pairs:2]]
+        result = term_of_list(operands[-1]) if len(operands) % 2 else None
     if len(terms) != len(arrays):
         raise ValueError(f"einsum: the subscripts name {len(terms)} operands, and {len(arrays)} are given")
     return terms, result, arrays
+
+
+def term_of_list(term: Any) -> Labels:
+    if not isinstance(term, (list, tuple)) or not all(
+        each is ... or isinstance(each, (int, np.integer)) for each in term
+    ):
+        given = f"an array ({term.type})" if isinstance(term, Value) else repr(term)
+        raise TypeError(
+            "each subscript must be either an integer or an ellipsis, in a list behind its operand, as in "
+            f"np.einsum(x, [0, 1], y, [1, 2], [0, 2]); this is {given}"
+        )
+    return tuple(term)
 
 
 def term_of_text(term: str) -> Labels:

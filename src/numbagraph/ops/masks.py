@@ -254,6 +254,7 @@ def put_mask(own: Value, mask: Any, values: Any) -> Value:
     mask = fitting(mask, own, "putmask: mask and data must be the same size")
     alike = values.ndim == own.ndim and all(map(shapes.same, values.shape, own.shape))
     if values.ndim and not alike:
+        mask = registry["logical_and"](mask, shapes.compare("not_equal", shapes.product(values.shape), 0))
         numbers = registry["iota"](shapes.product(own.shape))
         values = cycled(values, reshape_value(numbers, own.shape), mask, "putmask")
     return registry["where"](mask, values, own)

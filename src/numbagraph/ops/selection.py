@@ -119,10 +119,17 @@ def within(bound: Any, dtype: np.dtype, side: str) -> Any:
 
 
 @decomposition(np.clip, samples=clip_samples)
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Value:
+def clip(
+    a: Any, a_min: Any = np._NoValue, a_max: Any = np._NoValue, out: None = None, *, min: Any = None, max: Any = None
+) -> Value:
     if out is not None:
         raise TypeError("clip: out= is not supported in a traced function: return the value")
-    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+    missing = [name for name, bound in (("a_min", a_min), ("a_max", a_max)) if bound is np._NoValue]
+    if len(missing) == 1:
+        raise TypeError(f"clip() missing 1 required positional argument: {missing[0]!r}")
+    if missing:
+        a_min = a_max = None
+    elif min is not None or max is not None:
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
     lower, upper = (a_min if min is None else min), (a_max if max is None else max)
     a = as_strong(a)

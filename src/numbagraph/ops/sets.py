@@ -32,7 +32,11 @@ def member_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Value:
-    del assume_unique, kind  # how it is found, not what
+    del assume_unique  # how it is found, not what
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
+    if kind == "table" and any(as_strong(each).dtype.kind not in "biu" for each in (element, test_elements)):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays: leave kind out")
     values, others = promote(common_rule(), (as_strong(element), as_strong(test_elements)))
     found = members(values, ravel(others))
     return registry["asarray"](logical_not(found) if invert else found)

@@ -290,11 +290,24 @@ def require_c_order(order: str | None) -> None:
 
 def reshape_frontend(op: Op, a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Value:
     value = as_strong(a)
+    if copy is False:
+        require_no_copy(value, order, np.ndim(shape) and len(shape))
     if order == "F":  # elements in the order in which the first position changes fastest
         target = complete_shape(value, shape)
         return reversed_axes(reshape_value(reversed_axes(value), target[::-1]))
     require_c_order(order)
     return reshape_value(value, complete_shape(value, shape))
+
+
+def require_no_copy(value: Value, order: str, ndim: int) -> None:
+    """What NumPy copies where memory is as the trace has it; how arguments lie in memory is not known here."""
+    is_other_order = order == "F" and value.ndim > 1 and ndim != value.ndim
+    apart = isinstance(value, Node) and value.op.kind == "view" and value.op is not reshape and value.ndim > 1
+    if is_other_order or apart:
+        raise ValueError(
+            "Unable to avoid creating a copy while reshaping: elements that follow each other may lie apart here; "
+            "leave copy=False out"
+        )
 
 
 def reversed_axes(value: Value) -> Value:

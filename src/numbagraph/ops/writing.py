@@ -64,7 +64,13 @@ def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
         positions = registry["remainder"](positions, length)
     elif mode != "raise":
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
-    values = repeated(written(v, own.dtype), iota(positions.shape[0]), "put")
+    values = written(v, own.dtype)
+    if values.ndim:  # where there are none, nothing is written, and no position is looked at
+        some = shapes.minimum(shapes.product(values.shape), 1)
+        positions = positions[: shapes.as_value(shapes.multiply(some, positions.shape[0]))]
+        count = shapes.as_value(shapes.product(values.shape))
+        numbers = registry["remainder"](iota(positions.shape[0]), count)
+        values = gather_value(ravel(values), [numbers], -1, checked=False)
     return reshape_value(put_at(flat, positions, values), own.shape)
 
 
