@@ -82,7 +82,17 @@ def with_branches(moves: Any, seen: Any) -> Any:
     return np.sum(table * seen)
 
 
-FUNCTIONS = [likelihood, best_way, columns, in_place, with_branches]
+def scaled(moves: Any, seen: Any) -> Any:
+    """What is overwritten, and read, has as many elements as an array's content says."""
+    table, factor = seen.copy(), moves[0, 0]
+    first = np.where(moves[0] > 2, 0, 1)
+    for t in range(seen.shape[0]):
+        table[first[0] :, 0] *= factor
+        factor += 0.3 * np.sin(seen[t, -1]) + table[-1, 0] * np.sum(table[: first[-1] + 1, 1])
+    return np.sum(np.sin(table)) + factor
+
+
+FUNCTIONS = [likelihood, best_way, columns, in_place, with_branches, scaled]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -11,7 +11,7 @@ import numpy as np
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_guard_values
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.regions import close, opened, opened_guards, output_type, without_effects, without_unused
+from numbagraph.ir.regions import Closed, close, opened, opened_guards, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Cotangents, Input, Node, Op, Value, constant, toposort
@@ -180,7 +180,7 @@ def vjp(
     xs = [*(forward.loop.before(number) for number in range(loop.carries)), *loop.xs]
     xs += [forward.loop.result(loop.outputs + place) for place in range(len(forward.logs))]
     xs += [*(given[number] for number in stacked), *(given[loop.outputs + number] for number in read)]
-    operands = (*initial, *xs, *loop.captures, *closed.captures)
+    operands = (*initial, *xs, *loop.captures, *captured_by(closed, back.step, loop))
     whole = Loop(loop.length, operands, closed.region, len(initial), len(xs), not loop.reverse, loop.unroll)
     pullback = reading_less(whole)
     places = dict(enumerate([*moving, *back.sums, *[None] * len(forward.before), *back.slopes]))
@@ -268,7 +268,7 @@ def recording(loop: Loop, step: Step) -> Forward:
         body = without_effects(loop.body)
         outputs = [*step.outputs, *records.stored]
         closed = close(step.points, outputs, name=body.name, guards=opened_guards(body, step.points))
-        loop = replace(loop, operands=(*loop.operands, *closed.captures), body=closed.region)
+        loop = replace(loop, operands=(*loop.operands, *captured_by(closed, step, loop)), body=closed.region)
     strides = {number: stride for number in range(loop.carries) if (stride := stride_of(step, number))}
     restored = [*records.restored, *strides]
     after = {number: Input(step.points[number].type, "after") for number in restored}
@@ -282,6 +282,13 @@ def recording(loop: Loop, step: Step) -> Forward:
     last += [loop.initial[number] + loop.length * stride for number, stride in strides.items()]
     mapped |= {step.points[number]: value for number, value in before.items()}
     return Forward(loop, logs, list(after.values()), list(before.values()), last, mapped)
+
+
+def captured_by(closed: Closed, step: Step, loop: Loop) -> list[Value]:
+    """What else a region reads. The lengths of what is stored may follow from elements of what the loop captures, for
+    which its pullback has stand-ins."""
+    captured = zip(step.points[step.varying :], loop.captures, strict=True)
+    return substitute(closed.captures, dict(captured))
 
 
 def stride_of(step: Step, number: int) -> int | None:
