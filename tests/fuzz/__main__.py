@@ -8,7 +8,7 @@ import sys
 
 from tests.fuzz.watch import run_watched
 
-FUZZERS = ("statements", "gradients", "loops", "captured", "surface", "pytensor_graphs", "models")
+FUZZERS = ("statements", "gradients", "loops", "nests", "captured", "surface", "pytensor_graphs", "models")
 
 
 def main() -> int:

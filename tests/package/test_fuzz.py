@@ -22,7 +22,7 @@ from numbagraph.ir.values import new_memory
 from numbagraph.loops import buffers
 from numbagraph.ops.selection import where
 from numbagraph.runtime import arguments, entry
-from tests.fuzz import captured, gradients, loops, programs, statements, surface
+from tests.fuzz import captured, gradients, loops, nests, programs, statements, surface
 from tests.fuzz.allocator import checks_available
 from tests.fuzz.arguments import writeable
 from tests.fuzz.near import difference
@@ -304,6 +304,33 @@ def test_swapped_branches_are_found(monkeypatch):
 def test_a_wrong_derivative_of_a_loop_is_found(monkeypatch):
     monkeypatch.setattr("numbagraph.ops.control.scan.known_or_zero", lambda value, like: registry["zeros_like"](like))
     assert "the gradient" in found(loops, ["sin"], monkeypatch)
+
+
+# ---- nests ----
+
+
+@pytest.fixture
+def without_a_compiler(monkeypatch):
+    """The faults are those of graphs, and need no compiler to be seen."""
+    for name, value in {"BACKENDS": ("numpy",), "MORE": ("",), "MOST_TRIALS": 0}.items():
+        monkeypatch.setattr(nests, name, value)
+
+
+@pytest.mark.usefixtures("without_a_compiler")
+def test_without_a_fault_nests_agree(monkeypatch):
+    assert found(nests, [], monkeypatch, cases=3, first=3) == ""  # one has a length that elements say
+
+
+@pytest.mark.usefixtures("without_a_compiler")
+def test_a_wrong_derivative_of_a_nest_is_found(monkeypatch):
+    monkeypatch.setattr("numbagraph.ops.control.scan.known_or_zero", lambda value, like: registry["zeros_like"](like))
+    assert "slope" in found(nests, [], monkeypatch, cases=5)
+
+
+@pytest.mark.usefixtures("without_a_compiler")
+def test_a_stand_in_that_leaves_its_step_is_found(monkeypatch):
+    monkeypatch.setattr("numbagraph.ops.control.scan.captured_by", lambda closed, *_: list(closed.captures))
+    assert "EscapedError" in found(nests, [], monkeypatch, cases=1, first=5)
 
 
 # ---- the runner ----
