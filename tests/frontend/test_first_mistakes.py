@@ -2,6 +2,7 @@
 
 import functools
 import math
+import random
 import statistics
 import traceback
 from decimal import Decimal
@@ -11,12 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.spatial import KDTree
 
 import numbagraph as ng
 from numbagraph import errors, graph_jit
 
 X = np.arange(3.0)
+WEIGHTS = np.ones(3)
 KEPT: list = []
+TREE = KDTree(X[:, None])
 
 
 def absolute(x):
@@ -26,6 +30,12 @@ def absolute(x):
 @graph_jit
 def total(x, weights):
     return np.sum(x * weights)
+
+
+def scaled_constants(x):
+    y = 2 * WEIGHTS
+    y[1:] += x[1:]
+    return y
 
 
 def jax_inside(x):
@@ -94,7 +104,22 @@ MISTAKES = {
     "a function of SciPy": (
         lambda: graph_jit(lambda x: stats.rankdata(x))(X),
         errors.TraceError,
-        "scipy.stats._stats_py.rankdata converts its arguments",
+        r"scipy.stats.rankdata is not supported in a traced function: s = np.sort\(x\)",
+    ),
+    "a method in C": (
+        lambda: graph_jit(lambda x: TREE.query(x[:, None])[0])(X),
+        errors.TraceError,
+        "converts its arguments.*numbagraph.pure_callback",
+    ),
+    "Python's random numbers": (
+        lambda: graph_jit(lambda x: x + random.random())(X),
+        errors.TraceError,
+        "random.random answers otherwise.*numpy.random.Generator that is an argument",
+    ),
+    "an array of constants that is assigned to": (
+        lambda: graph_jit(scaled_constants)(X),
+        errors.TraceError,
+        r"out= of add must be one traced array.*y = np.array\(y\)",
     ),
     "a function of JAX": (lambda: graph_jit(jax_inside)(X), TypeError, "Tracer"),
     "out of another shape": (lambda: total(X, X, out=np.ones(2)), ValueError, r"out= of total .*shape \(2,\)"),

@@ -40,7 +40,8 @@ _ADVICE = {
     "function: np.lib.stride_tricks.sliding_window_view gives windows, np.broadcast_to repeats",
     "numpy.polynomial.": "np.polynomial.polynomial.polyval(x, p.coef) is p(x), and other bases have such functions",
     "numpy.": "Write np.stack([x, y]) for np.array([x, y]), and numbagraph.numpy.asarray(a)[i] for a[i] where a is "
-    "NumPy's own",
+    "NumPy's own; a[i] = x assigns to an array of NumPy's, a = np.array(a) first makes one that takes it; another "
+    "library's function is called outside, or by numbagraph.pure_callback",
     "scipy.special.": "SciPy's logsumexp, softmax and log_softmax are in numbagraph.special",
     "scipy.linalg.": "Functions of scipy.linalg are in numbagraph.linalg",
     "": "Call it outside, and pass what it gives, or call it by numbagraph.pure_callback",

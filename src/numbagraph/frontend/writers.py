@@ -33,7 +33,10 @@ class Named:
 
 def not_traced(text: str) -> TraceError:
     """NumPy's own array: one that the function has made is traced where the function is converted."""
-    advice = "pass an array from outside of the function as an argument, or return what it would become (y = y + x)"
+    advice = (
+        "pass an array from outside of the function as an argument, assign to a copy (y = np.array(y)), or return what "
+        "it would become (y = y + x)"
+    )
     return refused(TraceError(f"{text}: {advice}\n  at {user_source()}"))
 
 

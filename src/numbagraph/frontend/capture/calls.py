@@ -36,14 +36,14 @@ from numbagraph.frontend.capture.numbers import (
 )
 from numbagraph.frontend.capture.possibly import Possibly, is_none, is_present
 from numbagraph.frontend.capture.state import fitted, joined, kind
-from numbagraph.frontend.impure import spelled
+from numbagraph.frontend.impure import refusal_of, spelled
 from numbagraph.frontend.python_numbers import OVERFLOW
 from numbagraph.frontend.queries import COMPOSED
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, to_value, user_source
 from numbagraph.frontend.writers import out_by_name
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
-from numbagraph.ir.types import FLOAT64, INT64
+from numbagraph.ir.types import DTYPES, FLOAT64, INT64
 from numbagraph.ir.values import Value
 from numbagraph.ops.indexing import index
 
@@ -347,6 +347,13 @@ def as_numpy_array(python: Function) -> Function:
     return call
 
 
+def copied(a: Any, *order: Any, **options: Any) -> Any:
+    """``np.copy`` and the method of arrays: elements of the copy of an array from outside may be set to traced ones."""
+    if isinstance(a, Tracer) or (isinstance(a, np.ndarray) and a.dtype not in DTYPES):
+        return np.copy(a, *order, **options)
+    return as_numpy_array(np.array)(a)
+
+
 def arranged(python: Function) -> Function:
     """``np.ascontiguousarray`` and its like, of trees of traced numbers."""
     as_array = as_numpy_array(np.asarray)
@@ -414,6 +421,7 @@ _REPLACED: dict[Any, Any] = {
     np.random.default_rng: generator_of,
     np.array: as_numpy_array(np.array),
     np.asarray: as_numpy_array(np.asarray),
+    np.copy: copied,
     np.ascontiguousarray: arranged(np.ascontiguousarray),
     np.asfortranarray: arranged(np.asfortranarray),
     np.ndarray: new_array,
@@ -436,6 +444,8 @@ def replacement(function: Any) -> Function | None:
     holder = getattr(function, "__self__", None)
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
         return lambda *position: python_number(holder, *position)
+    if isinstance(holder, np.ndarray) and getattr(function, "__name__", "") == "copy":
+        return functools.partial(copied, holder)
     if type(holder).__module__.startswith("scipy.stats._"):
         density = load("numbagraph.frontend.distributions:method_of")(function)
         if density is not None:
@@ -464,7 +474,4 @@ def replacement(function: Any) -> Function | None:
 def refuse_impure(function: Any) -> None:
     name = spelled(function)
     if name is not None:
-        raise TraceError(
-            f"{name} answers otherwise in each call, but in a compiled function it would be called only once, while "
-            f"the function is traced: call it outside, and pass what it returns as an argument\n  at {user_source()}"
-        )
+        raise TraceError(f"{refusal_of(name)}\n  at {user_source()}")
