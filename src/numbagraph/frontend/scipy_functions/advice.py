@@ -42,7 +42,7 @@ ADVICE: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("solve_ivp", "odeint", "ode", "RK45"),
             "steps of Runge-Kutta in numbagraph.scan or fori_loop have derivatives; or call it outside, with the "
-            "compiled right-hand side",
+            "compiled right-hand side, or by numbagraph.pure_callback",
         ),
         "solve_bvp": "call it outside, with the compiled right-hand side",
     },
