@@ -413,3 +413,19 @@ def test_ctypes_functions_with_data():
     assert compiled.ctypes[1].value == data.value
     assert function(2, *addresses, data) == 0
     np.testing.assert_allclose(gradient, [-2.0, -4.0])
+
+
+def test_a_point_that_is_no_vector_is_told_what_the_vector_holds():
+    with pm.Model() as model:
+        pm.Normal("place")
+        pm.Normal("others", shape=2)
+        pm.HalfNormal("spread")
+    logp, point = compile_logp(model), model.initial_point()
+    assert repr(logp) == "<log-density and gradient of a vector of 4 numbers (place, others, spread_log__)>"
+    with pytest.raises(TypeError, match=r"4 numbers \(place, others, spread_log__\), not a dict: np.concatenate"):
+        logp(point)
+    with pytest.raises(ValueError, match=r"4 numbers \(place, .*\), not of shape \(3,\)"):
+        logp(np.zeros(3))
+    value, _ = logp(np.concatenate([np.ravel(each) for each in point.values()]))
+    densities = -1.5 * np.log(2 * np.pi) + np.log(np.sqrt(2 / np.pi)) - 0.5  # at 0, 0, 0 and 1, where log'(1) is 1
+    assert value == pytest.approx(densities, rel=1e-12)

@@ -42,6 +42,9 @@ from numbagraph.runtime.interruption import raise_kept
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 
+MOST_NAMES = 8
+"""So many variables a message names."""
+
 
 class Point:
     """The free variables of a model, flattened into one vector of doubles in the order of `pm.Model.initial_point`."""
@@ -62,6 +65,10 @@ class Point:
         if len(known) == len(shapes):
             return known
         return [value.shape for value in InitialPoint(self.model, self.names, jitter=False).values(0)]
+
+    def __repr__(self) -> str:
+        shown = self.names if len(self.names) <= MOST_NAMES else [*self.names[:MOST_NAMES], "..."]
+        return f"a vector of {self.size} numbers ({', '.join(shown)})"
 
     @property
     def is_continuous(self) -> bool:
@@ -273,6 +280,9 @@ class CompiledLogp:
         self._values = {name: each.get_value(borrow=True) for each, name in self._shared.items()}
         self.function = parts.density_function(graph, parts.record(graph), gradient=self.has_gradient)
 
+    def __repr__(self) -> str:
+        return f"<log-density{' and gradient' if self.has_gradient else ''} of {self.point!r}>"
+
     @property
     def address(self) -> int:
         """The address of ``int64 logp(uint64 size, double *x, double *gradient, double *value, void *data)``.
@@ -325,11 +335,14 @@ class CompiledLogp:
         if result is not NotImplemented:
             return result
         raise_kept()
+        if isinstance(x, dict):
+            instead = (
+                "np.concatenate([np.ravel(each) for each in point.values()]) is one, in the order of initial_point()"
+            )
+            raise TypeError(f"a point of this model is {self.point!r}, not a dict: {instead}")
         vector = np.ascontiguousarray(x, dtype=np.float64)
         if vector.shape != (self.point.size,):
-            raise ValueError(
-                f"a point of this model is a vector of {self.point.size} numbers, not of shape {vector.shape}"
-            )
+            raise ValueError(f"a point of this model is {self.point!r}, not of shape {vector.shape}")
         result = self.function.entry(vector)
         return self._in_numpy(vector) if result is NotImplemented else result
 
