@@ -111,11 +111,3 @@ def fewest_coins(coins, n):
             if c <= i and fewest[i - c] + 1 < fewest[i]:
                 fewest[i] = fewest[i - c] + 1
     return np.array(fewest, dtype=float)
-
-
-@refused("np.nditer of a traced array, whose elements come as they lie in memory: loop over x.flat", (np.eye(2),))
-def elements_as_they_lie(x):
-    total = 0.0
-    for v in np.nditer(x):
-        total += v
-    return total

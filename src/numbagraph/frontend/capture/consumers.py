@@ -18,6 +18,7 @@ from numbagraph.frontend.capture.iterables import Generated, Range, Rows, Zipped
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.capture.sorting import as_generator, is_lazy, list_of
 from numbagraph.frontend.capture.source import CaptureError
+from numbagraph.frontend.capture.visited import length_of, visiting
 from numbagraph.frontend.capture.yielding import Yielding
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
@@ -146,24 +147,6 @@ def enumerated(_: Call) -> Function:
     return function
 
 
-def iterated(_: Call) -> Function:
-    def function(operands: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_traced(operands, args, kwargs):
-            raise CaptureError(
-                f"np.nditer of a traced array, whose elements come as they lie in memory: loop over x.flat, or over "
-                f"np.ndenumerate(x) for positions, by which elements are assigned to (x[position] = value)"
-                f"\n  at {user_source()}"
-            )
-        return np.nditer(operands, *args, **kwargs)
-
-    return function
-
-
-def length_of(array: Tracer, axis: int) -> Any:
-    extent = shapes.resolve(array.value.shape[axis])
-    return extent if isinstance(extent, int) else Tracer(extent)
-
-
 def following(_: Call) -> Function:
     """``next``: the first element of a generator, which is used up by it."""
 
@@ -233,7 +216,7 @@ _REPLACED: dict[Any, Callable[[Call], Function]] = {
     itertools.pairwise: pairwise,
     np.ndindex: indices,
     np.ndenumerate: enumerated,
-    np.nditer: iterated,
+    np.nditer: visiting(nested),
     next: following,
     list: listed(list),
     tuple: listed(tuple),

@@ -129,6 +129,9 @@ class Rewriting:
             case ast.Assert():
                 message = thunk(self.expressions.visit(statement.msg)) if statement.msg else constant(None)
                 return [ast.Expr(call_of("assert_", self.expressions.test(statement.test), message))]
+            case ast.With():
+                statement.body = self.statements(statement.body, live)
+                return [self.expressions.of_items(statement)]
             case _ if blocks(statement) and not isinstance(statement, SCOPES):
                 around = live | loads(statement)
                 for block in blocks(statement):
