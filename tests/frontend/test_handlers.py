@@ -103,3 +103,83 @@ def test_integers_beyond_64_bits_are_no_errors_of_the_program():
     assert compiled(3) == 9
     with pytest.raises(OverflowError, match="leaves int64"):
         compiled(2**40)
+
+
+def solved(a, b):
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(b)
+
+
+def factored(a, b):
+    found = np.zeros_like(a)
+    try:
+        found = np.linalg.cholesky(a)
+    except ValueError:
+        found -= 1
+    return found
+
+
+def inverted(a, b):
+    try:
+        found = np.linalg.inv(a)
+    except:  # noqa: E722
+        found = np.zeros_like(a)
+    return found
+
+
+def solved_in_a_loop(a, b):
+    total = 0.0
+    for _ in range(len(b)):
+        try:
+            total += np.linalg.solve(a, b)[0]
+        except (KeyError, np.linalg.LinAlgError):
+            break
+    return total
+
+
+def taken_by_caller(a, b):
+    try:
+        return inner(a, b)
+    except np.linalg.LinAlgError:
+        return b
+
+
+def inner(a, b):
+    return np.linalg.solve(a, b) if b[0] > 0 else b
+
+
+@pytest.mark.parametrize("function", [solved, factored, inverted, solved_in_a_loop, taken_by_caller])
+def test_errors_of_matrices_that_a_handler_takes_are_refused_with_what_to_write(function):
+    for a in (np.eye(2), np.zeros((2, 2))):
+        with pytest.raises(ng.TraceError, match=r"LinAlgError(?s:.*)on_linalg_error\(\"nan\"\)(?s:.*)test_handlers"):
+            ng.graph_jit(function)(a, np.ones(2))
+
+
+def test_what_is_written_instead_gives_what_the_handler_would():
+    def instead(a, b):
+        with ng.on_linalg_error("nan"):
+            found = np.linalg.solve(a, b)
+        if np.isnan(found).any():
+            found = np.zeros_like(b)
+        return found
+
+    compiled = ng.graph_jit(instead)
+    for a in (np.eye(2), np.zeros((2, 2)), np.array([[2.0, 1.0], [1.0, 3.0]])):
+        np.testing.assert_allclose(compiled(a, np.ones(2)), solved(a, np.ones(2)), rtol=1e-14)
+
+
+def test_handlers_of_other_errors_leave_errors_of_matrices_alone():
+    def other(a, k):
+        try:
+            found = np.linalg.solve(a, a[0])[k]
+        except IndexError:
+            found = -1.0
+        return found
+
+    compiled = ng.graph_jit(other)
+    assert compiled(np.eye(2), 1) == 0.0
+    assert compiled(np.eye(2), 5) == -1.0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        compiled(np.zeros((2, 2)), 0)

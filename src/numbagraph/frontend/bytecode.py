@@ -88,7 +88,8 @@ def facts_of(code: CodeType) -> Facts:
 _CHECK_EXC_MATCH, _PUSH_EXC_INFO = dis.opmap["CHECK_EXC_MATCH"], dis.opmap["PUSH_EXC_INFO"]
 _WITH_EXCEPT_START = dis.opmap["WITH_EXCEPT_START"]
 _ERRORS = frozenset(
-    "ArithmeticError Exception IndexError KeyError LookupError OverflowError ValueError ZeroDivisionError".split()
+    "ArithmeticError Exception IndexError KeyError LinAlgError LookupError OverflowError ValueError "
+    "ZeroDivisionError".split()
 )
 
 

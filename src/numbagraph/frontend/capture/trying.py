@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from numbagraph.blockwise.promotion import as_value, weak_constant
 from numbagraph.frontend.active import active, tried
 from numbagraph.frontend.capture.branches import branch
@@ -90,7 +92,13 @@ class Catching(Catcher):
     # ---- what happens in the body ----
 
     def note_node(self, node: Node) -> None:
-        """Positions that are checked where they are used."""
+        """Positions that are checked where they are used. A handler hears nothing of matrices without a factor."""
+        if node.attrs.get("on_error") == "raise" and self.taken(np.linalg.LinAlgError) is not None:
+            raise Unseen(
+                f"{node.op.name} may raise LinAlgError, which `except` takes: write "
+                f'`with numbagraph.on_linalg_error("nan"):` in place of `try`, and ask of the result, '
+                f"`if np.isnan(y).any():`, in place of `except`\n  at {user_source()}"
+            )
         for number, extent in node.op.bounds(node):
             positions = registry["cast"].bind(node.inputs[number], dtype=INT64)
             length = shapes.as_value(extent)
