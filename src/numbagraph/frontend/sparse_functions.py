@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend import sparse_blocks
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.sparse_arrays import Pattern, SparseArray, as_tracer, is_scipys, lifted, sparse_or_dense
 from numbagraph.frontend.sparse_trees import NAMES
@@ -108,6 +109,7 @@ def with_one_dtype(first: Tracer, second: Tracer) -> tuple[Tracer, Tracer]:
 
 FUNCTIONS: dict[str, Function] = {
     "spsolve_triangular": spsolve_triangular,
+    **sparse_blocks.FUNCTIONS,
     **{f"{form}_array": array_of(form) for form in NAMES},
 }
 """By the names of SciPy's functions and classes."""

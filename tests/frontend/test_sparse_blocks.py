@@ -1,0 +1,69 @@
+"""`scipy.sparse.vstack`, `hstack` and `kron` of traced arrays, against SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from numbagraph import TraceError, graph_jit
+
+RNG = np.random.default_rng(5)
+A = sp.random_array((4, 3), density=0.5, rng=RNG, format="csr")
+B = sp.random_array((4, 3), density=0.4, rng=RNG, format="csr", dtype=np.float32)
+FORMATS = ("csr", "csc", "coo")
+
+EXPRESSIONS = {
+    "vstack": lambda a, b: sp.vstack([a, b, 2 * a]),
+    "hstack": lambda a, b: sp.hstack((a, b)),
+    "one": lambda a, b: sp.hstack([a]),
+    "of other lengths": lambda a, b: sp.hstack([a.T, (b.T @ a)], format="csr"),
+    "with a format and a dtype": lambda a, b: sp.vstack([a, b], format="csc", dtype=np.float32),
+    "with one from outside": lambda a, b: sp.vstack([a, A]),
+    "kron": lambda a, b: sp.kron(a, b, format="csr"),
+    "kron of others": lambda a, b: sp.kron(a, b.T, format="coo"),
+    "blocks": lambda a, b: sp.vstack([sp.hstack([a, sp.coo_array((4, 3))]), sp.hstack([sp.coo_array((4, 3)), b])]),
+}
+
+
+def require_same(found, expected):
+    assert found.format == expected.format
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-6, strict=True)
+
+
+@pytest.mark.parametrize("own", FORMATS)
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_arrays_of_several(name, own):
+    function = EXPRESSIONS[name]
+    compiled = graph_jit(function)
+    for other in FORMATS:
+        pairs = [(A.asformat(own), B.asformat(other)), (A[:, :0].asformat(own), B[:, :0].asformat(other))]
+        for a, b in pairs[: 1 if "blocks" in name or "outside" in name or "lengths" in name else 2]:
+            require_same(compiled(a, b), function(a, b))
+
+
+def test_elements_at_one_place_stay_apart_and_count_together():
+    doubled = sp.coo_array((np.array([1.0, 2.0, 4.0]), (np.array([0, 0, 1]), np.array([1, 1, 0]))), shape=(2, 2))
+    for function in (lambda a: sp.vstack([a, a]), lambda a: sp.kron(a, a, format="coo")):
+        np.testing.assert_array_equal(graph_jit(function)(doubled).toarray(), function(doubled).toarray())
+
+
+def test_lengths_that_do_not_fit():
+    for function in (lambda a, b: sp.vstack([a, b]), lambda a, b: sp.hstack([a.T, b.T])):
+        with pytest.raises(ValueError, match="incompatible dimensions"):
+            graph_jit(function)(A, B[:, :2])
+
+
+REFUSED = {
+    "name a format": lambda a: sp.kron(a, a),
+    "make a coo_array": lambda a: sp.vstack([a, a.toarray()]),
+    "vstack of scipy.sparse.hstack": lambda a: sp.block_array([[a, None], [None, a]]),
+    "beside the diagonal": lambda a: sp.block_diag([a, a]),
+    r"coo_array\(\(v, \(i, i\)\)": lambda a: sp.diags_array(a.data),
+    r"A.data \* \(i >= j\)": lambda a: sp.tril(a),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_others_say_what_to_write(message):
+    with pytest.raises(TraceError, match=f"{message}(?s:.*)test_sparse_blocks"):
+        graph_jit(REFUSED[message])(A)
