@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from numbagraph import TraceError, graph_jit
+from numbagraph import TraceError, grad, graph_jit
 
 RNG = np.random.default_rng(5)
 A = sp.random_array((4, 3), density=0.5, rng=RNG, format="csr")
@@ -45,6 +45,19 @@ def test_elements_at_one_place_stay_apart_and_count_together():
     doubled = sp.coo_array((np.array([1.0, 2.0, 4.0]), (np.array([0, 0, 1]), np.array([1, 1, 0]))), shape=(2, 2))
     for function in (lambda a: sp.vstack([a, a]), lambda a: sp.kron(a, a, format="coo")):
         np.testing.assert_array_equal(graph_jit(function)(doubled).toarray(), function(doubled).toarray())
+
+
+def test_gradients():
+    def total(data, a, b):
+        own = sp.csr_array((data, a.indices, a.indptr), shape=a.shape)
+        return np.sum((sp.vstack([own, b]) @ np.arange(1.0, 4.0)) ** 2) + sp.kron(own, own, format="coo").sum()
+
+    found = graph_jit(grad(total), backend="numpy")(A.data, A, B)
+    step = 1e-6
+    for k in range(A.nnz):
+        moved = np.eye(A.nnz)[k] * step
+        expected = (total(A.data + moved, A, B) - total(A.data - moved, A, B)) / (2 * step)
+        np.testing.assert_allclose(found[k], expected, rtol=1e-6, atol=1e-7)
 
 
 def test_lengths_that_do_not_fit():
