@@ -91,14 +91,17 @@ def batched_dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
 
 @imports(blas.Gemv, blas.Gemm)
 def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value, b: Value) -> Value:
-    """As BLAS has it, a factor of 0 for what is added means that it is not read: it may be no number."""
-    added = registry["where"](registry["equal"](b, 0), np.zeros((), z.dtype), b * z)
-    return added + a * registry["dot"](x, y)
+    return unless_zero(b, b * z) + unless_zero(a, a * registry["dot"](x, y))
 
 
 @imports(blas.Ger)
 def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
-    return z + registry["outer"](x, a * y)
+    return z + unless_zero(a, registry["outer"](x, a * y))
+
+
+def unless_zero(factor: Value, product: Value) -> Value:
+    """As BLAS has it, what has a factor of 0 is not read: it may be no number."""
+    return registry["where"](registry["equal"](factor, 0), np.zeros((), product.dtype), product)
 
 
 @imports(SplineWrapper)
