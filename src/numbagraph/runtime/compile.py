@@ -118,6 +118,8 @@ class Library:
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int]) -> None:
         """Load object code. ``symbols`` has the addresses of what it names, but for what libc and libm define."""
+        self.calls_others = bool(symbols)
+        """Whether it calls functions that are neither its own nor of libc or libm."""
         self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"
         builder = llvm().JITLibraryBuilder().add_object_img(object_code).add_current_process()

@@ -115,6 +115,7 @@ class PlanRecord(ctypes.Structure):
         ("result_count", ctypes.c_int64),
         ("written_count", ctypes.c_int64),
         ("single", ctypes.c_int64),
+        ("leaves_exceptions", ctypes.c_int64),
         ("gil_threshold", ctypes.c_int64),
         ("scalars_begin", ctypes.c_int64),
         ("meta_begin", ctypes.c_int64),
@@ -250,11 +251,14 @@ class EntryPlan:
         before: int = 0,
         into: bool = False,
         guards: Guards | None = None,
+        leaves_exceptions: bool = True,
     ) -> None:
         """Take the addresses of the two functions; ``keepalive`` is what owns them.
 
         ``before`` is the address of a function that is called before a program gives up the GIL. With ``into``, arrays
         for the results are given behind the arguments. Where a guard does not hold, the plan fits no call.
+        ``leaves_exceptions``: whether functions that the program calls may leave one of Python's, as SciPy's do where
+        `scipy.special.errstate` asks for it.
         """
         self.signature = signature
         self.captured = tuple(captured)
@@ -262,6 +266,7 @@ class EntryPlan:
         for leaf, array in zip(signature.captured, self.captured, strict=True):
             _check_captured(leaf, array)
         self.record = PlanRecord(shapes=shapes, program=program, gil_threshold=gil_threshold, before=before)
+        self.record.leaves_exceptions = leaves_exceptions
         self.guards = guards
         if guards is not None:
             self.record.guards, self.record.guard_count = ctypes.addressof(guards.table), len(guards.table)

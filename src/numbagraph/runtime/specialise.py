@@ -220,6 +220,7 @@ class Specialisation(Struct, frozen=False):
             before=threads.pool.get().part.address("before_call") if self.parallel else 0,
             into=into,
             guards=self.guards if guarded else None,
+            leaves_exceptions=library.calls_others,
         )
         self.plans.append(plan.address)
         return plan

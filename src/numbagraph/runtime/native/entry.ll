@@ -104,7 +104,13 @@ run:
     i32 INTERRUPTED, label %failed
   ]
 finished:
+  %leaves_exceptions = field Plan.leaves_exceptions of %plan
+  %is_left = icmp ne i64 %leaves_exceptions, 0
+  br i1 %is_left, label %clear, label %box
+clear:
   call void @PyErr_Clear() ; a function of SciPy leaves an exception where scipy.special.errstate asks for one
+  br label %box
+box:
   %are_boxed = call i1 @box_results(ptr %plan, ptr %made, ptr %values)
   br i1 %are_boxed, label %boxed, label %failed
 boxed:
@@ -138,6 +144,7 @@ failed:
   call void @release_all(ptr %made, i64 %result_count)
   ret ptr null
 stopped:
+  call void @PyErr_Clear()
   %given_count = field Plan.given_count of %plan
   call void @program_stopped(ptr %plan, ptr %objects, i64 %given_count)
   call void @release_all(ptr %made, i64 %result_count)
