@@ -127,6 +127,7 @@ def test_dtypes(own, other):
     agrees(operator.ne, left, terms)
     if "bool" not in (own, other):
         agrees(operator.sub, left, terms)
+        agrees(lambda a, b: a - b.toarray(), left, terms)
 
 
 @pytest.mark.parametrize(("left", "right"), [("csr", "csr"), ("csc", "csr"), ("csr", "csc")])

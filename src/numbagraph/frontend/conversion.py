@@ -51,16 +51,15 @@ class Conversion:
         self.room = 1
         """How much there is for lists that loops make longer, as often as the usual."""
 
-    def attempt(self, make: Callable[[bool], T], arguments: Any, asks_types: bool, takes_errors: bool) -> T:
+    def attempt(self, make: Callable[[bool], T], arguments: Any, at_once: bool) -> T:
         """What ``make`` gives, with functions as they are or, where that is refused, converted; with known lengths of
-        ``arguments``, and known integers, where these are needed. ``asks_types``: whether the code may ask what no
-        traced array hears of (`Walk.asks_types`), and converted code answers; ``takes_errors``: whether it has handlers
-        (`Walk.takes_errors`), which converted code alone hands what the program raises."""
+        ``arguments``, and known integers, where these are needed. ``at_once``: whether it is converted first
+        (`Walk.converts_at_once`)."""
         around, active.widened = active.widened, {}
         try:
             while True:
                 try:
-                    found = self._settled(make, asks_types, takes_errors)
+                    found = self._settled(make, at_once)
                 except LengthsNeeded:
                     if not arguments.know_more():
                         raise
@@ -70,22 +69,22 @@ class Conversion:
         finally:
             active.widened = around
 
-    def _settled(self, make: Callable[[bool], T], asks_types: bool, takes_errors: bool) -> T:
+    def _settled(self, make: Callable[[bool], T], at_once: bool) -> T:
         """The same, traced as often as it is found that lists hold wider numbers than those with which they begin."""
         while True:
             known = dict(active.widened)
             try:
-                return self._attempt(make, asks_types, takes_errors)
+                return self._attempt(make, at_once)
             except Exception:
                 if active.widened == known:
                     raise
 
-    def _attempt(self, make: Callable[[bool], T], asks_types: bool, takes_errors: bool) -> T:
+    def _attempt(self, make: Callable[[bool], T], at_once: bool) -> T:
         if not self.allowed:
             return make(False)
         if self.needed:
             return self._converted(make, None)
-        if asks_types or takes_errors:  # a loop that ends with an error, which no trace raises, would have no end
+        if at_once:
             try:
                 return self._converted(make, None)
             except Unconvertible:

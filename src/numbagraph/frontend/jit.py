@@ -340,7 +340,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
                 with forbidden(walk.watch()):
                     return use(arguments.caller(self.function, walk.may_write), converts)
 
-            return self.convert.attempt(attempt, arguments, walk.asks_types, walk.takes_errors)
+            return self.convert.attempt(attempt, arguments, walk.converts_at_once)
 
         return make_while_unchanged(lambda: self._reach(arguments), make)
 

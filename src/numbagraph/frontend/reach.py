@@ -103,14 +103,10 @@ class Walk:
         self.may_write = self.may_write or not are_methods(self._computed) or any(map(self._is_odd, self._instances))
 
     @property
-    def asks_types(self) -> bool:
-        """Whether the code may call what looks at the class of a traced array, which is not that of the array."""
-        return not _ASKING.isdisjoint(self._names)
-
-    @property
-    def takes_errors(self) -> bool:
-        """Whether the code has handlers for errors that only the program raises, of which converted code knows."""
-        return any(map(takes_errors, self.codes.values()))
+    def converts_at_once(self) -> bool:
+        """Whether the code may do what a trace of it as it is answers wrongly: ask for the class of a traced array,
+        which is not that of the array, or take errors that only the program raises (a loop may end with one)."""
+        return not _ASKING.isdisjoint(self._names) or any(map(takes_errors, self.codes.values()))
 
     def watch(self) -> Watch | None:
         """What must be watched while the function is traced."""
