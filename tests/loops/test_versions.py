@@ -436,9 +436,7 @@ def test_loops_that_leave_in_a_step_are_unrolled():
                 compiled(wrong, ours)
 
 
-def test_the_version_with_checks_is_a_function_that_is_not_optimised():
-    """Nothing of it but a call is left where the loop stands, which is optimised."""
-
+def test_the_version_with_checks_is_no_part_of_the_program():
     def sums(x, shift):
         total, count = 0.0, 0
         for i in range(x.shape[0]):
@@ -449,10 +447,8 @@ def test_the_version_with_checks_is_a_function_that_is_not_optimised():
 
     text = GraphFunction(sums).llvm(np.arange(5.0), 1, optimised=False)
     functions = {each.partition('"')[2].partition('"')[0]: each for each in text.split("\ndefine ")}
-    (name,) = (each for each in functions if each.endswith(".checked.loop"))
-    assert "optnone" in functions[name].partition("\n")[0]
-    assert [each for each, body in functions.items() if "\nstrip" in body] == ["sums.program", name]
-    assert functions["sums.program"].count("\nstrip") == functions[name].count("\nstrip") == 1
+    assert [each for each, body in functions.items() if "\nstrip" in body] == ["sums.program"]
+    assert functions["sums.program"].count("\nstrip") == 1
 
     compiled = ng.graph_jit(sums)
     for shift in (0, 1, 5, -1, 6):  # of which the last two fail

@@ -148,6 +148,11 @@ class ProgramCall:
                 self._put(self.meta, signature.meta_offsets[leaf] + position, ir.Constant(I64, number))
 
 
+def external_functions(module: ir.Module) -> dict[str, ir.Function]:
+    """The external symbols of ours that a module needs."""
+    return {each.name: each for each in module.functions if each.is_declaration and each.name.startswith(EXTERNAL)}
+
+
 def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, int]], address: Address) -> None:
     """Give every external symbol of ours a body, which calls what stands at its address in this process.
 
@@ -157,11 +162,7 @@ def bind_externals(module: ir.Module, symbols: Callable[[list[str]], dict[str, i
     define_with_malloc(module)
     define_without_signals(module)
     define_without_failures(module)
-    missing = {
-        name: function
-        for name, function in module.globals.items()
-        if name.startswith(EXTERNAL) and isinstance(function, ir.Function) and function.is_declaration
-    }
+    missing = external_functions(module)
     for name, number in symbols(list(missing)).items():
         function = missing[name]
         function.linkage = "internal"

@@ -15,7 +15,6 @@ from numbagraph.emit.failures import leaves_record, text
 from numbagraph.emit.record import RECORD, RECORD_TYPE
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
-from numbagraph.emit.temporaries import temporaries
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, loop_hints, memory_type, opaque
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.structs import Struct
@@ -43,16 +42,12 @@ class RegionFunctions(Struct):
     run: ir.Function
     """``i32 run(data, meta, results, memory, patience)``, as a program that is given memory for its temporaries, and
     where its loops count their work."""
-    memory: ir.Function
-    """``i64 memory(data, meta)``: the bytes that these need; -1 where that is no number of 63 bits."""
+    memory: ir.Function | None
+    """``i64 memory(data, meta)``: the bytes that these need beyond the stack, if they do; -1 where that is no number of
+    63 bits."""
 
     lasting: frozenset[int]
     """The inputs that are in memory of whoever called the program."""
-
-    @property
-    def has_temporaries(self) -> bool:
-        """Whether it needs memory beyond the stack."""
-        return bool(temporaries(self.region.program).in_arena)
 
 
 class Tables:
@@ -177,7 +172,7 @@ class Tables:
     @contextmanager
     def memory(self, functions: RegionFunctions, now: bool) -> Iterator[ir.Value]:
         """Memory for a region's temporaries, if it has any and they are to be made now."""
-        if not now or not functions.has_temporaries:
+        if not now or functions.memory is None:
             yield NULL
             return
         size = self.builder.call(functions.memory, [self.data, self.meta])

@@ -26,7 +26,8 @@ def region_fails(region: Region) -> bool:
 def step_fails(step: Step) -> bool:
     match step:
         case Loop():
-            return any(region_fails(each) for each in (step.body, step.condition, step.checked) if each is not None)
+            regions = [each for each in (step.body, step.condition) if each is not None]
+            return step.with_checks is not None or any(map(region_fails, regions))
         case Branch():
             return any(map(region_fails, step.regions))
         case ReverseLoop():

@@ -17,6 +17,7 @@ from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Inlini
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.later import Later
+from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Dim, Input
 from numbagraph.loops.control_steps import Branch, Loop, Operand, Region, ReverseLoop
 from numbagraph.loops.ir import Call, Check, Compute, Kernel, Program, Reduction, Step, TiledLoop
@@ -35,13 +36,30 @@ else:  # few programs have loops and branches, tiles, or chunks for threads
     )
 
 
+class LoopsForLater(Struct):
+    """The loops with checks of a program that has them made and compiled when it first needs one."""
+
+    program: str
+    """What the program is known by to what loads them."""
+    loops: dict[str, checked_code.CheckedLoop]
+    """By their symbols."""
+
+
 class ProgramEmitter:
     """Emits ``program``: temporaries, rank-0 values, loop nests and calls, in order."""
 
-    def __init__(self, line: StraightLine, program: Program, arena: ir.Value | None = None) -> None:
+    def __init__(
+        self,
+        line: StraightLine,
+        program: Program,
+        arena: ir.Value | None = None,
+        later: LoopsForLater | None = None,
+    ) -> None:
         self.line = line
         self.arena = arena
         """Memory for the temporaries, if the caller gives it."""
+        self.later = later
+        """What takes the loops with checks that are not emitted here, if that is not done at once."""
         self.code = line.code
         self.module = line.function.module
         self.program = program
@@ -98,16 +116,30 @@ class ProgramEmitter:
         given = [*(None for _ in loop.carried), *loop.sequences, *loop.captures]
         condition = [loop.condition] if loop.condition is not None else []
         functions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
-        if loop.safe is None or loop.checked is None:
+        if loop.safe is None or loop.with_checks is None:
             control_code.run_loop(self.line, loop, *functions)
             return
         self.line.compute(loop.buffers(), loop.scalars())
         with self.code.builder.if_else(self.line.scalar(loop.safe)) as (fast, slow):
             with fast:
                 control_code.run_loop(self.line, loop, *functions)
-            with slow, self.without_optimisation():
-                steps = self.region(given, loop.checked, f"{name}.checked")
-                checked_code.call_checked(self.line, loop, steps, f"{name}.checked")
+            with slow:
+                self.run_checked(loop, given, f"{name}.checked")
+
+    def run_checked(self, loop: Loop, given: Sequence[Operand | None], name: str) -> None:
+        """Run a loop with its checks."""
+
+        def functions(module: ir.Module, region: Region) -> control_code.RegionFunctions:
+            return self.region(given, region, name, module)
+
+        checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop")
+        if self.later is not None:
+            checked.call_later(self.later.program)
+            self.later.loops[checked.symbol] = checked
+            return
+        with self.without_optimisation():
+            function = checked.define(self.module)
+        checked.call(function)
 
     @contextmanager
     def without_optimisation(self) -> Iterator[None]:
@@ -124,33 +156,42 @@ class ProgramEmitter:
     ) -> list[control_code.RegionFunctions]:
         return [self.region(given, *each) for each in zip(regions, names, strict=False)]
 
-    def region(self, given: Sequence[Operand | None], region: Region, name: str) -> control_code.RegionFunctions:
-        """The functions of a region: one that runs it, and one that says how much memory its temporaries need. It is
-        ``given`` some operands; None stands for those that lie elsewhere in each step."""
+    def region(
+        self, given: Sequence[Operand | None], region: Region, name: str, module: ir.Module | None = None
+    ) -> control_code.RegionFunctions:
+        """The functions of a region, which is ``given`` some operands; None stands for those that lie elsewhere in each
+        step."""
+        module = module or self.module
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
         lasting = frozenset(number for number, each in buffers.items() if each.leaf in self.line.lasting)
         table, leaves = POINTER.as_pointer(), region.graph.inputs
         run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER, I64.as_pointer()])
-        run = ir.Function(self.module, run_type, f"{name}.program")
+        run = ir.Function(module, run_type, f"{name}.program")
         line = StraightLine(run, region.signature, leaves)
         line.lasting, line.work_left = lasting, run.args[4]
         inner = self.inside(line, region, run.args[3])
         run.linkage = "internal"
         inner.emit()
-        memory = ir.Function(self.module, ir.FunctionType(I64, [table, I64.as_pointer()]), f"{name}.memory")
+        memory = self.memory_of(region, f"{name}.memory", module) if inner.placed.in_arena else None
+        return control_code.RegionFunctions(region, run, memory, lasting)
+
+    def memory_of(self, region: Region, name: str, module: ir.Module) -> ir.Function:
+        """The function that says how much memory the temporaries of a region need."""
+        table = POINTER.as_pointer()
+        memory = ir.Function(module, ir.FunctionType(I64, [table, I64.as_pointer()]), name)
         memory.linkage = "internal"
-        line = StraightLine(memory, region.signature, leaves)
+        line = StraightLine(memory, region.signature, region.graph.inputs)
         # what guards alone need may follow from elements, which no table has before the first step
         line.when_used = {step.value: step.scalar for step in region.program.entry.prologue}
         size, failed = ProgramEmitter(line, region.program).temporaries(), too_big(line, region.program)
         if failed is not None:
             size = line.code.builder.select(failed, ir.Constant(I64, -1), size)
         line.code.builder.ret(size)
-        return control_code.RegionFunctions(region, run, memory, lasting)
+        return memory
 
     def inside(self, line: StraightLine, region: Region, arena: ir.Value) -> ProgramEmitter:
         """What emits the program of a region."""
-        return ProgramEmitter(line, region.program, arena)
+        return ProgramEmitter(line, region.program, arena, self.later)
 
     def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry

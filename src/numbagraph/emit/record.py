@@ -1,4 +1,4 @@
-"""The external function that takes the record of a step that failed."""
+"""The external functions that loops call: one takes the record of a step that failed, one loads a loop with checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from numbagraph.intrinsics.emitter import I64, POINTER, Emitter
 from numbagraph.ir.abi import FAILURES
 
 RECORD = f"{FAILURES}record"
+LOAD_CHECKED = "numbagraph.load_checked"
+"""It is called with the name of a loop's program and its own, and with the slot for its address."""
 RECORD_TYPE = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, I64.as_pointer()])
 
 

@@ -182,7 +182,7 @@ class StraightLine:
     def label(self, buffer: Buffer) -> Label:
         return ("noalias" if buffer.owner.leaf in self.lasting else "alias.scope"), self.scope
 
-    def call(self, function: ir.Function, arguments: Sequence[ir.Value]) -> ir.Value:
+    def call(self, function: ir.Value, arguments: Sequence[ir.Value]) -> ir.Value:
         """Call a function of the program."""
         result = self.code.builder.call(function, arguments)
         result.set_metadata("alias.scope", self.scope)

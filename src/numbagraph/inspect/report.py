@@ -161,7 +161,7 @@ class Report:
         else:
             trips = "until a condition fails" if step.trips is None else f"of {self._length(step.trips)} steps"
             self.lines.append(f"  loop ({step.name}) {trips}: {carried(step)}")
-            if step.checked is not None:
+            if step.with_checks is not None:
                 self.lines.append("    indices are checked once before the loop; where one will fail, in each step")
         for region, operands in regions_of(step):
             known = dict(known_in(region, operands, self.known))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from numbagraph.blockwise.lowering import extent_scalar
 from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
@@ -13,7 +14,7 @@ from numbagraph.ir.regions import with_lengths
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
 from numbagraph.loops.conditions import condition_of
-from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop
+from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
@@ -71,7 +72,7 @@ class ControlBuilder:
         stacked = [number for number in range(carries, outputs) if number in self.wanted]
         inputs = self.needed_inputs(stacked)
         kept, xs = ([each for each in inputs if low <= each < high] for low, high in ((0, carries), (carries, end)))
-        step, checked, safe = self.steps_of_scan(inputs, [*kept, *stacked])
+        step, with_checks, safe = self.steps_of_scan(inputs, [*kept, *stacked])
         return Loop(
             self.node.op.name,
             step,
@@ -83,7 +84,7 @@ class ControlBuilder:
             most=bound_of(length),
             reverse=attrs["reverse"],
             source=self.node.source,
-            checked=checked,
+            with_checks=with_checks,
             safe=safe,
         )
 
@@ -105,8 +106,9 @@ class ControlBuilder:
 
     def steps_of_scan(
         self, inputs: Sequence[int], results: Sequence[int]
-    ) -> tuple[Region, Region | None, Scalar | None]:
-        """What a step runs; if a number says whether this is safe, the same with its checks, and that number."""
+    ) -> tuple[Region, Callable[[], Region] | None, Scalar | None]:
+        """What a step runs; if a number says whether this is safe, what makes the same with its checks, and that
+        number."""
         attrs = self.node.attrs
         carries, end = attrs["carries"], attrs["carries"] + attrs["sequences"]
         kept = [number for number in inputs if number < carries]
@@ -122,10 +124,7 @@ class ControlBuilder:
         step = region(fast, self.versioned)
         if safe is None:
             return step, None, None
-        checked = region(attrs["body"], False)
-        if updated(checked) != updated(step):  # both find what is carried in the same places
-            return region(attrs["body"], self.versioned), None, None
-        return step, checked, safe
+        return step, cache(lambda: region(attrs["body"], False)), safe
 
     def versions(self) -> tuple[Graph, Scalar | None]:
         """The body of a loop, without those checks that hold if a number does, which is None where nothing is asked."""
@@ -219,7 +218,7 @@ class ControlBuilder:
         name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
         type_ = initial.type.with_shape(initial.shape)
         last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
-        takes = next((leaf for leaf, result in updated(region) if result == place), None)
+        takes = taken(region, place)
         results = sum(each < outputs for each in self.wanted)
         is_alone = takes == place or (takes is not None and results < 2)
         other = last if is_alone else Buffer(f"{name}_other", type_, extents)
@@ -322,11 +321,6 @@ def first_of(node: Node) -> int | None:
     if node.op.name in ("scan", "while_loop") and attrs["result"] < attrs["carries"]:
         return attrs["result"] + (node.op.name == "scan")
     return None
-
-
-def updated(region: Region) -> set[tuple[int | None, int | None]]:
-    """The numbers of the inputs that a region updates where they lie, and of the results that they become."""
-    return {(leaf.leaf, result.result) for leaf, result in region.program.donations}
 
 
 def layout(value: Input) -> Leaf:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
 from numbagraph.intrinsics.ir import Buffer, Scalar, walk
@@ -21,6 +21,16 @@ class Region(Struct, frozen=False):
     program: Program
     varies: bool
     """Whether the sizes of its temporaries may change from one step of the loop to the next."""
+
+
+def updated(region: Region) -> set[tuple[int | None, int | None]]:
+    """The numbers of the inputs that a region updates where they lie, and of the results that they become."""
+    return {(leaf.leaf, result.result) for leaf, result in region.program.donations}
+
+
+def taken(region: Region, place: int) -> int | None:
+    """The number of the input in whose memory a region makes a result, if it does so."""
+    return next((leaf for leaf, result in updated(region) if result == place), None)
 
 
 Operand = Buffer | Scalar
@@ -64,8 +74,9 @@ class Loop(Step, frozen=False):
     """It has the inputs of the body, and one boolean as its output: whether there is another step."""
     reverse: bool = False
     source: Source | None = None
-    checked: Region | None = None
-    """The body with those checks that hold in all steps if ``safe`` does: it runs where that does not."""
+    with_checks: Callable[[], Region] | None = None
+    """What makes the body with those checks that hold in all steps if ``safe`` does: it runs where that does not, which
+    is seldom, so it is made when it is needed."""
     safe: Scalar | None = None
 
     def scalars(self) -> Iterator[Scalar]:

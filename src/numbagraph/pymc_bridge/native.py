@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -20,6 +20,9 @@ from numbagraph.runtime.collection import collector_at_rest
 from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
 
+if TYPE_CHECKING:
+    from numbagraph.emit.program import LoopsForLater
+
 
 class VectorSpecialisation(Specialisation, frozen=False):
     """A graph whose arguments are parts of one vector, and the functions that take that vector."""
@@ -30,8 +33,8 @@ class VectorSpecialisation(Specialisation, frozen=False):
     def layout(self) -> str:
         return f"{super().layout} {self.vectors}"
 
-    def emit(self, module: ir.Module) -> ir.Module:
-        super().emit(module)
+    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
+        super().emit(module, later)
         run = emit_run(module, self.name, self.signature, self.vectors)
         emit_sampled(module, self.name, run, self.vectors)
         if not self.vectors.with_point:

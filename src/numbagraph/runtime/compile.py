@@ -15,6 +15,7 @@ from typing import Any
 
 import llvmlite
 
+from numbagraph.emit.record import LOAD_CHECKED
 from numbagraph.intrinsics.target import Target, current_target, host, llvm, llvm_lock
 
 DEFAULT_LEVEL = 2
@@ -118,8 +119,10 @@ class Library:
 
     def __init__(self, object_code: bytes, symbols: Mapping[str, int]) -> None:
         """Load object code. ``symbols`` has the addresses of what it names, but for what libc and libm define."""
-        self.calls_others = bool(symbols)
+        self.loads_loops = LOAD_CHECKED in symbols
+        self.calls_others = bool(symbols.keys() - {LOAD_CHECKED})
         """Whether it calls functions that are neither its own nor of libc or libm."""
+        self.keepalive: object = None
         self._linker = _linker()
         self._name = f"numbagraph{next(self._numbers)}"
         builder = llvm().JITLibraryBuilder().add_object_img(object_code).add_current_process()

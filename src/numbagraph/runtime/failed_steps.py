@@ -53,7 +53,10 @@ def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> I
         elif isinstance(step, (Loop, ReverseLoop)):
             loop = step if isinstance(step, Loop) else step.back
             parts = {"step": step.body, "condition": step.condition}
-            parts |= {"back": step.back.body} if isinstance(step, ReverseLoop) else {"checked": step.checked}
+            if isinstance(step, ReverseLoop):
+                parts["back"] = step.back.body
+            elif step.with_checks is not None:
+                parts["checked"] = step.with_checks()
             for title, region in parts.items():
                 if region is not None:
                     own = f"{prefix}.{title}.program"

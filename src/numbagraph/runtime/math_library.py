@@ -10,7 +10,7 @@ from functools import cache, partial
 
 from llvmlite import ir
 
-from numbagraph.emit.call import EXTERNAL
+from numbagraph.emit.call import external_functions
 from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
 from numbagraph.intrinsics.external import FINDERS, one_by_one
 from numbagraph.intrinsics.vecmath.calls import MATH
@@ -59,9 +59,7 @@ class Shelf:
         module = ir.Module("library")
         for symbol in symbols:
             self.define(module, symbol)
-        functions = (each for each in module.functions if each.is_declaration)
-        needed = [each.name for each in functions if each.name.startswith(EXTERNAL)]
-        return with_names(needed, compile_module(str(module)))
+        return with_names(external_functions(module), compile_module(str(module)))
 
 
 load_once = cache(linked)

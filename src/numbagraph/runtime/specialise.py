@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import numpy as np
 import numbagraph.runtime.math_library
 import numbagraph.runtime.one_thread
 import numbagraph.runtime.signals  # noqa: F401  binds what emitted code calls
-from numbagraph.emit.call import EXTERNAL
+from numbagraph.emit.call import external_functions
 from numbagraph.forking import importing, new_lock
 from numbagraph.intrinsics.ir import Buffer
 from numbagraph.ir.abi import Leaf, NativeSignature, Result
@@ -25,6 +26,7 @@ from numbagraph.ir.structs import Struct, cached_property, replace
 from numbagraph.ir.values import Node, Source, Value
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
+from numbagraph.runtime.checked_loops import CheckedLoops, programs
 from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
@@ -33,6 +35,8 @@ from numbagraph.runtime.stored import linked, load, with_names
 from numbagraph.version import __version__
 
 if TYPE_CHECKING:
+    from numbagraph.emit.checked import CheckedLoop
+    from numbagraph.emit.program import LoopsForLater
     from numbagraph.loops.ir import Program
     from numbagraph.rewrite.stages import Stages
 
@@ -132,6 +136,13 @@ class Specialisation(Struct, frozen=False):
             self.graph, self.signature, self.captured, self.name, self.cache, self.parallel, self.guards
         )
 
+    def as_compiled(self) -> Specialisation:
+        """The same, with the program that it has by now, which decides where results are."""
+        copy = self.copy()
+        if "program" in vars(self):
+            copy.program = self.program  # type: ignore[misc]  in place of what it would be
+        return copy
+
     @cached_property
     def stages(self) -> Stages:
         return passes().optimise(self.graph, self.parallel)
@@ -167,12 +178,23 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def module_text(self) -> str:
-        return str(self.emit(ir.Module(self.name)))
+        return str(self.emit(ir.Module(self.name), self.loops_for_later()))
 
-    def emit(self, module: ir.Module) -> ir.Module:
-        """Add the two functions of this specialisation to a module."""
-        passes().emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name)
+    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
+        """Add the two functions of this specialisation to a module; ``later`` takes what they may load when they first
+        need it."""
+        emitter = partial(passes().ProgramEmitter, later=later)
+        passes().emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name, emitter)
         return module
+
+    def loops_for_later(self) -> LoopsForLater | None:
+        """What takes them, if they are to be loaded."""
+        return passes().LoopsForLater(self.key, {})
+
+    def checked_loop(self, symbol: str) -> CheckedLoop:
+        later = passes().LoopsForLater(self.key, {})
+        self.emit(ir.Module(self.name), later)
+        return later.loops[symbol]
 
     @property
     def layout(self) -> str:
@@ -188,15 +210,16 @@ class Specialisation(Struct, frozen=False):
         """The code, compiled here, behind the names of the external symbols that it needs."""
         self.compiled = True
         with progress(self.name):
-            module = self.emit(ir.Module(self.name))
-            names = [name for name in module.globals if name.startswith(EXTERNAL)]
-            return with_names(names, compile_module(str(module)))
+            module = self.emit(ir.Module(self.name), self.loops_for_later())
+            return with_names(external_functions(module), compile_module(str(module)))
 
     @cached_property
     def library(self) -> Library:
         functions = [f"{self.name}.shapes", f"{self.name}.program"]
         with compiling:
             found = load(self.cache, self.key, self.object_code, lambda content: linked(content, functions))
+            if found.loads_loops:
+                found.keepalive = programs.setdefault(self.key, CheckedLoops(self.as_compiled().checked_loop))
         if os.environ.get("NUMBAGRAPH_DEBUG", "0") != "0":
             origin = "compiled here" if self.compiled else "found on disk"
             sys.stderr.write(f"# {self.name}: {origin}\n{self.stages.final}\n{self.module_text}\n")

@@ -10,6 +10,7 @@ from typing import Any
 import llvmlite.ir as ir
 import numpy as np
 
+from numbagraph.emit.program import LoopsForLater
 from numbagraph.emit.timed import FIELDS, Watched, emit_timed
 from numbagraph.ir.structs import cached_property
 from numbagraph.loops.ir import Program
@@ -30,9 +31,13 @@ class TimedProgram(Specialisation, frozen=False):
         """The program that ``watched`` are steps of."""
         return self.tiled
 
-    def emit(self, module: ir.Module) -> ir.Module:
+    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
+        assert later is None
         self.watched = emit_timed(module, self.emitted, self.signature, self.graph.inputs, self.name)
         return module
+
+    def loops_for_later(self) -> None:
+        """What is measured is emitted at once."""
 
     @cached_property
     def reading(self) -> int:
