@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from llvmlite import ir
 
 from numbagraph.emit.control import RegionFunctions, bytes_of, copy_memory, run_loop, typed
-from numbagraph.emit.failures import text
-from numbagraph.emit.record import LOAD_CHECKED
+from numbagraph.emit.record import LOAD_CHECKED, text
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I32, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar

@@ -11,8 +11,8 @@ from llvmlite import ir
 
 from numbagraph.emit.choices import COPIES, is_worth_unrolling, leaves_in_steps
 from numbagraph.emit.chunks import smaller
-from numbagraph.emit.failures import leaves_record, text
-from numbagraph.emit.record import RECORD, RECORD_TYPE
+from numbagraph.emit.failures import leaves_record
+from numbagraph.emit.record import record_function
 from numbagraph.emit.signals import Patience
 from numbagraph.emit.straight_line import CHECK_FAILED, StraightLine
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, loop_hints, memory_type, opaque
@@ -116,40 +116,20 @@ class Tables:
         self.line.leave_if(builder.icmp_signed("!=", code, ir.Constant(I32, 0)), code, leave_record)
 
     def record(self, functions: RegionFunctions, step: ir.Value) -> None:
-        """Leave a record of a step, at a position that is reached once: all of it is copied, since what a loop carries
-        could not be in registers if the tables themselves were passed on.
-
-        For each leaf there are its address, its size in bytes, whether that is memory of the caller, and its lengths,
-        behind how many there are.
-        """
-        line, builder, leaves = self.line, self.builder, functions.region.graph.inputs
-        count = sum(4 + leaf.ndim for leaf in leaves)
-        with builder.goto_entry_block():
-            entries = builder.bitcast(builder.alloca(ir.ArrayType(I64, max(count, 1))), I64.as_pointer())
-        place = 0
-
-        def put(value: ir.Value) -> None:
-            nonlocal place
-            builder.store(value, builder.gep(entries, [ir.Constant(I64, place)], inbounds=True))
-            place += 1
-
-        for number, leaf in enumerate(leaves):
-            address, size = self.get(self.data, number), ir.Constant(I64, leaf.dtype.itemsize)
+        """Leave a record of a step, at a position that is reached once. What is in the tables is passed on: what a loop
+        carries could not be in registers if another function knew where they are."""
+        operands: list[ir.Value] = [step]
+        for number, leaf in enumerate(functions.region.graph.inputs):
+            address = self.get(self.data, number)
             if leaf.ndim:
                 first = self.signature.meta_offsets[number]
-                lengths = [self.get(self.meta, first + axis) for axis in range(leaf.ndim)]
-                for length in lengths:
-                    size = builder.mul(size, length)
+                operands += [address, *(self.get(self.meta, first + axis) for axis in range(leaf.ndim))]
             else:
-                lengths, slot = [], self.slot(leaf.dtype)
-                line.code.store(line.code.load(builder.bitcast(address, slot.type), leaf.dtype), slot, leaf.dtype)
-                address = slot
-            fixed = (ir.Constant(I64, each) for each in (int(number in functions.lasting), leaf.ndim))
-            for value in (builder.ptrtoint(address, I64), size, *fixed, *lengths):
-                put(value)
-        function = line.code.function(RECORD, RECORD_TYPE.return_type, list(RECORD_TYPE.args), pure=False)
-        function.attributes.add("cold")
-        builder.call(function, [text(line.function.module, functions.run.name), step, ir.Constant(I64, count), entries])
+                typed = self.builder.bitcast(address, memory_type(leaf.dtype).as_pointer())
+                operands.append(self.line.code.load(typed, leaf.dtype))
+        leaves = [(leaf, number in functions.lasting) for number, leaf in enumerate(functions.region.graph.inputs)]
+        types = [each.type for each in operands]
+        self.builder.call(record_function(self.line.function.module, functions.run.name, leaves, types), operands)
 
     def run_step(
         self, functions: RegionFunctions, memory: ir.Value, step: ir.Value, results: ir.Value | None = None

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llvmlite import ir
-
-from numbagraph.intrinsics.emitter import I8, POINTER
 from numbagraph.intrinsics.ir import Literal
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
@@ -51,16 +48,3 @@ def decisive(graph: Graph) -> Iterator[Value]:
         if isinstance(value, Node) and may_fail(value):
             positions = [value.inputs[number] for number, _ in value.op.bounds(value)]
             yield from positions or value.inputs
-
-
-def text(module: ir.Module, content: str) -> ir.Value:
-    """A text, as C has it, as data of the module."""
-    data = bytearray(content.encode() + b"\0")
-    name = f"{content}.name"
-    variable = module.globals.get(name)
-    if variable is None:
-        type_ = ir.ArrayType(I8, len(data))
-        variable = ir.GlobalVariable(module, type_, name)
-        variable.linkage, variable.global_constant = "internal", True
-        variable.initializer = ir.Constant(type_, data)
-    return variable.bitcast(POINTER)
