@@ -141,12 +141,23 @@ def clear_cache() -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m numbagraph", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("doctor", help="versions, processor, cache, BLAS, and a test that all works together")
-    cache = commands.add_parser("cache", help="where compiled code is kept, and how much of it")
-    cache.add_argument("action", nargs="?", choices=("info", "clear"), default="info")
+    parser = argparse.ArgumentParser(
+        prog="python -m numbagraph",
+        description="Show what numbagraph runs on, test it, and look after its cache of compiled code.",
+    )
+    parser.add_argument("--version", action="version", version=f"numbagraph {__version__}")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="command")
+    text = "versions, processor, cache, BLAS, and a test that all works together"
+    commands.add_parser("doctor", help=text, description=f"Print {text}; the exit status is 1 if it does not.")
+    text = "where compiled code is kept, and how much of it"
+    cache = commands.add_parser("cache", help=f"{text}; `cache clear` removes it", description=f"Show {text}.")
+    cache.add_argument(
+        "action", nargs="?", choices=("info", "clear"), default="info", help="info shows it (default), clear removes it"
+    )
     given = parser.parse_args(arguments)
+    if given.command is None:
+        parser.print_help()
+        return 0
     if given.command == "doctor":
         return examine()
     return clear_cache() if given.action == "clear" else show_cache()

@@ -22,6 +22,27 @@ def compiled():
     return numbagraph.graph_jit(lambda x: np.sum(x * 3.25))
 
 
+def test_without_a_command_there_is_help(capsys):
+    assert __main__.main([]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for part in ("usage: python -m numbagraph", "doctor", "a test that all works together", "cache clear"):
+        assert part in text
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit, match=r"^0$"):
+        __main__.main(["--version"])
+    assert capsys.readouterr().out == f"numbagraph {numbagraph.__version__}\n"
+
+
+def test_a_command_that_does_not_exist(capsys):
+    with pytest.raises(SystemExit, match=r"^2$"):
+        __main__.main(["doktor"])
+    text = capsys.readouterr().err
+    assert "doctor" in text
+    assert "cache" in text
+
+
 def test_the_doctor_finds_nothing_wrong(capsys):
     assert __main__.main(["doctor"]) == 0
     text = capsys.readouterr().out
