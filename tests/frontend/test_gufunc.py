@@ -413,3 +413,11 @@ def test_what_is_to_be_called_instead():
         np.testing.assert_array_equal(found, A * 2 + 1)
     found = da.apply_gufunc(graph_jit(lambda x: np.sum(x, axis=-1)), "(n)->()", lazy, output_dtypes=float)
     np.testing.assert_allclose(found, np.sum(A, axis=-1), rtol=1e-15)
+
+
+def test_results_of_pythons_numbers_are_numpys():
+    plus = gufunc("()->()")(lambda x: x + 1)
+    for found in (plus(1.5), graph_jit(lambda x: plus(x))(1.5)):
+        assert type(found) is np.float64
+        assert found == 2.5
+    assert plus(np.float32(1.5)).dtype == np.float32

@@ -30,11 +30,11 @@ def as_traced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_from_library(error: Exception) -> bool:
-    """Whether a function of NumPy's or SciPy's has raised an error. Their own functions may want more of an array or a
-    length than a traced one has, and in converted code others may stand for them."""
+    """Whether a function of NumPy's, SciPy's or Numba's has raised an error. Their own functions may want more of an
+    array or a length than a traced one has, and in converted code others may stand for them."""
     place = error.__traceback__
     while place is not None:
-        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(("numpy.", "scipy.")):
+        if str(place.tb_frame.f_globals.get("__name__", "")).startswith(("numpy.", "scipy.", "numba.")):
             return True
         place = place.tb_next
     return False

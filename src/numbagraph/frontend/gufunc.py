@@ -289,8 +289,8 @@ class GUFunc:
             results = Mapped(self._core_function, self.cores, self.__name__)(values)
         if moves is not None:
             results = [self._placed(*each, kept=moves.kept) for each in zip(results, moves.outputs, strict=True)]
-        if dtypes is not None:
-            results = [convert(each, dtype) for each, dtype in zip(results, dtypes, strict=True)]
+        dtypes = dtypes or [each.dtype for each in results]  # numbers that are no longer Python's, as a ufunc's
+        results = [convert(each, dtype) for each, dtype in zip(results, dtypes, strict=True)]
         tracers = tuple(Tracer(scalar_result(each)) for each in results)
         return tracers if self.nout > 1 else tracers[0]
 

@@ -16,8 +16,8 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
 
-_FOLDERS = (Path(__file__).parents[1], *(Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy")))
-_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
+_BESIDE = (Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy", "numba"))
+_LIBRARIES = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], *_BESIDE))
 
 
 class TraceError(TypeError):
@@ -70,7 +70,7 @@ class ListFull(RuntimeError):
 
 
 def user_source() -> Source | None:
-    """The line of the user's code that is being run: the innermost frame outside of numbagraph and NumPy."""
+    """The line of the user's code that is being run: the innermost frame outside of these libraries."""
     frame = sys._getframe(1)
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_LIBRARIES):

@@ -460,6 +460,8 @@ def replacement(function: Any) -> Function | None:
         return traced_range
     if isinstance(function, np.vectorize):
         return vectorised(function)
+    if str(type(function).__module__).startswith("numba.np.ufunc."):
+        return load("numbagraph.frontend.capture.numba_ufuncs:traced_ufunc")(function)
     known = of_op(function)
     if known is not None:
         return known
