@@ -13,7 +13,7 @@ from numbagraph.frontend.namespaces import public_function
 class OpFunction(GraphFunction):
     """An op as a function. Called from Python, it is NumPy's."""
 
-    prefers_constants = True
+    _prefers_constants = True
 
     def __init__(self, name: str) -> None:
         super().__init__(public_function(name, "numbagraph.intrinsics"))

@@ -60,7 +60,7 @@ def on_device(function: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, 
             from numbagraph.jax_bridge.device import DeviceCalls
 
         function._on_device = DeviceCalls(function)
-        function.flat_versions = (Version(function._on_device.run, None),)
+        function._flat_versions = (Version(function._on_device.run, None),)
     return function._on_device.call(args, kwargs)
 
 

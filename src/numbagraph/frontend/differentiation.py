@@ -27,6 +27,7 @@ from numbagraph.frontend.transformed import Function, Transformed, plain
 from numbagraph.ir import shapes
 from numbagraph.ir.later import Later
 from numbagraph.ir.op import registry
+from numbagraph.ir.public import Public
 from numbagraph.ir.values import Value, constant
 from numbagraph.ops.custom_rule import with_rule
 from numbagraph.runtime.arguments import flatten, leaves_like
@@ -391,7 +392,7 @@ def cotangent_leaves(cotangent: Any, argument: optree.PyTreeSpec) -> list[Value 
     return [None if leaf is None else as_value(to_value(leaf)) for leaf in leaves]
 
 
-class custom_vjp(Generic[P, R]):
+class custom_vjp(Public, Generic[P, R]):
     """A function whose reverse derivative is given rather than derived.
 
     Parameters

@@ -35,7 +35,7 @@ class Embedded:
     def _reach(self, arguments: Arguments) -> Reach:
         raise NotImplementedError
 
-    def embed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
+    def _embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding:
         """The function as part of other native code, which gives those arguments that are a `Placeholder`."""
         if self.backend != "numba":
             raise TypeError(f"{self._described} has backend={self.backend!r}: only backend='numba' has native code")

@@ -25,6 +25,7 @@ from numbagraph.frontend.tracebacks import for_users, shorten
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Function, plain
 from numbagraph.ir.op import registry
+from numbagraph.ir.public import Public
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Value, at_source
 from numbagraph.ops.custom_rule import with_rule
@@ -68,7 +69,7 @@ class Options(NamedTuple):
 PLAIN = Options()
 
 
-class GUFunc:
+class GUFunc(Public):
     """A generalised ufunc: what `gufunc` returns.
 
     It has the attributes of a `numpy.ufunc`, and is called as one: with ``out``, ``axes``, ``axis``, ``keepdims``,
@@ -165,7 +166,7 @@ class GUFunc:
     def __call__(self, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
         if not options:
             try:
-                for run, rebuild in self._plain.flat_versions:  # which take nothing but NumPy's own arrays
+                for run, rebuild in self._plain._flat_versions:  # which take nothing but NumPy's own arrays
                     result = run(*operands)
                     if result is not NotImplemented:
                         return result if rebuild is None else rebuild(result)

@@ -45,6 +45,7 @@ from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
 from numbagraph.ir.blocks import Blocks
+from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
 from numbagraph.rewrite.checks import check_level, check_values
 from numbagraph.runtime import failures, replay
@@ -62,7 +63,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
+class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -131,7 +132,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         """Callers from C may still have their addresses."""
         self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
-        self.flat_versions: tuple[Version, ...] = ()
+        self._flat_versions: tuple[Version, ...] = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
@@ -156,7 +157,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
             if Blocks.count:  # this block of code may want another version than the usual
                 return self._call_with_trees(args, kwargs)
             if not kwargs:
-                for run, rebuild in self.flat_versions:
+                for run, rebuild in self._flat_versions:
                     result = run(*args)
                     if result is not NotImplemented:
                         return result if rebuild is None else rebuild(result)
@@ -420,7 +421,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
-        self.flat_versions = tuple(itertools.chain.from_iterable(map(self._flat, self._versions)))
+        self._flat_versions = tuple(itertools.chain.from_iterable(map(self._flat, self._versions)))
 
     def _flat(self, key: Key) -> Sequence[Version]:
         """Versions for one structure of arguments that a positional call may try: these are the leaves."""
@@ -444,7 +445,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
         plans = [traced.specialisation.plan for traced in group if traced.specialisation is not None]
         return Version(group[0].shared.around(make_callable(plans, self.__name__)), first.rebuild)
 
-    prefers_constants = False
+    _prefers_constants = False
 
     @cached_property
     def _numba_type_(self) -> Any:
@@ -475,7 +476,7 @@ class GraphFunction(Inspected, Embedded, Retried, Generic[P, R]):
             self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
             self._writers, self._alone, self._on_device = Writers(), set(), None
-            self._versions, self.flat_versions = {}, ()
+            self._versions, self._flat_versions = {}, ()
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:

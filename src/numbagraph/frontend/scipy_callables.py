@@ -39,7 +39,7 @@ def scipy_callable(function: Any, signature: str, user_data: Any = None) -> Any:
     layouts: list[Leaf] = [NUMBER if form.takes == "number" else LINE]
     if form.takes == "count" and count != 1:
         layouts = [NUMBER] * count
-    embedding = function.embed(tuple(Placeholder(layout, number) for number, layout in enumerate(layouts)), {})
+    embedding = function._embedding(tuple(Placeholder(layout, number) for number, layout in enumerate(layouts)), {})
     require_result(embedding, form, function._described, signature)
     library = compiled(embedding, form, 0 if layouts[0] is LINE else count)
     call = prototype(text)(library.address(NAME))

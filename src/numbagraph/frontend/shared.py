@@ -19,6 +19,7 @@ from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir.abi import ArrayLeaf
 from numbagraph.ir.op import registry
+from numbagraph.ir.public import Public
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value
@@ -31,7 +32,7 @@ _contexts: ContextVar[tuple[SharedContext, ...]] = ContextVar("numbagraph.shared
 _named: WeakValueDictionary[str, SharedVariable] = WeakValueDictionary()
 
 
-class SharedVariable:
+class SharedVariable(Public):
     """A variable whose value lives between calls: what `numbagraph.shared` returns.
 
     Parameters
@@ -200,7 +201,7 @@ def shared(value: Any, name: str | None = None) -> SharedVariable:
     return SharedVariable(value, name)
 
 
-class SharedContext:
+class SharedContext(Public):
     """Other values of shared variables, for a block of code or a call.
 
     Parameters

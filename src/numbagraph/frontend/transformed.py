@@ -11,6 +11,7 @@ from numbagraph.frontend.active import active
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.pickled import Pickled
 from numbagraph.frontend.tracebacks import shorten
+from numbagraph.ir.public import Public
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -34,7 +35,7 @@ class OfCompiled:
         return self if instance is None else getattr(instance.compiled, self.name)
 
 
-class Transformed(Generic[P, R]):
+class Transformed(Public, Generic[P, R]):
     """A transformed function. Called on arrays rather than inside a traced function, it compiles itself.
 
     Parameters

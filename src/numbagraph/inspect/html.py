@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+from numbagraph.ir.public import Public
+
 STYLE = "text-align: left; white-space: pre; font-family: monospace; line-height: 1.35"
 MARKED = {
     "note:": "#b35900",
@@ -21,7 +23,7 @@ MARKED = {
 """The colour of a line of `explain` by what stands at its beginning."""
 
 
-class Explanation(str):
+class Explanation(Public, str):
     """The text of `explain`, which interpreters and notebooks show as lines, and `to_html` as a page."""
 
     __slots__ = ("_page",)

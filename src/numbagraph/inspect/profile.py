@@ -8,6 +8,7 @@ from typing import Any
 
 from numbagraph.inspect.html import escape, table, written
 from numbagraph.inspect.report import format_bytes
+from numbagraph.ir.public import Public
 from numbagraph.ir.structs import Struct
 
 HEAD = ("step", "line", "runs", "time", "share", "bytes", "bandwidth", "of the limit")
@@ -61,7 +62,7 @@ class ProfiledStep(Struct):
         return self.bandwidth / self.limit if self.bandwidth is not None and self.limit else None
 
 
-class Profile:
+class Profile(Public):
     """What `numbagraph.profile` found.
 
     ``print`` shows a table, notebooks show it as HTML, and `as_dict` gives plain data.

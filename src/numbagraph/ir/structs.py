@@ -13,13 +13,15 @@ from inspect import get_annotations
 from operator import attrgetter
 from typing import Any, Generic, NoReturn, Self, TypeVar, dataclass_transform, overload
 
+from numbagraph.ir.public import Public
+
 _set = object.__setattr__
 S = TypeVar("S", bound="Struct")
 T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class Struct:
+class Struct(Public):
     """A base class, whose subclasses' annotations are fields, in their order; `dataclasses.field` says more of one.
 
     Parameters

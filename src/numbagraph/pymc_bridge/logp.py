@@ -23,6 +23,7 @@ from numbagraph.inspect.report import Report
 from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import registry
+from numbagraph.ir.public import Public
 from numbagraph.ir.types import FLOAT64, canonical_dtype
 from numbagraph.ir.values import ArrayType, Input, Value, constant
 from numbagraph.loops.lengths import array_of_computed_length, refusal
@@ -266,7 +267,7 @@ class Parts:
         return [*(each.name for each in graph.inputs[first:last]), *names_of(graph)]
 
 
-class CompiledLogp:
+class CompiledLogp(Public):
     """The log-density of a model: what `compile_logp` returns."""
 
     def __init__(self, original: pm.Model, *, gradient: bool, freeze: bool) -> None:

@@ -14,6 +14,7 @@ import optree
 from numbagraph.forking import new_lock
 from numbagraph.ir.abi import PYTHON_SCALARS, ArrayLeaf, Leaf, ScalarLeaf, leaf_of
 from numbagraph.ir.op import imported
+from numbagraph.ir.public import Public
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.runtime.foreign import numpy_array
 
@@ -29,7 +30,7 @@ _registering = new_lock()
 
 
 @dataclasses.dataclass(frozen=True)
-class Abstract:
+class Abstract(Public):
     """A C-contiguous array that is not there yet, of which only the type is known: an argument for `warmup`.
 
     A length stands for any other one except 1, which NumPy's broadcasting treats differently.

@@ -63,10 +63,10 @@ class Embeddable(Protocol):
 
     signature: inspect.Signature
     static_argnames: tuple[str, ...]
-    prefers_constants: bool
+    _prefers_constants: bool
     """Whether every argument whose value is known becomes part of the code, as those in ``static_argnames`` do."""
 
-    def embed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding: ...
+    def _embedding(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Embedding: ...
 
 
 class GraphFunctionType(types.Callable, types.Opaque):
@@ -111,7 +111,7 @@ class GraphFunctionType(types.Callable, types.Opaque):
 
         def settle(key: int | str, type_: types.Type) -> types.Type:
             if key not in static:
-                return type_ if self.function.prefers_constants else types.unliteral(type_)
+                return type_ if self.function._prefers_constants else types.unliteral(type_)
             if not is_constant(type_):
                 raise errors.TypingError(
                     f"the static argument {static[key]!r} must be known when the caller is compiled: "
@@ -168,7 +168,7 @@ class GraphCall(Struct, eq=False):
         try:
             positional = tuple(argument_tree(each, numbers) for each in args)
             named = {name: argument_tree(each, numbers) for name, each in kws.items()}
-            embedding = function.embed(positional, named)
+            embedding = function._embedding(positional, named)
             result = result_type(embedding.outputs.spec, results_of(embedding))
         except FAILURES as error:  # Numba shows an error of tracing to its user as one of typing
             raise errors.TypingError(f"{type(error).__name__}: {error}") from error
