@@ -404,3 +404,29 @@ def test_what_fails_half_way_is_restored():
     with pytest.raises(TypeError, match="was changed while refused was traced"):
         graph_jit(refused)(X)
     np.testing.assert_equal(contents(), before)
+
+
+class Link:
+    def __init__(self, after):
+        self.after = after
+        self.mark = 0
+
+
+def test_a_long_chain_of_objects_is_named_by_its_class():
+    chain = [Link(None)]
+    for _ in range(3000):  # a name of each with all that lead to it took seconds and a gigabyte
+        chain.append(Link(chain[-1]))
+    first = chain[-1]
+
+    def f(x):
+        last = first
+        while last.after is not None:
+            last = last.after
+        last.mark = x
+        return x
+
+    told = r"^Link(\.after)*\.mark was changed while f was traced"
+    with pytest.raises(numbagraph.errors.SideEffectError, match=told) as caught:
+        graph_jit(f)(1.0)
+    assert len(str(caught.value)) < 500
+    assert chain[0].mark == 0

@@ -23,6 +23,8 @@ from numbagraph.frontend.user_code import entries_of
 from numbagraph.ir.values import Node
 
 MOST_OBJECTS = 20_000
+LONGEST_TITLE = 100
+"""Of what is found behind many attributes, such as an element of a linked list, only the class is said."""
 ROOM_FOR_ARRAYS = 1 << 23
 """The number of bytes of arrays that are compared with what they were."""
 
@@ -174,7 +176,7 @@ class Outside:
             self.stack += [(each, title) for each in parts.values() if type(each) in _CALLED]
             return
         own = kind is SimpleNamespace or self.is_own(kind.__module__)
-        title = title or kind.__name__
+        title = title if 0 < len(title) < LONGEST_TITLE else kind.__name__
         space = entries_of(thing)
         if space is not None:
             self.held.append(Namespace(space, "attribute", f"{title}.{{}}"))
