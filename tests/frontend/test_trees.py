@@ -163,3 +163,15 @@ def test_results_that_are_the_same_in_each_call_are_no_one_else_s(held):
         found = f(np.ones(3))[1]
         np.testing.assert_equal(found, held)
         found.clear() if hasattr(found, "clear") else found.fill(7)
+
+
+def test_trees_of_a_million_leaves_are_refused():
+    """The native entry has a place for each on the stack, which they overflow."""
+    numbers = [1.0] * 1_000_000
+    for call in (graph_jit(lambda x, q: x * q[0]), numbagraph.grad(lambda x, q: x * q[0])):
+        with pytest.raises(TypeError, match=r"most of all 'q', hold 1,000,001 arrays and numbers.*np.array of it"):
+            call(2.0, numbers)
+    with pytest.raises(TypeError, match=r"results of .* hold 20,001 arrays and numbers"):
+        graph_jit(lambda x: [x] * 20_001)(2.0)
+    with pytest.raises(TypeError, match="hold 20,001"):
+        graph_jit(lambda **options: options["x0"])(**{f"x{number}": 1.0 for number in range(20_001)})

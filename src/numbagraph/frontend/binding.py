@@ -25,6 +25,8 @@ GENERATORS = "generators of random numbers"
 LENGTHS = "lengths of arrays"
 INTEGERS = "integers of Python"
 """What stand for them among static arguments; the name of none is like these."""
+MOST_LEAVES = 20_000
+"""Of arguments, and of results: places for them lie on the stack, which those of a million overflow."""
 V = TypeVar("V")
 
 
@@ -171,12 +173,22 @@ def bind_flat(
         static.append(("debug_nans", watched))
     known_to_trees()
     leaves, spec = flatten(tuple(dynamic.values()))
+    if len(leaves) > MOST_LEAVES:
+        _, largest = max(zip((each.num_leaves for each in spec.children()), dynamic, strict=True))
+        raise too_many(f"the arguments of {described}, most of all {largest!r},", len(leaves))
     arguments = Arguments(bound, tuple(static), tuple(dynamic), leaves, spec, watched)
     if not any(map(is_generator, leaves)):
         return arguments
     generators = Held(leaves, arguments.leaf_names)
     given = (*arguments.static, (GENERATORS, generators.key))
     return replace(arguments, static=given, leaves=generators.replaced(leaves), generators=generators)
+
+
+def too_many(what: str, count: int) -> TypeError:
+    return TypeError(
+        f"{what} hold {count:,} arrays and numbers, and compiled functions take and return {MOST_LEAVES:,} at most: a "
+        f"list is a tree of its elements, and np.array of it is one array"
+    )
 
 
 def hashable(argument: Any, name: str, described: str) -> Hashable:

@@ -14,6 +14,7 @@ import optree
 
 from numbagraph.forking import importing
 from numbagraph.frontend.active import tracing
+from numbagraph.frontend.binding import MOST_LEAVES, too_many
 from numbagraph.frontend.known_lengths import lengths_of
 from numbagraph.frontend.layouts import input_shape
 from numbagraph.frontend.locating import OnlyTraced, TraceError, UnknownValueError, require_own
@@ -281,6 +282,8 @@ def collect_outputs(
             from numbagraph.frontend.capture.results import with_numbers  # noqa: PLC0415  it imports the rest of `capture`
 
         leaves, spec = flatten(with_numbers(whole(returned)))
+    if len(leaves) > MOST_LEAVES and sum(isinstance(leaf, Tracer) for leaf in leaves) > MOST_LEAVES:
+        raise too_many(f"the results of {described}", len(leaves))
     for leaf in leaves:
         if isinstance(leaf, OnlyTraced):
             raise TraceError(f"{described} returns {leaf!r}: {leaf.advice}")
