@@ -392,3 +392,45 @@ def test_lengths_that_do_not_fit_in_a_loop_are_an_error():
     assert compiled(x, 2, 0) == 0.0
     with pytest.raises(ValueError, match="could not be broadcast"):
         compiled(x, 2, 2)
+
+
+def chosen_array(x):
+    if x.sum() > 0:
+        return x[x > 0]
+    return np.zeros(2)
+
+
+def chosen_list(x):
+    if x.sum() > 0:
+        return [v for v in x if v > 0]
+    return None
+
+
+def list_or_another(x):
+    if x.sum() > 0:
+        return [v for v in x if v > 0]
+    return [2 * v for v in x if v < 0]
+
+
+@pytest.mark.parametrize("function", [chosen_array, chosen_list, list_or_another])
+def test_what_branches_select_is_refused_with_what_to_write(function):
+    with pytest.raises(ValueError, match=r"follows from elements(.|\n)*test_late_lengths\.py:") as caught:
+        graph_jit(function)(np.arange(-1.0, 4))
+    text = "".join(caught.value.__notes__)
+    assert "x[(x > 0) & condition]" in text
+    assert "native callers" not in text
+
+
+@pytest.mark.parametrize("x", [np.arange(-1.0, 4), np.arange(-4.0, 1)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[(x > 0) & (x.sum() > 0)],
+        lambda x: [v for v in x if x.sum() > 0 and v > 0],
+        lambda x: [v for v in x if v > 0] if x.sum() > 0 else [],
+    ],
+)
+def test_what_to_write_instead(function, x):
+    found, expected = graph_jit(function)(x), function(x)
+    assert type(found) is type(expected)
+    np.testing.assert_array_equal(found, expected)

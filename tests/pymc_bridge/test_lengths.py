@@ -115,6 +115,6 @@ def test_a_model_of_groups_that_are_counted():
     np.testing.assert_allclose(value, expected, rtol=1e-12)
     np.testing.assert_allclose(gradient, derivative, rtol=1e-12)
     for compile_it in (compile_logp, compile_model):
-        with pytest.raises(UnsupportedOp, match=r"(?s)a length of the result of .*test_lengths.py:") as caught:
+        with pytest.raises(UnsupportedOp, match=r"(?s)a length of .*test_lengths.py:") as caught:
             compile_it(model, freeze=False)
         assert "With freeze=True" in "".join(caught.value.__notes__)

@@ -67,9 +67,31 @@ def array_of_computed_length(graph: Graph, *, inside: bool = True) -> Value | No
     return None
 
 
+def is_of_control(array: Value | None) -> bool:
+    return isinstance(array, Node) and array.op.kind == "control"
+
+
+def is_branch(array: Value | None) -> bool:
+    return isinstance(array, Node) and array.op.name in ("cond", "switch")
+
+
+def advice(graph: Graph, array: Value | None) -> str:
+    """What to write instead, where an array of a graph has such a length and its function is compiled natively."""
+    if is_of_control(array) or array_of_computed_length(graph, inside=False) is None:
+        return (
+            "  What loops and branches give has a length that is known before, but for a list beside an empty one: put "
+            "the condition of a branch into what selects (x[(x > 0) & condition], [v for v in x if condition and v > "
+            "0]), let the other path give [], reduce what is selected (x[mask].sum()), or keep all of it (np.where)"
+        )
+    return (
+        "  In functions for native callers lengths must be known before: reduce what a mask selects (x[mask].sum()), "
+        "keep all elements (np.where(mask, x, 0)), or give the length as an argument"
+    )
+
+
 def refusal(array: Value | None) -> str:
     """What is wrong with a length of an array, and where the user made it."""
-    what = f"the result of {array.op.name}" if isinstance(array, Node) else "an array"
+    what = "an array" if not is_of_control(array) else "what branches give" if is_branch(array) else "what a loop gives"
     # what rules have made may have no line: then that of what it is made of
     made = [] if array is None else [array, *reversed(toposort([*extents_of(array), array]))]
     source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)

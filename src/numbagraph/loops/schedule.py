@@ -36,7 +36,7 @@ from numbagraph.loops.copies import without_copies
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
-from numbagraph.loops.lengths import array_of_computed_length, refusal
+from numbagraph.loops.lengths import advice, array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
@@ -85,12 +85,9 @@ def build_program(
         parted = rest.with_the_rest_apart(graph) if is_region else None
         if parted is not None:
             return scheduled(Plan(parted), leaves, (), parallel=parallel, given=given, versioned=versioned)
-        error = LengthNotKnown(refusal(array_of_computed_length(graph)))
-    error.add_note(
-        "  In functions for native callers, and of what loops and branches give, lengths must be known before: reduce "
-        "what a mask selects (x[mask].sum()), keep all elements (np.where(mask, x, 0)), or give the length as an "
-        "argument"
-    )
+        array = array_of_computed_length(graph)
+        error = LengthNotKnown(refusal(array))
+    error.add_note(advice(graph, array))
     raise error
 
 
