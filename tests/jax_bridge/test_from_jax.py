@@ -1,5 +1,6 @@
 """`numbagraph.from_jax`: functions of JAX as native code, beside what JAX gives."""
 
+import functools
 import warnings
 
 import numpy as np
@@ -398,3 +399,34 @@ def test_pickles_and_threads():
     f = pickle.loads(pickle.dumps(numbagraph.from_jax(newton)))
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(f, [4.0, 9.0, 16.0, 25.0] * 5)) == pytest.approx([2.0, 3.0, 4.0, 5.0] * 5)
+
+
+def test_static_arguments_reach_jax_as_they_are():
+    @functools.partial(jax.jit, static_argnames=("n", "activation"))
+    def powers(x, n, activation=jnp.sin, mode="sum"):
+        found = activation(sum(x**k for k in range(n)))
+        return found if mode == "sum" else -found
+
+    f = numbagraph.from_jax(powers)
+    expected = np.sin(1 + X + X**2)
+    np.testing.assert_allclose(numbagraph.graph_jit(f, static_argnames="n")(X, 3), expected, rtol=1e-12)
+    np.testing.assert_allclose(numbagraph.graph_jit(lambda x: f(x, n=3))(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(numbagraph.graph_jit(lambda x: f(x, 3, jnp.cos))(X), np.cos(1 + X + X**2), rtol=1e-12)
+    slope = numbagraph.grad(lambda x: np.sum(f(x, 3)))(X)
+    np.testing.assert_allclose(slope, np.cos(1 + X + X**2) * (1 + 2 * X), rtol=1e-12)
+
+
+def test_texts_choose_as_they_do_in_jax():
+    def signed(x, mode):
+        return x if mode == "plus" else -x
+
+    f = numbagraph.graph_jit(numbagraph.from_jax(signed))
+    np.testing.assert_array_equal(f(X, "plus"), X)
+    np.testing.assert_array_equal(f(X, "minus"), -X)
+
+
+def test_errors_of_jax_speak_of_jaxs_tracers():
+    f = numbagraph.graph_jit(numbagraph.from_jax(lambda x: x if x > 0 else -x))
+    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+        f(1.0)
+    assert "from_jax" not in "".join(getattr(caught.value, "__notes__", []))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -33,7 +34,7 @@ def shorten(error: BaseException, arguments: Iterable[Any] = ()) -> None:
         _note(error, OF_LISTS)
     if (
         isinstance(error, (TypeError, ValueError))
-        and "Tracer" in str(error)
+        and re.search(r"\bTracer\b", str(error))  # of JAX's own tracers the names are longer
         and _libraries(error.__traceback__)[-1:] != [OWN]
     ):
         _note(error, OF_TRACERS)

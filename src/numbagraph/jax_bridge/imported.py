@@ -12,6 +12,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.tree_util import tree_flatten, tree_unflatten
 
 from numbagraph.frontend.known_lengths import known_shape
+from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Transformed
 from numbagraph.ir.types import canonical_dtype
@@ -39,23 +40,30 @@ def imported(function: Callable[..., Any]) -> Transformed[..., Any]:
         leaves, spec = tree_flatten((args, kwargs))
         with at_source(user_source()), on_linalg_error("nan"), np.errstate(all="ignore"):
             jaxpr, results = traced_by_jax(function, spec, leaves)
-            found = evaluate(jaxpr, leaves)
+            found = evaluate(jaxpr, [each for each in leaves if not is_known(each)])
         return tree_unflatten(results, found)
 
     return Transformed(transformed, function, imported)
 
 
 def traced_by_jax(function: Callable[..., Any], spec: Any, leaves: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:
-    """The jaxpr of a function of the leaves of its arguments, with 64-bit types; and the tree of its results."""
+    """The jaxpr of a function of those leaves of its arguments that are arrays, with 64-bit types; and the tree of its
+    results."""
     results = None
 
     def of_leaves(*given: Any) -> Any:
         nonlocal results
-        args, kwargs = tree_unflatten(spec, given)
+        arrays = iter(given)
+        args, kwargs = tree_unflatten(spec, [each if is_known(each) else next(arrays) for each in leaves])
         found, results = tree_flatten(function(*args, **kwargs))
         return found
 
-    return jaxpr_of(of_leaves, *map(abstract, leaves)), results
+    return jaxpr_of(of_leaves, *[abstract(each) for each in leaves if not is_known(each)]), results
+
+
+def is_known(leaf: Any) -> bool:
+    """Whether an argument is a Python object, such as a static argument, which JAX's function gets as it is."""
+    return not isinstance(leaf, (Tracer, OnlyTraced)) and not hasattr(type(leaf), "__array__")
 
 
 def abstract(leaf: Any) -> Any:
