@@ -258,3 +258,8 @@ def test_threads():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(slope, points))
     np.testing.assert_allclose(found, np.sin(2 * points), rtol=1e-12, atol=1e-14)
+
+
+def test_a_length_that_elements_decide_is_refused_at_its_line():
+    with pytest.raises(numbagraph.TraceError, match=r"follows from elements(.|\n)*\n  at .*test_native\.py:\d+"):
+        jax.jit(native(lambda x: x[x > 0]))(X)

@@ -190,3 +190,36 @@ def test_captured_arrays_beside_64_bit_types():
         with jax.enable_x64(wide):
             assert jax.jit(f)(X).dtype.itemsize == (8 if wide else 4)
             np.testing.assert_allclose(jax.jit(f)(X), X * captured, rtol=1e-6)
+
+
+def test_numbers_of_keys_need_64_bits():
+    """Without these JAX would make other numbers, of which some were all zero."""
+    key = numbagraph.random.key(3)
+    draws = {
+        "normal": lambda key: numbagraph.random.normal(key, (3,)),
+        "float32": lambda key: numbagraph.random.normal(key, (3,), dtype=np.float32),
+        "randint": lambda key: numbagraph.random.randint(key, (3,), 0, 100),
+        "split": numbagraph.random.split,
+    }
+    for draw in draws.values():
+        with pytest.raises(NotImplementedError, match=r"jax_enable_x64.*native=True"):
+            jax.jit(numbagraph.to_jax(draw))(key)
+        np.testing.assert_allclose(numbagraph.to_jax(draw, native=True)(key), draw(key), rtol=1e-5)
+        with jax.enable_x64(True):
+            np.testing.assert_allclose(jax.jit(numbagraph.to_jax(draw))(key), draw(key), rtol=1e-6)
+        np.testing.assert_allclose(numbagraph.graph_jit(draw, backend="jax")(key), draw(key), rtol=1e-6)
+
+
+def test_positions_warn_of_no_dtypes():
+    """JAX warns of int64 that it does not have by default; its warnings are errors here."""
+    rows = np.array([[2.0, 1.0], [0.0, 3.0], [2.0, 0.0]])
+    found = jax.jit(numbagraph.to_jax(lambda x: x[np.lexsort(x.T[::-1])] + np.arange(x.shape[0])[:, None]))(rows)
+    np.testing.assert_array_equal(found, rows[[1, 2, 0]] + np.arange(3)[:, None])
+    for function in (
+        lambda x: np.argsort(x, axis=0),
+        lambda x: np.searchsorted(np.sort(x[:, 0]), x[:, 1]),
+        lambda x: np.argpartition(x[:, 0], 1)[1:2],
+        lambda x: np.mean(x > 1.0, axis=0),
+        lambda x: x.astype(np.int64),
+    ):
+        np.testing.assert_allclose(jax.jit(numbagraph.to_jax(function))(rows), function(rows))

@@ -18,7 +18,7 @@ import numpy as np
 from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir import shapes
-from numbagraph.ir.values import Value
+from numbagraph.ir.values import Node, Value, extent_values, toposort
 from numbagraph.runtime.arguments import Abstract, Placeholder
 
 
@@ -36,9 +36,13 @@ def known_shape(value: Value, what: str) -> tuple[int, ...]:
     shape = tuple(map(shapes.resolve, value.shape))
     numbers = tuple(extent for extent in shape if isinstance(extent, int))
     if len(numbers) < len(shape):
+        made = reversed(toposort([*extent_values(value.type), value]))
+        source = next((each.source for each in made if isinstance(each, Node) and each.source is not None), None)
+        place = "" if source is None else f"\n  at {source}"
         raise LengthsNeeded(
             f"{what} needs lengths that are known before it runs, and one of {value.type} follows from elements, or "
             "from the arguments of a caller in native code: reduce what a mask selects, and call it from Python"
+            f"{place}"
         )
     return numbers
 

@@ -9,6 +9,7 @@ import numpy as np
 from numbagraph.blockwise.kinds import elementwise
 from numbagraph.blockwise.promotion import Kind
 from numbagraph.intrinsics import ciphers
+from numbagraph.ir.op import load
 from numbagraph.ir.types import FLOAT32, FLOAT64, UINT64
 from numbagraph.ops.selection import DISCRETE
 
@@ -30,6 +31,11 @@ def threefry2x32_reference(first_key: Any, second_key: Any, counter: Any) -> Any
 
 
 def threefry2x32_in_jax(first_key: Any, second_key: Any, counter: Any) -> Any:
+    if not load("jax:config").jax_enable_x64:
+        raise NotImplementedError(
+            "numbers that follow from keys are made of 64-bit integers, and JAX has none: write "
+            "jax.config.update('jax_enable_x64', True), or numbagraph.to_jax(f, native=True)"
+        )
     words = (counter >> 32).astype(UINT32), counter.astype(UINT32)
     upper, lower = ciphers.threefry(first_key, second_key, *words)
     return upper.astype(UINT64) << 32 | lower.astype(UINT64)

@@ -59,7 +59,7 @@ iota = registry.register(
         lower=Iota(),
         vjp=Unsupported("integers have no derivative"),
         batch=batch_unary,
-        jnp=lambda *sizes, size: load("jax.numpy:arange")(*shapes.join_extents((size,), sizes), dtype=np.int64),
+        jnp=lambda *sizes, size: load("jax.numpy:arange")(*shapes.join_extents((size,), sizes), dtype=int),
         samples=lambda rng, dtype: [(5,), (0,)] if dtype == INT64 else [],
         zero_dim="array",
         cost=0.0,

@@ -33,7 +33,7 @@ def select_array(xp: Any, a: Any, places: Any) -> tuple[Any, Any]:
     a = xp.broadcast_to(a, (*batch, n))
     places = xp.clip(xp.broadcast_to(places, (*batch, places.shape[-1])), 0, n - 1)
     positions = xp.take_along_axis(xp.argsort(a, axis=-1, stable=True), places, axis=-1)
-    return xp.take_along_axis(a, positions, axis=-1), positions.astype(np.int64)
+    return xp.take_along_axis(a, positions, axis=-1), positions.astype(int)
 
 
 def select_vjp(given: Mapping[int, Value], y: Value, a: Value, places: Value) -> tuple[Value | None, ...]:
@@ -80,7 +80,7 @@ def parted(xp: Any, a: Any, places: Any) -> Any:
     ranks = xp.argsort(xp.argsort(a, axis=-1, stable=True), axis=-1)[..., None]
     places = xp.clip(places, 0, max(n - 1, 0))[..., None, :]
     part = 2 * xp.sum(ranks > places, axis=-1) + xp.any(ranks == places, axis=-1)
-    return xp.argsort(part, axis=-1, stable=True).astype(np.int64)
+    return xp.argsort(part, axis=-1, stable=True).astype(int)
 
 
 def part_vjp(g: Value, y: Value, a: Value, places: Value) -> tuple[Value | None, ...]:

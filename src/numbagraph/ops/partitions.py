@@ -114,8 +114,8 @@ def ordered_array(a: np.ndarray, **_: Any) -> np.ndarray:
 def ordered_jnp(a: Any, **_: Any) -> Any:
     jnp = load("jax:numpy")
     if not a.shape[-1]:
-        return jnp.arange(a.shape[-2], dtype=np.int64)
-    return jnp.lexsort(jnp.moveaxis(a, -1, 0)[::-1]).astype(np.int64)
+        return jnp.arange(a.shape[-2], dtype=int)
+    return jnp.lexsort(jnp.moveaxis(a, -1, 0)[::-1]).astype(int)
 
 
 def row_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

@@ -85,7 +85,7 @@ def sort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, .
 
 def argsort_jnp(a: Any, *, stable: bool, on_error: str) -> Any:
     del stable, on_error
-    return load("jax.numpy:argsort")(a, axis=-1, stable=True).astype(np.int64)
+    return load("jax.numpy:argsort")(a, axis=-1, stable=True).astype(int)
 
 
 argsort = core_op(
@@ -131,7 +131,7 @@ sort = core_op(
 
 def insertion_points_jnp(a: Any, v: Any, *, right: bool) -> Any:
     def one(keys: Any, numbers: Any) -> Any:
-        return load("jax.numpy:searchsorted")(keys, numbers, "right" if right else "left").astype(np.int64)
+        return load("jax.numpy:searchsorted")(keys, numbers, "right" if right else "left").astype(int)
 
     return load("jax.numpy:vectorize")(one, signature="(n),(m)->(m)")(a, v)
 

@@ -154,8 +154,8 @@ def jax_sampled(x: Any, y: Any, indices: Any, starts: Any, shape: Any) -> Any:
 def jax_looked_up(data: Any, indices: Any, starts: Any, others: Any, other_starts: Any, shape: Any) -> Any:
     jnp = load("jax:numpy")
     width = shape.shape[2]
-    keys = jax_rows(indices, starts).astype(np.int64) * width + indices
-    wanted = jax_rows(others, other_starts).astype(np.int64) * width + others
+    keys = jax_rows(indices, starts).astype(int) * width + indices
+    wanted = jax_rows(others, other_starts).astype(int) * width + others
     if not indices.shape[0]:
         return jnp.zeros(others.shape, data.dtype)
     order = jnp.argsort(keys)
