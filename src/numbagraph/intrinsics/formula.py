@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self, TypeVar, overload
+from typing import Any, NamedTuple, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 from llvmlite import ir
@@ -57,6 +57,11 @@ class FormulaValue:
         self.emitter = emitter
         self.value = value
         self.dtype = dtype
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            "a number of a formula is no operand of an op: lifted(vecmath.exp)(x) is exp(x) there, by its emitter"
+        )
 
     @property
     def operand(self) -> Operand:
