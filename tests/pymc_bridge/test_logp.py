@@ -429,3 +429,11 @@ def test_a_point_that_is_no_vector_is_told_what_the_vector_holds():
     value, _ = logp(np.concatenate([np.ravel(each) for each in point.values()]))
     densities = -1.5 * np.log(2 * np.pi) + np.log(np.sqrt(2 / np.pi)) - 0.5  # at 0, 0, 0 and 1, where log'(1) is 1
     assert value == pytest.approx(densities, rel=1e-12)
+
+
+def test_names_that_completion_shows_are_public():
+    with pm.Model() as model:
+        pm.Normal("x")
+    names = dir(compile_logp(model))
+    assert {"address", "ctypes", "point", "function", "has_gradient"} <= set(names)
+    assert [each for each in names if each.startswith("_") and each not in dir(object)] == []
