@@ -297,7 +297,6 @@ def multiple_outputs(x):
 
 IN_PLACE = {
     "nan_to_num": lambda x: np.nan_to_num(x, copy=False),
-    "require": lambda x: np.require(x),
     "as_strided": lambda x: np.lib.stride_tricks.as_strided(x, (3,), (8,)),
     **{f".{name}": lambda x, name=name: getattr(x, name)(1) for name in ("resize",)},
 }

@@ -31,7 +31,9 @@ class Layout(Enum):
 FOR_READING = frozenset({"broadcast_to", "diag", "diagonal", "matrix_diagonal", "sliding_window_view"})
 """Functions whose results NumPy lets nobody write into."""
 
-_MADE_IN_C = frozenset({"arange", "empty", "eye", "full", "identity", "indices", "ones", "tri", "zeros"})
+_MADE_IN_C = frozenset(
+    {"arange", "ascontiguousarray", "empty", "eye", "full", "identity", "indices", "ones", "tri", "zeros"}
+)
 """Functions whose results are C-contiguous whatever their operands are."""
 
 _OPERATORS = frozenset(
@@ -46,28 +48,39 @@ def of_argument(leaf: Leaf) -> Layout:
     return Layout.C if isinstance(leaf, ArrayLeaf) and leaf.contiguous else Layout.OTHER
 
 
-def of_new(made: Any, function: Any, operands: Sequence[Any]) -> Any:
+def of_new(made: Any, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """What a function gives that shares no memory with others."""
     value = getattr(made, "value", None)
     if isinstance(value, Value) and (
         value.ndim < 2
         or getattr(function, "name", "") in _MADE_IN_C
-        or (is_map(function) and all(is_in_c(each) for each in operands))
+        or (is_map(function, args, options) and all(map(is_in_c, args)))
     ):
         made._layout = Layout.C
     return made
 
 
-def is_map(function: Any) -> bool:
+def is_map(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
     """Whether NumPy gives the elements of a result the order that those of the operands have."""
     stands_for = getattr(function, "stands_for", function)
+    if getattr(function, "name", "") in ("asarray", "cast"):
+        return order_of(function, args, options) != "F"
     return is_elementwise(stands_for) or getattr(stands_for, "__wrapped__", None) in _OPERATORS
 
 
 def is_in_c(operand: Any) -> bool:
     if isinstance(operand, np.ndarray):
         return operand.ndim < 2 or operand.flags.c_contiguous
-    return getattr(operand, "ndim", 0) < 2 or operand._layout is Layout.C
+    if isinstance(operand, type):  # a dtype
+        return True
+    return getattr(operand, "ndim", 0) < 2 or getattr(operand, "_layout", None) is Layout.C
+
+
+def arranged(made: Any, operand: Any, order: str | None) -> Any:
+    """A copy of an operand in an order of memory: K and A keep that of C."""
+    is_c = made.ndim < 2 or order == "C" or (order != "F" and is_in_c(operand))
+    made._layout = Layout.C if is_c else Layout.ANY
+    return made
 
 
 def of_view(value: Value, operand: Any) -> Layout:
@@ -95,22 +108,59 @@ def keeps_order(view: Node) -> bool:
 _ORDER_PLACES = {"ravel": 1, "reshape": 2, "asarray": 2}
 """Where functions that may copy have an order among their arguments."""
 
+_BY_MEMORY = {"ravel": ("K", "A"), "reshape": ("A",)}
+"""The orders of reading that follow from how an array lies in memory."""
+
 _ORDERS = {"asarray": "K", "ascontiguousarray": "C", "asfortranarray": "F"}
 """The order that functions give arrays if none is named. K keeps that of memory."""
 
 
 def is_view(function: Any, operand: Any, args: Sequence[Any], options: Mapping[str, Any]) -> bool | None:
     """Whether a function that may copy gives a view of an operand; None where that is not known."""
-    name, place = function.name, _ORDER_PLACES.get(function.name, len(args))
+    name = function.name
     if name not in _ORDER_PLACES and name not in _ORDERS:
         return None
-    order = args[place] if place < len(args) else options.get("order")
-    order = _ORDERS.get(name, "C") if order is None else order
+    order = order_of(function, args, options)
     if name == "reshape":
         if options.get("copy") is not None:
             return None if not options["copy"] else False
         return True if operand.ndim == 1 or (order == "C" and operand._layout is Layout.C) else None
-    return True if order == "K" and name == "asarray" else is_in_order(operand, order)
+    return True if order in ("K", "A") and name == "asarray" else is_in_order(operand, order)
+
+
+def order_of(function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> str:
+    """The order of memory that a function is asked for."""
+    place = _ORDER_PLACES.get(function.name, len(args))
+    order = args[place] if place < len(args) else options.get("order")
+    return _ORDERS.get(function.name, "C") if order is None else order.upper()
+
+
+def with_known_order(
+    function: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function that reads elements in an order, with one in place of those that memory decides."""
+    place = _ORDER_PLACES.get(function.name, len(args))
+    given = args[place] if place < len(args) else options.get("order")
+    order = order_of(function, args, options)
+    if order in _BY_MEMORY.get(function.name, ()):
+        order = known_order(args[0] if args else options["a"], order)
+    if given in (None, order):
+        return args, options
+    if place < len(args):
+        return (*args[:place], order, *args[place + 1 :]), options
+    return args, {**options, "order": order}
+
+
+def known_order(operand: Any, order: str) -> str:
+    """C or F, whichever K or A stands for; an error where that is not known."""
+    if isinstance(operand, np.ndarray):
+        return "F" if operand.flags.fnc else "C"
+    if not is_in_c(operand) and sum(shapes.resolve(each) != 1 for each in operand.value.shape) > 1:
+        raise operand._refuse(
+            f"order={order!r} is the order of the elements in memory, which is not known to be C here: write "
+            'order="C" or order="F"'
+        )
+    return "C"
 
 
 def is_in_order(operand: Any, order: str) -> bool | None:

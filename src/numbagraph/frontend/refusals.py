@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 INSTEAD = {
-    "numpy.require": "np.asarray(x): arrays have no memory order in a traced function",
     "numpy.may_share_memory": "results of compiled functions never share memory",
     "numpy.shares_memory": "results of compiled functions never share memory",
     "numpy.save": "return the array, and save it outside",

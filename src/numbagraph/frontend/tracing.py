@@ -77,6 +77,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     out = kwargs.pop("out", None)
     if out is not None:
         return write_into(out, function, args, named_values(kwargs))
+    if getattr(function, "may_copy", False):
+        args, kwargs = layouts.with_known_order(function, args, kwargs)
     source = user_source()
     with at_source(source):
         try:
@@ -96,7 +98,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if operands is not None and getattr(function, "may_copy", False):
         is_view = layouts.is_view(function, operands, args, kwargs)
     if operands is None or is_view is False:
-        return layouts.of_new(to_tracer(result), function, args)
+        return layouts.of_new(to_tracer(result), function, args, kwargs)
 
     def view(value: Value, operand: Any, position: int | None) -> Tracer:
         def derive(changed: Value) -> Value:
@@ -375,9 +377,7 @@ class Tracer(Unknown):
     __deepcopy__ = __copy__
 
     def copy(self, order: str = "C") -> Tracer:
-        found = Tracer(to_value(self))
-        found._layout = layouts.Layout.C if order == "C" else layouts.Layout.ANY
-        return found
+        return layouts.arranged(Tracer(to_value(self)), self, order)
 
     def astype(self, dtype: Any, *, order: str = "K", casting: str = "unsafe", copy: bool = True) -> Tracer:
         """Convert; without a copy where none is needed."""
@@ -385,7 +385,7 @@ class Tracer(Unknown):
         if not np.can_cast(self.dtype, target, casting):  # type: ignore[arg-type]
             raise self._refuse(f"cannot cast from {self.dtype} to {target} according to the rule {casting!r}")
         if copy or target != self.dtype or not self._is_array:
-            return apply(registry["cast"], self, dtype)
+            return layouts.arranged(apply(registry["cast"], self, dtype), self, order)
         return apply(registry["asarray"], self, order=order)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:

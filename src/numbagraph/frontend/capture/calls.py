@@ -11,6 +11,7 @@ import numpy as np
 import optree
 
 from numbagraph.blockwise.promotion import as_value, convert
+from numbagraph.frontend import layouts
 from numbagraph.frontend.capture.iterables import (
     Enumerated,
     Range,
@@ -336,22 +337,23 @@ def as_numpy_array(python: Function) -> Function:
         if isinstance(thing, Stacked):
             thing = thing.table()
         if not isinstance(thing, Tracer):
-            thing = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
+            made = stack_of(thing, dtype) if is_traced(thing) else Tracer(constant_of(python(thing, dtype)))
+            thing = layouts.arranged(made, thing, "K")
         elif not copy and thing._is_array:
             found = apply(registry["asarray"], thing, dtype, order=order, copy=copy)
             return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
         result = thing if dtype is None else apply(registry["cast"], thing, dtype)
         result = result[(None,) * (ndmin - result.ndim)] if ndmin > result.ndim else result
-        return result.copy() if result.ndim else apply(registry["asarray"], result)
+        return result.copy(order or "K") if result.ndim else apply(registry["asarray"], result)
 
     return call
 
 
-def copied(a: Any, *order: Any, **options: Any) -> Any:
+def copied(a: Any, order: Any = "K", **options: Any) -> Any:
     """``np.copy`` and the method of arrays: elements of the copy of an array from outside may be set to traced ones."""
     if isinstance(a, Tracer) or (isinstance(a, np.ndarray) and a.dtype not in DTYPES):
-        return np.copy(a, *order, **options)
-    return as_numpy_array(np.array)(a)
+        return np.copy(a, order, **options)
+    return as_numpy_array(np.array)(a, order=order)
 
 
 def arranged(python: Function) -> Function:
@@ -445,7 +447,7 @@ def replacement(function: Any) -> Function | None:
     if isinstance(holder, Tracer) and getattr(function, "__name__", "") == "item":
         return lambda *position: python_number(holder, *position)
     if isinstance(holder, np.ndarray) and getattr(function, "__name__", "") == "copy":
-        return functools.partial(copied, holder)
+        return lambda order="C": copied(holder, order)
     if type(holder).__module__.startswith("scipy.stats._"):
         density = load("numbagraph.frontend.distributions:method_of")(function)
         if density is not None:
