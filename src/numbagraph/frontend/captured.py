@@ -22,6 +22,8 @@ class Captured:
 
     def __init__(self) -> None:
         self.snapshots: dict[Input, np.ndarray] = {}
+        self.have_known_lengths = False
+        """Whether the version that is made is one for known lengths of its arguments: long lengths are known, too."""
         self._known: dict[int, tuple[np.ndarray, Input]] = {}
         """By the array's identity, as long as the array lives."""
         self._equal: dict[tuple[Any, ...], Input] = {}
@@ -47,7 +49,9 @@ class Captured:
 
     def _new_input(self, snapshot: np.ndarray) -> Input:
         name = f"captured{len(self.snapshots)}"
-        value = Input(ArrayType(snapshot.dtype, captured_shape(name, snapshot.shape)), name)
+        value = Input(
+            ArrayType(snapshot.dtype, captured_shape(name, snapshot.shape, known=self.have_known_lengths)), name
+        )
         self.snapshots[value] = snapshot
         return value
 
@@ -57,8 +61,9 @@ def has_same_bytes(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape == other.shape and np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))
 
 
-def captured_shape(name: str, lengths: Iterable[int]) -> tuple[Any, ...]:
+def captured_shape(name: str, lengths: Iterable[int], *, known: bool) -> tuple[Any, ...]:
     """The shape of a captured array, with short lengths as they are: loops of a few iterations are unrolled."""
     return tuple(
-        length if length <= LONGEST_KNOWN else Dim(f"{name}.shape[{axis}]") for axis, length in enumerate(lengths)
+        length if known or length <= LONGEST_KNOWN else Dim(f"{name}.shape[{axis}]")
+        for axis, length in enumerate(lengths)
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.active import LengthsNeeded
+from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir import shapes
 from numbagraph.ir.values import Node, Value, extent_values, toposort
@@ -55,7 +55,10 @@ def lengths_of(leaves: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
 
 
 def with_lengths(leaves: Sequence[Any], lengths: Sequence[tuple[int, ...]]) -> None:
-    """Require that traced arguments have known lengths, before anything is done with them."""
+    """Require that traced arguments have known lengths, before anything is done with them. So have captured arrays."""
+    trace = current_trace()
+    if trace is not None:
+        trace.captured.have_known_lengths = True
     for leaf, known in zip(leaves, lengths, strict=True):
         if isinstance(leaf, Tracer):
             for extent, length in zip(leaf.value.shape, known, strict=True):

@@ -79,18 +79,18 @@ trapezoid: integrate.trapezoid(A, t, axis=1)
 """
 
 INTERPOLATE = """
-Akima1DInterpolator: interpolate.Akima1DInterpolator(KNOTS, HEIGHTS)(4 * x)
+Akima1DInterpolator: interpolate.Akima1DInterpolator(KNOTS, HEIGHTS * x[0])(4 * x)
 BSpline: interpolate.make_interp_spline(KNOTS, HEIGHTS, 3)(5 * x)
 BarycentricInterpolator: interpolate.BarycentricInterpolator(KNOTS, HEIGHTS)(4 * x)
-CubicHermiteSpline: interpolate.CubicHermiteSpline(KNOTS, HEIGHTS, KNOTS)(4 * x)
-CubicSpline: interpolate.CubicSpline(KNOTS, HEIGHTS)(4 * x, 1)
+CubicHermiteSpline: interpolate.CubicHermiteSpline(KNOTS, HEIGHTS, KNOTS * x[0])(4 * x)
+CubicSpline: interpolate.CubicSpline(KNOTS, HEIGHTS * x[0], bc_type="natural")(4 * x, 1)
 KroghInterpolator: interpolate.KroghInterpolator(KNOTS, HEIGHTS)(4 * x)
 PPoly: interpolate.PPoly(GRID, KNOTS[:4])(4 * x - 1)
-PchipInterpolator: interpolate.PchipInterpolator(KNOTS, HEIGHTS).derivative()(4.1 * x)
+PchipInterpolator: interpolate.PchipInterpolator(KNOTS, HEIGHTS * x[0]).derivative()(4.1 * x)
 RBFInterpolator: interpolate.RBFInterpolator(GRID, KNOTS[:4] ** 2)(A)
 RegularGridInterpolator: interpolate.RegularGridInterpolator((KNOTS[:4], KNOTS[:3]), GRID)((x, y))
 UnivariateSpline: interpolate.UnivariateSpline(KNOTS, HEIGHTS, s=0.1)(4.5 * x, 1)
-interp1d: interpolate.interp1d(KNOTS, HEIGHTS, fill_value="extrapolate")(4.7 * x)
+interp1d: interpolate.interp1d(KNOTS, HEIGHTS * x[0], "cubic", fill_value="extrapolate")(4.7 * x)
 interpn: interpolate.interpn((KNOTS[:4], KNOTS[:3]), A, np.stack([2 * x, y], axis=1))
 splev: interpolate.splev(4 * x, interpolate.splrep(KNOTS, HEIGHTS), der=1)
 """
@@ -219,7 +219,7 @@ MODULES = {
     "scipy_fft": ("scipy.fft", FOURIER),
     "scipy_linalg": ("scipy.linalg", LINALG),
     "scipy_integrate": ("scipy.integrate", INTEGRATE),
-    "scipy_interpolate": ("scipy.interpolate, of interpolants made outside", INTERPOLATE),
+    "scipy_interpolate": ("scipy.interpolate", INTERPOLATE),
     "scipy_ndimage": ("scipy.ndimage", NDIMAGE),
     "scipy_signal": ("scipy.signal", SIGNAL),
     "scipy_distance": ("scipy.spatial.distance", DISTANCE),

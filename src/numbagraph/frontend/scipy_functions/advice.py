@@ -47,18 +47,17 @@ ADVICE: dict[str, dict[str, str]] = {
         "solve_bvp": "call it outside, with the compiled right-hand side",
     },
     "scipy.interpolate": {
-        "make_interp_spline": f"{INTERPOLANT}; numpy.interp takes traced values",
+        "make_interp_spline": f"{INTERPOLANT}; scipy.interpolate.CubicSpline(x, y) takes traced heights",
         "make_lsq_spline": INTERPOLANT,
         "make_smoothing_spline": INTERPOLANT,
         "splrep": "call it outside, and scipy.interpolate.splev on the traced points",
         "splprep": "call it outside, and scipy.interpolate.splev on the traced points",
         "griddata": "scipy.interpolate.RegularGridInterpolator for points on a grid",
-        "interp1d": "np.interp(x, xp, fp) takes traced heights",
         "lagrange": "scipy.interpolate.BarycentricInterpolator, made outside",
         **dict.fromkeys(
-            ("CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "RBFInterpolator", "UnivariateSpline",
-             "InterpolatedUnivariateSpline", "BarycentricInterpolator", "KroghInterpolator", "RegularGridInterpolator"),
-            f"{INTERPOLANT}; numpy.interp takes traced heights",
+            ("RBFInterpolator", "UnivariateSpline", "InterpolatedUnivariateSpline", "BarycentricInterpolator",
+             "KroghInterpolator", "RegularGridInterpolator"),
+            f"{INTERPOLANT}; scipy.interpolate.CubicSpline takes traced heights",
         ),
         **dict.fromkeys(
             ("RectBivariateSpline", "LinearNDInterpolator", "NearestNDInterpolator", "CloughTocher2DInterpolator"),

@@ -1,4 +1,4 @@
-"""`scipy.interpolate`: splines and interpolants that were made outside, evaluated at traced points."""
+"""`scipy.interpolate`: interpolants at traced points, and those of traced heights."""
 
 from __future__ import annotations
 
@@ -8,60 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.scipy_functions import nodes
-from numbagraph.frontend.scipy_functions.common import array, double, known, lifted, refuse, require
+from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.scipy_functions import nodes, splines
+from numbagraph.frontend.scipy_functions.common import array, axis_of, double, known, lifted, refuse, require
+from numbagraph.frontend.scipy_functions.polynomials import of_rows, piecewise, spread, wrapped
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load
-
-
-def of_rows(values: Any, at: Any, axis: int) -> Any:
-    """Results whose first dimensions are those of the points, with these at the place of the axis."""
-    count = at.ndim
-    order = [*range(count, count + axis), *range(count), *range(count + axis, values.ndim)]
-    return np.transpose(values, order) if axis else values
-
-
-def spread(at: Any, trailing: int) -> Any:
-    """Points, with dimensions for what is interpolated."""
-    return at.reshape((*at.shape, *(1,) * trailing)) if trailing else at
-
-
-def wrapped(at: Any, first: Any, last: Any) -> Any:
-    return first + np.mod(at - first, last - first)
-
-
-def piecewise(spline: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-    """`scipy.interpolate.PPoly` and its kin, by Horner's scheme."""
-    if nu < 0:
-        return piecewise(spline.antiderivative(-nu), x, 0, extrapolate)
-    how = spline.extrapolate if extrapolate is None else extrapolate
-    knots, c = np.asarray(spline.x), np.asarray(spline.c)
-    at = double(x)
-    if how == "periodic":
-        at, how = wrapped(at, knots[0], knots[-1]), False
-    order = c.shape[0]
-    if nu >= order:
-        c = np.zeros_like(c[:1])
-    else:
-        factors = [np.prod(np.arange(power - nu + 1, power + 1, dtype=float)) for power in range(order - 1, nu - 1, -1)]
-        c = c[: order - nu] * np.reshape(factors, (-1, *(1,) * (c.ndim - 1))) if nu else c
-    inner = knots[1:-1]
-    place = np.searchsorted(inner, at, side="right") if knots[-1] > knots[0] else descending(inner, at)
-    rows = [lifted(row) for row in c]
-    trailing = c.ndim - 2
-    distance = spread(at - lifted(knots)[place], trailing)
-    found: Any = rows[0][place] + 0.0 * distance if len(rows) == 1 else rows[0][place]
-    for row in rows[1:]:
-        found = found * distance + row[place]
-    outside = np.isnan(at)
-    if not how:
-        low, high = min(knots[0], knots[-1]), max(knots[0], knots[-1])
-        outside = outside | (at < low) | (at > high)
-    return of_rows(np.where(spread(outside, trailing), np.nan, found), at, spline.axis)
-
-
-def descending(inner: Any, at: Any) -> Any:
-    return np.searchsorted(-inner, -at, side="right")
 
 
 def b_spline(spline: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
@@ -130,7 +82,8 @@ def interp1d(interpolant: Any, x: Any) -> Any:
     """`scipy.interpolate.interp1d`."""
     at = double(x)
     kind = interpolant._kind
-    points, y, axis = np.asarray(interpolant.x), np.asarray(interpolant.y), interpolant.axis % np.ndim(interpolant.y)
+    points, y = array(interpolant.x), array(interpolant.y)
+    axis = interpolant.axis % y.ndim
     rows = np.moveaxis(y, axis, 0)
     rows = rows if rows.dtype.kind in "fc" else rows.astype(np.float64)
     trailing, rows = rows.ndim - 1, lifted(rows)
@@ -138,6 +91,11 @@ def interp1d(interpolant: Any, x: Any) -> Any:
         found = on_lines(points, rows, at, trailing)
     elif kind in ("nearest", "nearest-up", "previous", "next"):
         found = at_steps(points, rows, at, kind)
+    elif kind == "zero":
+        found = np.where(np.isnan(spread(at, trailing)), np.nan, at_steps(points, rows, at, "previous"))
+    elif kind == "cubic":
+        unknown = np.any(np.isnan(rows))  # of which a spline has none of its values
+        found = np.where(unknown, np.nan, splines.cubic_spline(points, np.where(unknown, 1.0, rows))(at))
     else:
         refuse("scipy.interpolate.interp1d with a spline", "scipy.interpolate.make_interp_spline(x, y, k) is it")
     below, above = (at < points[0]), (at > points[-1])
@@ -149,6 +107,62 @@ def interp1d(interpolant: Any, x: Any) -> Any:
         low, high = fill if isinstance(fill, tuple) and len(fill) == 2 else (fill, fill)
         found = np.where(spread(below, trailing), low, np.where(spread(above, trailing), high, found))
     return of_rows(found, at, axis)
+
+
+class Interpolated(OnlyTraced):
+    """What `scipy.interpolate.interp1d` makes of traced points or heights."""
+
+    __slots__ = ("_kind", "axis", "bounds_error", "fill_value", "x", "y")
+    advice = "return its values at points"
+
+    def __call__(self, x: Any) -> Any:
+        return interp1d(self, x)
+
+
+NAMES = {0: "zero", "slinear": "linear", 1: "linear", 3: "cubic"}
+"""Splines that are interpolants of another name."""
+
+
+def interpolated(
+    x: Any,
+    y: Any,
+    kind: Any = "linear",
+    axis: int = -1,
+    copy: bool = True,
+    bounds_error: bool | None = None,
+    fill_value: Any = np.nan,
+    assume_sorted: bool = False,
+) -> Interpolated:
+    """`scipy.interpolate.interp1d`."""
+    del copy
+    made = Interpolated()
+    made._kind = NAMES.get(kind, kind)
+    if made._kind in ("quadratic", 2):
+        refuse(
+            "scipy.interpolate.interp1d of traced heights with kind='quadratic'", "kind='cubic', or CubicSpline(x, y)"
+        )
+    if made._kind not in ("linear", "nearest", "nearest-up", "previous", "next", "zero", "cubic"):
+        raise NotImplementedError(f"{kind} is unsupported: Use fitpack routines for other types.")
+    points, heights = array(x), array(y)
+    if points.ndim != 1 or not heights.ndim:
+        raise ValueError("the x array must have exactly one dimension, and the y array at least one.")
+    made.axis = axis_of(axis, heights.ndim)
+    count = known(points, "the points of an interpolant")[0]
+    if count != known(heights, "the heights of an interpolant")[made.axis]:
+        raise ValueError("x and y arrays must be equal in length along interpolation axis.")
+    if count < (4 if made._kind == "cubic" else 1):
+        raise ValueError(f"x and y arrays must have at least {4 if made._kind == 'cubic' else 1} entries")
+    order = slice(None) if assume_sorted else np.argsort(points, kind="stable")
+    made.x, made.y = points[order], heights if assume_sorted else np.take(heights, order, axis=made.axis)
+    goes_on = isinstance(fill_value, str) and fill_value == "extrapolate"
+    if goes_on and bounds_error:
+        raise ValueError("Cannot extrapolate and raise at the same time.")
+    made.bounds_error = not goes_on if bounds_error is None else bounds_error
+    made.fill_value = fill_value
+    if goes_on and made._kind in ("previous", "next"):
+        ends = [np.take(made.y, place, axis=made.axis) for place in (0, -1)]
+        made.fill_value = (np.nan, ends[1]) if made._kind == "previous" else (ends[0], np.nan)
+    return made
 
 
 def on_lines(points: Any, rows: Any, at: Any, trailing: int) -> Any:
@@ -256,7 +270,7 @@ def points_of(xi: Any, count: int) -> Any:
     return at
 
 
-FUNCTIONS = {"splev": splev, "interpn": interpn}
+FUNCTIONS = {"splev": splev, "interpn": interpn, "interp1d": interpolated, **splines.FUNCTIONS}
 
 OBJECTS = {
     **dict.fromkeys(
