@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.generator_memory import read, spans_of, write
+from numbagraph.frontend.generator_memory import blocks_of, memory_of_kind, words_in, write
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.ir.op import load
 from numbagraph.ops import bit_generators as states
@@ -98,8 +98,8 @@ def drawing_once(key: tuple[Any, ...], run: Callable[..., Any]) -> Callable[...,
     """``run`` on leaves of which the only generator comes as such: it gives NotImplemented for others. None where there
     is no such way, which is faster than `Held`."""
     ((number, _, kind), *others) = key
-    spans = None if others else spans_of(kind)
-    if spans is None:
+    memory = None if others else memory_of_kind(kind)
+    if memory is None:
         return None
     bit_generator = getattr(np.random, kind)
 
@@ -110,13 +110,13 @@ def drawing_once(key: tuple[Any, ...], run: Callable[..., Any]) -> Callable[...,
         if type(source) is not bit_generator or current_trace() is not None:
             return NotImplemented
         with source.lock:
-            before = read(source, spans)
-            words = bytearray(before)
+            before = blocks_of(source, memory)
+            words = words_in(before, memory)
             result = run(*leaves[:number], np.frombuffer(words, np.uint64), *leaves[number + 1 :])
             if result is not NotImplemented:
-                if read(source, spans) != before:
+                if blocks_of(source, memory) != before:
                     raise drawn_meanwhile(source)
-                write(source, spans, words)
+                write(source, memory, words)
         return result
 
     return call

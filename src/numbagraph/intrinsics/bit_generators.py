@@ -5,7 +5,7 @@ A state is words of 64 bits, in the order of `WORDS`; `numbagraph.ops.bit_genera
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -119,26 +119,36 @@ PHILOX_FACTORS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 PHILOX_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
 
 
+def following(builder: ir.IRBuilder, counter: Sequence[ir.Value], step: ir.Value) -> list[ir.Value]:
+    """A counter of several words, the lowest first, after some steps."""
+    found = []
+    for word in counter:
+        changed = builder.add(word, step)
+        step = builder.zext(builder.icmp_unsigned("<", changed, step), I64)  # the carry
+        found.append(changed)
+    return found
+
+
+def philox_block(state: State, counter: Sequence[ir.Value]) -> list[ir.Value]:
+    """The four words of a counter."""
+    builder, keys = state.builder, [state.load(4), state.load(5)]
+    for _ in range(10):
+        upper, lower = zip(*map(state.product, counter[::2], PHILOX_FACTORS), strict=True)
+        mixed = [builder.xor(builder.xor(upper[1 - n], counter[2 * n + 1]), keys[n]) for n in (0, 1)]
+        counter = [mixed[0], lower[1], mixed[1], lower[0]]
+        keys = [builder.add(key, ir.Constant(I64, step)) for key, step in zip(keys, PHILOX_STEPS, strict=True)]
+    return list(counter)
+
+
 def philox(state: State) -> ir.Value:
     """Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011): 4 words, 10 rounds."""
     builder = state.builder
     first, position = 6, state.load(10)
     with builder.if_then(builder.icmp_unsigned(">=", position, ir.Constant(I64, 4)), likely=False):
-        carry: ir.Value = ir.Constant(I64, 1)
-        counter = []
-        for number in range(4):
-            word = builder.add(state.load(number), carry)
-            is_zero = builder.icmp_unsigned("==", word, ir.Constant(I64, 0))
-            carry = builder.and_(carry, builder.zext(is_zero, I64))
-            state.store(number, word)
-            counter.append(word)
-        keys = [state.load(4), state.load(5)]
-        for _ in range(10):
-            upper, lower = zip(*map(state.product, counter[::2], PHILOX_FACTORS), strict=True)
-            mixed = [builder.xor(builder.xor(upper[1 - n], counter[2 * n + 1]), keys[n]) for n in (0, 1)]
-            counter = [mixed[0], lower[1], mixed[1], lower[0]]
-            keys = [builder.add(key, ir.Constant(I64, step)) for key, step in zip(keys, PHILOX_STEPS, strict=True)]
+        counter = following(builder, [state.load(number) for number in range(4)], ir.Constant(I64, 1))
         for number, word in enumerate(counter):
+            state.store(number, word)
+        for number, word in enumerate(philox_block(state, counter)):
             state.store(first + number, word)
         state.store(10, ir.Constant(I64, 0))
     position = state.load(10)

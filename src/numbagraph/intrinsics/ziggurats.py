@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.bit_generators import STEPS, UPPER, WORDS, State, tempered, twist
+from numbagraph.intrinsics.bit_generators import STEPS, WORDS, State
+from numbagraph.intrinsics.buffered_words import KINDS
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER
 from numbagraph.intrinsics.matrices import Index
 
-UNDONE = {"PCG64": range(2), "PCG64DXSM": range(2), "SFC64": range(4), "Philox": range(10, 11)}
-"""The words that undo a step when they are put back. (A step of `Philox` that makes four numbers leaves them there.)"""
+UNDONE = {"PCG64": range(2), "PCG64DXSM": range(2), "SFC64": range(4)}
+"""The words that undo a step when they are put back."""
 
 
 @cache
@@ -82,6 +83,15 @@ def uniform(state: State, word: ir.Value) -> tuple[ir.Value, ir.Value]:
     return state.builder.fmul(found, ir.Constant(F64, 2.0**-53)), ir.Constant(I1, 1)
 
 
+def uniform_of_halves(state: State, word: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """That of `MT19937`: 27 bits of the upper half, and 26 of the lower one."""
+    builder = state.builder
+    upper = state.shifted(state.shifted(word, 37), -26)
+    lower = state.shifted(builder.and_(word, ir.Constant(I64, 2**32 - 1)), 6)
+    found = builder.uitofp(builder.or_(upper, lower), F64)
+    return builder.fmul(found, ir.Constant(F64, 2.0**-53)), ir.Constant(I1, 1)
+
+
 class Inlined(NamedTuple):
     """What numbers of a distribution usually are, and NumPy's function for one of them."""
 
@@ -97,50 +107,58 @@ INLINED = {
 
 
 def inlined(function: str, kind: str) -> Inlined | None:
-    """How numbers of a function of NumPy's are drawn in a loop, if they are. `MT19937` makes its uniform numbers of
-    other bits."""
-    return None if kind == "MT19937" and function == "random_standard_uniform_fill" else INLINED.get(function)
+    """How numbers of a function of NumPy's are drawn in a loop, if they are."""
+    found = INLINED.get(function)
+    if found is not None and found.usual is uniform and kind == "MT19937":
+        return found._replace(usual=uniform_of_halves)
+    return found
 
 
 def fill(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]) -> None:
     """Store numbers. ``draw_one`` calls a function of C on the state in memory."""
-    make = twisted if kind == "MT19937" else in_registers
+    make = buffered if kind in KINDS else in_registers
     make(element, chosen, kind, place, draw_one)
 
 
-def twisted(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]) -> None:
-    """The same with a state that stays in memory: a number takes two words of 32 bits. Where a number would take the
-    last one, and the first one of those that are made anew, there is no way back: NumPy's function draws it."""
-    builder, state, last = element.builder, State(element.builder, element.results[1]), WORDS[kind] - 1
-    with builder.goto_entry_block():
-        slot = builder.alloca(F64)
+def buffered(
+    element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
+) -> None:
+    """From words that are made many at a time. The state in memory is what these draws leave whenever C is called."""
+    builder, emitter, n = element.builder, element.emitter, element["n"].register
+    words = KINDS[kind](emitter, State(builder, element.results[1]))
+    one = ir.Constant(I64, 1)
 
-    def step(k: Index) -> None:
-        with builder.if_then(builder.icmp_unsigned(">=", state.load(last), ir.Constant(I64, UPPER)), likely=False):
-            twist(state)
-            state.store(last, ir.Constant(I64, 0))
-        position = state.load(last)
-        following = builder.add(position, ir.Constant(I64, 1))
-        is_whole = builder.icmp_unsigned("<", following, ir.Constant(I64, UPPER))
-        second = builder.select(is_whole, following, position)
-        upper, lower = (builder.zext(tempered(state, each), I64) for each in (position, second))
-        number, inside = chosen.usual(state, builder.or_(state.shifted(upper, -32), lower))
-        is_usual = builder.and_(is_whole, inside)
-        builder.store(number, slot)
-        with builder.if_else(is_usual, likely=True) as (usual, unusual):
-            with usual:
-                state.store(last, builder.add(following, ir.Constant(I64, 1)))
-            with unusual:
-                builder.store(draw_one(chosen.function), slot)
-        builder.store(builder.load(slot), builder.gep(place, [k.register]))
+    def draw(k: ir.Value, e: ir.Value) -> ir.Value:
+        number, inside = chosen.usual(words.state, words.word(e))
+        builder.store(number, builder.gep(place, [k]))
+        return inside
 
-    element.code.loop(0, element["n"], step)
+    def is_usual(k: ir.Value, e: ir.Value) -> ir.Value:
+        there = builder.and_(builder.icmp_signed("<", k, n), words.has(e))
+        return emitter.choose(there, lambda: draw(k, e), lambda: ir.Constant(I1, 0))
+
+    def step(k: ir.Value) -> list[ir.Value]:
+        words.provide(builder.sub(n, k))
+        k, e = emitter.repeat(
+            [k, words.place.value], is_usual, lambda k, e: [builder.add(k, one), builder.add(e, words.step)]
+        )
+        words.place.value = e
+        words.leave(e)
+        is_one = builder.and_(
+            builder.icmp_signed("<", k, n), builder.icmp_unsigned("<", e, words.limit.value)
+        )  # a corner of a layer, or half a word in front of new ones
+        with builder.if_then(is_one):
+            builder.store(draw_one(chosen.function), builder.gep(place, [k]))
+            words.follow(e)
+        return [builder.add(k, builder.zext(is_one, I64))]
+
+    emitter.repeat([ir.Constant(I64, 0)], lambda k: builder.icmp_signed("<", k, n), step)
 
 
 def in_registers(
     element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
 ) -> None:
-    """The same with the state in registers."""
+    """One after the other, with the state in registers."""
     builder, words, memory = element.builder, WORDS[kind], element.results[1]
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(I64, words))
@@ -153,13 +171,10 @@ def in_registers(
             target.store(number, source.load(number))
 
     def step(k: Index) -> None:
-        before = {} if kind == "Philox" else {number: own.load(number) for number in UNDONE[kind]}
+        before = {number: own.load(number) for number in UNDONE[kind]}
         number, inside = chosen.usual(own, STEPS[kind](own))
         builder.store(number, slot)
         with builder.if_then(builder.not_(inside), likely=False):
-            if kind == "Philox":
-                (position,) = UNDONE[kind]
-                before = {position: builder.sub(own.load(position), ir.Constant(I64, 1))}
             copy(own, shared)
             for word, value in before.items():
                 shared.store(word, value)
