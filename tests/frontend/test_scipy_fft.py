@@ -111,3 +111,16 @@ def test_what_is_refused_says_what_to_write():
         graph_jit(lambda x: x + fft.fhtoffset(x[0], 0.5))(ROWS[0])
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
         graph_jit(lambda x: fft.fft(x, axes=0))(ROWS)
+
+
+@pytest.mark.parametrize("name", ["dct", "dst"])
+def test_fourth_kind_of_even_and_odd_lengths_in_one_version(name):
+    transform = getattr(fft, name)
+    compiled = graph_jit(lambda x: transform(x, 4))
+    for length in (10, 7, 1, 2, 3, 4, 101, 1000):
+        for x in (np.cos(np.arange(1.0, length + 1)), np.cos(np.arange(2.0 * length)).reshape(2, length)):
+            np.testing.assert_allclose(compiled(x), transform(x, 4), rtol=1e-11, atol=1e-12)
+    for length in (6, 7):
+        slopes = graph_jit(grad(lambda x: np.sum(np.cos(np.arange(len(x))) * transform(x, 4))))(np.ones(length))
+        expected = transform(np.eye(length), 4) @ np.cos(np.arange(length))
+        np.testing.assert_allclose(slopes, expected, rtol=1e-11, atol=1e-12)

@@ -10,6 +10,7 @@ import numpy as np
 
 from numbagraph.blockwise.lengths import as_extent
 from numbagraph.frontend.active import LengthsNeeded
+from numbagraph.frontend.branches import cond
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
 from numbagraph.frontend.tracing import Tracer, apply, to_value
@@ -98,8 +99,30 @@ def even(x: Any, kind: int) -> Any:
         half = turned(x[..., :last] - 1j * mirrored[..., :last], -steps[:last], 2 * length)
         places = np.where(steps % 2 == 0, steps // 2, length - 1 - steps // 2)
         return np.take(np.fft.irfft(half, length, norm="forward"), places, -1)
+    if isinstance(length, int):
+        return (fourth_of_any if length % 2 else fourth_of_even)(x)
+    return cond(length % 2 == 0, fourth_of_even, fourth_of_any, x)
+
+
+def fourth_of_any(x: Any) -> Any:
+    """The cosine transform of kind 4, by a Fourier transform of twice the length."""
+    length = x.shape[-1]
+    steps = apply(registry["arange"], length)
     points = np.fft.fft(turned(x + 0j, steps, 2 * length), 2 * length)[..., :length]
     return 2 * np.real(turned(points, 2 * steps + 1, 4 * length))
+
+
+def fourth_of_even(x: Any) -> Any:
+    """The same of an even number of elements, by one of half of the length: of pairs from both ends."""
+    length = x.shape[-1]
+    steps = apply(registry["arange"], length)
+    half = 8 * steps[: length // 2] + 1
+    pairs = x[..., ::2][..., : length // 2] + 1j * x[..., ::-2][..., : length // 2]
+    found = 2 * turned(np.fft.fft(turned(pairs, half, 8 * length)), half, 8 * length)
+    is_first = steps % 2 == 0
+    places = np.where(is_first, steps, length - 1 - steps) // 2
+    first, second = (np.take(each, places, -1, mode="clip") for each in (found.real, -found.imag))
+    return np.where(is_first, first, second)
 
 
 def odd(x: Any, kind: int) -> Any:
