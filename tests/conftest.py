@@ -92,8 +92,10 @@ def extent(request):
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_directory(tmp_path_factory):
-    """One cache on disk for the session, so that no test sees code that an older version has left."""
-    directory = tmp_path_factory.mktemp("cache")
+    """One cache on disk for the session, so that no test sees code that an older version has left. Workers share it."""
+    base = tmp_path_factory.getbasetemp()
+    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    directory.mkdir(mode=0o700, exist_ok=True)
     os.environ["NUMBAGRAPH_CACHE_DIR"] = str(directory)
     return directory
 

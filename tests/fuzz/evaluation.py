@@ -129,7 +129,7 @@ class Evaluation:
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
             return results
         if isinstance(node.op, SCALED):
-            results = in_another_order(node.op, inputs, results, rounding)
+            results = in_another_order(node.op, inputs, rounding)
         if isinstance(node.op, CAReduce):  # of a sum whose terms cancel, their order decides what is left
             results = self.runs[node]([perturbed(each, rounding) for each in inputs], rounding)
         if type(core_of(node.op)) in TABLE:
@@ -189,17 +189,18 @@ def cancelled(near: Any, result: Any, rng: np.random.Generator) -> Any:
     return array
 
 
-def in_another_order(op: Any, inputs: list[Any], results: list[Any], rng: np.random.Generator) -> list[Any]:
+def in_another_order(op: Any, inputs: list[Any], rng: np.random.Generator) -> list[Any]:
     """A product of two matrices and a number, which BLAS takes in the order that it likes: that decides what overflows
-    on the way."""
+    on the way. What has a factor of 0 BLAS does not read, and PyTensor's own code, where it finds no BLAS, does."""
     added, number, x, y, *factor = inputs
     if isinstance(op, blas.Ger):
         x, y, factor = x[:, None], y[None], [added.dtype.type(1)]
-    if not number or not factor[0]:
-        return results  # what is multiplied by 0 is not read
     with np.errstate(all="ignore"):
         products = (lambda: (number * x) @ y, lambda: x @ (number * y), lambda: number * (x @ y))
-        return [factor[0] * added + products[int(rng.integers(3))]()]
+        parts = [(factor[0], factor[0] * added), (number, products[int(rng.integers(3))]())]
+        if rng.integers(2):
+            parts = [(each, part if each else np.zeros_like(part)) for each, part in parts]
+        return [parts[0][1] + parts[1][1]]
 
 
 def precision_of(loop: ScalarLoop) -> float:
