@@ -285,6 +285,31 @@ def test_positions_that_are_all_the_same(name):
         np.testing.assert_array_equal(graph_jit(function)(*arguments), expected)
 
 
+SAME_ELEMENTS = {
+    "of a number": lambda x, i: np.ones_like(x)[i],
+    "after arithmetic": lambda x, i: (2 * np.zeros_like(x) + x.sum())[i],
+    "summed": lambda x, i: np.full(x.shape, x[0])[i].sum(),
+    "repeated columns": lambda x, i: np.broadcast_to(x[:, None], (3, 3))[:, i],
+    "of pairs": lambda x, i: np.ones((3, 4))[i, i],
+    "of one row": lambda x, i: np.take(x[None, :1] + np.zeros((3, 1)), i, axis=0),
+    "along an axis": lambda x, i: np.take_along_axis(np.full_like(x, 2), i, axis=0),
+    "of an array of one element": lambda x, i: x[:1][i - 2],
+    "in a condition": lambda x, i: np.where(x[: i.size] > 5, np.ones_like(x)[i], 0.0),
+}
+
+
+@pytest.mark.parametrize("position", [2, 3, -4])
+@pytest.mark.parametrize("name", SAME_ELEMENTS)
+def test_positions_in_arrays_of_one_number(name, position):
+    """They are checked, too, although the element is the same at each of them."""
+    function, arguments = SAME_ELEMENTS[name], (np.array([1.0, 2.0, 3.0]), np.array([2, position]))
+    if position == 2:
+        np.testing.assert_array_equal(graph_jit(function)(*arguments), function(*arguments))
+    else:
+        with pytest.raises(IndexError, match="out of bounds"):
+            graph_jit(function)(*arguments)
+
+
 def test_lengths_from_arrays_that_have_memory():
     """The numbers are computed a second time, before the loops."""
 

@@ -18,6 +18,7 @@ import numpy as np
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.ir import (
     Apply,
+    CheckedIndex,
     Emit,
     EmitCall,
     Literal,
@@ -278,7 +279,24 @@ class Gather(Lowering):
         for each, extent, check in zip(positions, source.shape[axis:], node.attrs["checked"], strict=False):
             own = broadcast_index(each.shape, shape, where)
             chosen.append(checked_index((yield each, own), extent, check, own))
-        return (yield source, (*index[:axis], *chosen, *index[axis + count :]))
+        found = yield source, (*index[:axis], *chosen, *index[axis + count :])
+        return with_checks(found, chosen)
+
+
+def with_checks(element: Scalar, positions: Iterable[Scalar]) -> Scalar:
+    """An element with the checks of the positions that it was asked for at, also where it is the same at each of them:
+    no element of an array of ones is read."""
+    checks = [each for each in positions if isinstance(each, CheckedIndex)]
+    if checks:
+        read = set(walk([element]))
+        checks = [each for each in checks if each not in read]
+    if not checks:
+        return element
+    return Apply("first", partial(_first, _itself, 1), (element, *checks), element.dtype)
+
+
+def _itself(emitter: Emitter, operand: Operand) -> ir.Value:
+    return emitter.cast(operand, operand.dtype)
 
 
 def checked_index(position: Scalar, extent: Extent, check: bool, own: Index = ()) -> Scalar:
