@@ -126,6 +126,20 @@ def test_options_of_linalg():
         check(lambda c, mode=mode: linalg.convolution_matrix(c, 3, mode), X)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("assume_a", ["sym", "her", "pos"])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_the_other_triangle_is_not_read(assume_a, lower, dtype):
+    """Nor are the imaginary parts of the diagonal of a Hermitian matrix."""
+    a = (RNG.normal(size=(2, 3, 3)) + 8 * np.eye(3)).astype(dtype)
+    if dtype is complex:
+        a += 1j * RNG.normal(size=a.shape)
+    other = np.triu_indices(3, 1) if lower else np.tril_indices(3, -1)
+    a[:, other[0], other[1]] = np.nan
+    for function in (linalg.inv, lambda a, **options: linalg.solve(a, np.ones((3, 2)), **options)):
+        check(lambda a, function=function: function(a, assume_a=assume_a, lower=lower, check_finite=False), a)
+
+
 def test_integers_become_numbers():
     whole = np.array([[4, 1], [1, 3]])
     for function in (linalg.inv, linalg.cholesky, linalg.eigvalsh, linalg.sqrtm, linalg.svdvals, linalg.det):
@@ -239,6 +253,8 @@ def test_singular_matrices():
         graph_jit(lambda a: linalg.inv(a))(np.zeros((2, 2)))
     with pytest.raises(np.linalg.LinAlgError):
         graph_jit(lambda a: linalg.cholesky(a))(-np.eye(2))
+    with pytest.raises(np.linalg.LinAlgError):
+        graph_jit(lambda a: linalg.inv(a, assume_a="pos"))(np.diag([1.0, -1.0]))
 
 
 # ---- integrals of samples ----

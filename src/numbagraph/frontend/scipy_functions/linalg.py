@@ -34,6 +34,9 @@ def adjoint(a: Any) -> Any:
     return np.conj(np.swapaxes(a, -1, -2))
 
 
+POSITIVE = ("pos", "positive definite")
+
+
 def triangle(a: Any, lower: bool) -> Any:
     return np.tril(a) if lower else np.triu(a)
 
@@ -60,25 +63,27 @@ def inv(
 ) -> Any:
     """`scipy.linalg.inv`."""
     del overwrite_a, check_finite
-    return np.linalg.inv(assumed(square(a), assume_a, lower))
+    value = square(a)
+    if assume_a in POSITIVE:
+        return solve(value, np.eye(known(value, "inv")[-1], dtype=value.dtype), lower, assume_a=assume_a)
+    return np.linalg.inv(assumed(value, assume_a, lower))
 
 
 def assumed(a: Any, assume_a: str | None, lower: bool) -> Any:
     """The matrix that SciPy computes with, when it is told of a structure: it reads one part of it alone."""
     if assume_a in (None, "gen", "general"):
         return a
-    diagonal = a * np.eye(known(a, "a matrix")[-1], dtype=a.dtype)
     if assume_a == "diagonal":
-        return diagonal
+        return np.triu(np.tril(a))
     if assume_a in ("upper triangular", "lower triangular"):
         return triangle(a, assume_a.startswith("lower"))
     if assume_a == "tridiagonal":
         return np.triu(np.tril(a, 1), -1)
-    part = triangle(a, lower)
+    part, rest = triangle(a, lower), np.tril(a, -1) if lower else np.triu(a, 1)
     if assume_a in ("sym", "symmetric"):
-        return part + np.swapaxes(part - diagonal, -1, -2)
-    if assume_a in ("her", "hermitian", "pos", "positive definite"):
-        return part + adjoint(part - diagonal)
+        return part + np.swapaxes(rest, -1, -2)
+    if assume_a in ("her", "hermitian", *POSITIVE):
+        return np.triu(np.tril(np.real(a))) + rest + adjoint(rest)
     return refuse(f"assume_a={assume_a!r}", "leave assume_a out")
 
 
@@ -98,7 +103,7 @@ def solve(
     vector = right.ndim == 1
     columns = right[..., None] if vector else right
     whole = assumed(value, assume_a, lower)
-    if assume_a in ("pos", "positive definite"):
+    if assume_a in POSITIVE:
         factor = np.linalg.cholesky(whole)
         options = {"lower": True}
         half = apply(registry["solve_triangular"], factor, columns, **options)
