@@ -118,14 +118,14 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
             raise ValueError(f"incompatible shapes for in1 and in2: {first} and {second}")
     if mode == "valid":
         require_valid(first, second, places)
-    kind = np.result_type(one.dtype, other.dtype)
-    if kind.kind not in "fc":
-        kind = np.dtype(np.float64)
-    one, other = one.astype(kind), other.astype(kind)
     worth = [axis for axis in places if first[axis] != 1 and second[axis] != 1]
     part = window(first, second, mode, places)
     if not worth:
         return (one * other)[tuple(part)] if mode != "full" else one * other
+    kind = np.result_type(one.dtype, other.dtype)
+    if kind.kind not in "fc":
+        kind = np.dtype(np.float64)
+    one, other = one.astype(kind), other.astype(kind)
     fast = load("scipy.fft:next_fast_len")
     lengths = [fast(first[axis] + second[axis] - 1, kind.kind != "c") for axis in worth]
     if kind.kind == "c":
@@ -140,12 +140,21 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     return fftconvolve(in1, in2, mode, axes)
 
 
+def conjugate(x: Any) -> Any:
+    """Of real arrays these themselves: NumPy's conjugate of a bool is an integer."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+def reversed_conjugate(x: Any) -> Any:
+    return np.flip(conjugate(x))
+
+
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
     """`scipy.signal.correlate`."""
     one, other, _ = operands(in1, in2, mode)
     if not one.ndim:
-        return one * np.conj(other)
-    return convolve(one, np.flip(np.conj(other)), mode, method)
+        return one * conjugate(other)
+    return convolve(one, reversed_conjugate(other), mode, method)
 
 
 BOUNDARIES = {"fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "symmetric",
@@ -167,6 +176,8 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
         if not fits(first, second, (0, 1)):
             one, other, first, second = other, one, second, first
     dtype = np.result_type(one.dtype, other.dtype)
+    if dtype.kind == "b":
+        raise ValueError("convolve2d not available for this type.")
     one, other = one.astype(dtype), other.astype(dtype)
     if mode == "valid":
         return convolve(one, other, "valid", "direct")
@@ -181,15 +192,15 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
     """`scipy.signal.correlate2d`."""
     one, other = array(in1), array(in2)
     if mode == "same":  # its middle is that of the result seen from the end
-        whole = convolve2d(one, np.flip(np.conj(other)), "full", boundary, fillvalue)
+        whole = convolve2d(one, reversed_conjugate(other), "full", boundary, fillvalue)
         first, second = known(one, "a correlation"), known(other, "a correlation")
         begins = [m - 1 - (m - 1) // 2 for m in second]
         return whole[tuple(slice(b, b + n) for b, n in zip(begins, first, strict=True))]
     first, second = known(one, "a correlation"), known(other, "a correlation")
     if mode == "valid" and not fits(first, second, (0, 1)):
         require_valid(first, second, (0, 1))
-        return np.flip(np.conj(convolve2d(other, np.flip(np.conj(one)), mode, boundary, fillvalue)))
-    return convolve2d(one, np.flip(np.conj(other)), mode, boundary, fillvalue)
+        return np.flip(np.conj(convolve2d(other, reversed_conjugate(one), mode, boundary, fillvalue)))
+    return convolve2d(one, reversed_conjugate(other), mode, boundary, fillvalue)
 
 
 CONVOLUTIONS: dict[str, Function] = {

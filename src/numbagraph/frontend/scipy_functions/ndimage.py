@@ -14,7 +14,7 @@ import numpy as np
 from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
 from numbagraph.frontend.scipy_functions.coordinates import map_coordinates
 from numbagraph.frontend.scipy_functions.images import TRANSFORMS
-from numbagraph.frontend.scipy_functions.neighbourhoods import LABELS, filters
+from numbagraph.frontend.scipy_functions.neighbourhoods import LABELS, filters, ordered
 from numbagraph.frontend.tracing import Tracer
 
 PADDING = {
@@ -67,7 +67,9 @@ def accumulated(image: Any, dtype: Any) -> Any:
 
 
 def narrowed(found: Any, dtype: Any) -> Any:
-    return found.astype(dtype)
+    """Sums as numbers of the result's dtype: SciPy's conversion to uint32 wraps around, and that to bool cuts off."""
+    whole = np.dtype(dtype) in (np.uint32, np.bool_) and found.dtype.kind == "f"
+    return found.astype(np.int64).astype(dtype) if whole else found.astype(dtype)
 
 
 def correlated(
@@ -75,6 +77,10 @@ def correlated(
 ) -> Any:
     """Sums of neighbours with weights, the first of which is ``begins`` before an element along each axis."""
     lengths = known(weights, "a filter")
+    if np.iscomplexobj(cval) and image.dtype.kind != "c":
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    if 0 in known(image, "a filter"):
+        return np.zeros(image.shape, dtype)
     margins = [(begin, length - 1 - begin) for begin, length in zip(begins, lengths, strict=True)]
     padded = extended(accumulated(image, np.result_type(dtype, weights.dtype)), margins, modes, cval)
     if int(np.prod(lengths)) > MOST_TERMS:
@@ -179,6 +185,8 @@ def filtered(
     input: Any, weights: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, *, convolves: bool
 ) -> Any:
     image, kernel = array(input), inexact(weights)
+    if not isinstance(mode, str):
+        raise RuntimeError("A sequence of modes is not supported")
     dtype = dtype_of(output, image)
     if output is None and kernel.dtype.kind == "c":
         dtype = np.result_type(dtype, np.complex64)
@@ -201,7 +209,10 @@ def filtered(
 def all_axes(axes: Any, ndim: int) -> list[int]:
     if axes is None:
         return list(range(ndim))
-    return [axis_of(each, ndim) for each in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    places = [axis_of(each, ndim) for each in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    if len(set(places)) != len(places):
+        raise ValueError("axes must be unique")
+    return places
 
 
 # ---- Gauss ----
@@ -297,7 +308,7 @@ def gaussian_gradient_magnitude(
     """`scipy.ndimage.gaussian_gradient_magnitude`."""
     parts = gaussian_parts(input, sigma, 1, output, mode, cval, axes, kwargs)
     found = sum_of_parts([each * each for each in parts])
-    return np.sqrt(found).astype(found.dtype)
+    return np.sqrt(inexact(found)).astype(found.dtype)
 
 
 def gaussian_parts(
@@ -353,7 +364,7 @@ def uniform_filter1d(
         raise RuntimeError("incorrect filter size")
     image = array(input)
     dtype, axis = dtype_of(output, image), axis_of(axis, image.ndim)
-    if size <= MOST_TERMS:
+    if size <= MOST_TERMS or 0 in known(image, "uniform_filter1d"):
         total = correlate1d(image, np.ones(size), axis, np.result_type(dtype, np.float64), mode, cval, origin)
         return narrowed(total / size, dtype)
     begin = begin_of(size, origin)
@@ -405,13 +416,15 @@ def extreme(better: np.ufunc, name: str) -> Function:
             refuse(f"scipy.ndimage.{name} with footprint=", "give size=")
         if size is None:
             raise RuntimeError("no footprint provided")
-        image = array(input)
+        image = ordered(input)
         dtype, places = dtype_of(output, image), all_axes(axes, image.ndim)
         count = len(places)
         sizes, modes, origins = (
             of_each_axis(*each) for each in ((size, count, "size"), (mode, count, "mode"), (origin, count, "origin"))
         )
         found = image
+        if 0 in known(image, name):
+            return np.zeros(image.shape, dtype)
         for axis, length, way, each in zip(places, sizes, modes, origins, strict=True):
             begin = begin_of(int(length), each)
             margins = [(begin, int(length) - 1 - begin) if other == axis else (0, 0) for other in range(image.ndim)]

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.mapping import vmap
-from numbagraph.frontend.scipy_functions.common import Function, array, known, lifted, refuse
-from numbagraph.frontend.tracing import Tracer
+from numbagraph.frontend.scipy_functions.common import Function, array, double, known, lifted, refuse
 
 Extend = Callable[..., Any]
+
+
+def ordered(input: Any) -> Any:
+    """An array of numbers that have an order."""
+    image = array(input)
+    if image.dtype.kind == "c":
+        raise TypeError("Complex type not supported")
+    return image
 
 
 def windows(image: Any, sizes: Sequence[int], begins: Sequence[int], modes: Any, cval: Any, extended: Extend) -> Any:
@@ -27,8 +34,8 @@ def neighbours_of(
     """The neighbours of each element that a filter sees."""
     if axes is not None:
         refuse(f"scipy.ndimage.{name} with axes=", "give size= with a 1 for each other axis")
-    count, known_image = image.ndim, known(image, name)
-    del known_image
+    count = image.ndim
+    known(image, name)
     if footprint is None and size is None:
         raise RuntimeError("no footprint or filter size provided")
     flags = None if footprint is None else np.asarray(footprint, bool)
@@ -44,12 +51,23 @@ def neighbours_of(
 def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> Function:
     """A filter that takes the neighbour of some rank."""
 
-    def filtered(input: Any, which: Any, options: dict[str, Any]) -> Any:
-        if options.pop("output", None) is not None:
+    def filtered(
+        input: Any,
+        which: Any,
+        size: Any = None,
+        footprint: Any = None,
+        output: Any = None,
+        mode: Any = "reflect",
+        cval: Any = 0.0,
+        origin: Any = 0,
+        *,
+        axes: Any = None,
+    ) -> Any:
+        if output is not None:
             refuse(f"scipy.ndimage.{name} with output=", "assign the result, or convert it")
-        image = array(input)
-        defaults = {"size": None, "footprint": None, "mode": "reflect", "cval": 0.0, "origin": 0, "axes": None}
-        size, footprint, mode, cval, origin, axes = ({**defaults, **options}[each] for each in defaults)
+        image = ordered(input)
+        if 0 in known(image, name):
+            return image.copy()
         near = neighbours_of(name, image, size, footprint, mode, cval, origin, axes, extended)
         count = known(near, name)[-1]
         place = rank_of(which, count)
@@ -57,13 +75,16 @@ def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> F
             raise RuntimeError("rank not within filter footprint size")
         return np.sort(near, -1)[..., place]
 
-    def median(input: Any, size: Any = None, footprint: Any = None, output: Any = None, **options: Any) -> Any:
-        return filtered(input, None, {"size": size, "footprint": footprint, "output": output, **options})
+    def median_filter(input: Any, *args: Any, **options: Any) -> Any:
+        return filtered(input, None, *args, **options)
 
-    def other(input: Any, which: Any, size: Any = None, footprint: Any = None, **options: Any) -> Any:
-        return filtered(input, which, {"size": size, "footprint": footprint, **options})
+    def rank_filter(input: Any, rank: Any, *args: Any, **options: Any) -> Any:
+        return filtered(input, rank, *args, **options)
 
-    return median if name == "median_filter" else other
+    def percentile_filter(input: Any, percentile: Any, *args: Any, **options: Any) -> Any:
+        return filtered(input, percentile, *args, **options)
+
+    return {each.__name__: each for each in (median_filter, rank_filter, percentile_filter)}[name]
 
 
 def place_of_percentile(percentile: Any, count: int) -> int:
@@ -92,7 +113,9 @@ def generic(extended: Extend) -> Function:
         """`scipy.ndimage.generic_filter`: the function is traced once."""
         if output is not None:
             refuse("scipy.ndimage.generic_filter with output=", "assign the result, or convert it")
-        image = array(input)
+        image = ordered(input)
+        if 0 in known(image, "generic_filter"):
+            return image.copy()
         near = neighbours_of(
             "generic_filter", image.astype(np.float64), size, footprint, mode, cval, origin, axes, extended
         )
@@ -113,31 +136,39 @@ def filters(extended: Extend) -> dict[str, Function]:
     }
 
 
-def totals(image: Any, labels: Any, index: Any) -> tuple[Any, Any]:
-    """Sums and counts of the elements with each label."""
-    if labels is None:
-        return np.sum(image.astype(np.float64)), float(image.size) if not isinstance(image.size, Tracer) else image.size
-    marks = lifted(array(labels))
-    if index is None:
-        inside = np.broadcast_to(marks, image.shape) > 0
-        return np.sum(image.astype(np.float64), where=inside), np.sum(inside)
-    numbers = array(index)
-    flat, own = np.ravel(np.broadcast_to(marks, image.shape)), np.ravel(numbers)
-    matches = np.expand_dims(flat, 0) == np.expand_dims(own, 1)
-    sums = np.sum(np.where(matches, np.ravel(image).astype(np.float64), 0.0), 1)
-    return sums.reshape(numbers.shape), np.sum(matches, 1).reshape(numbers.shape)
+def inside(image: Any, labels: Any) -> Any:
+    """Which elements have a label, if no labels are asked for."""
+    return np.broadcast_to(lifted(array(labels)), image.shape) > 0
+
+
+def matching(image: Any, labels: Any, index: Any) -> Any:
+    """For each label that is asked for, which elements have it."""
+    flat = np.ravel(np.broadcast_to(lifted(array(labels)), image.shape))
+    return np.expand_dims(flat, 0) == np.expand_dims(np.ravel(index), 1)
 
 
 def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
-    """`scipy.ndimage.sum_labels`: one pass for each label that is asked for."""
+    """`scipy.ndimage.sum_labels`: one pass for each label that is asked for, and sums of doubles then."""
     image = array(input)
-    return np.sum(image) if labels is None else totals(image, labels, index)[0]
+    if labels is None:
+        return np.sum(image)
+    if index is None:
+        return np.sum(image, where=inside(image, labels))
+    numbers = array(index)
+    terms = np.where(matching(image, labels, numbers), np.ravel(image).astype(np.float64), 0.0)
+    return np.sum(terms, 1).reshape(numbers.shape)
 
 
 def mean(input: Any, labels: Any = None, index: Any = None) -> Any:
     """`scipy.ndimage.mean`."""
-    sums, counts = totals(array(input), labels, index)
-    return sums / counts
+    image = double(input)
+    if labels is None:
+        return np.mean(image)
+    if index is None:
+        return sum_labels(image, labels) / np.sum(inside(image, labels))
+    numbers = array(index)
+    counts = np.sum(matching(image, labels, numbers), 1).reshape(numbers.shape)
+    return sum_labels(image, labels, numbers) / counts
 
 
 LABELS = {"sum_labels": sum_labels, "sum": sum_labels, "mean": mean}

@@ -16,10 +16,14 @@ from numbagraph.ir.op import load
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
     """`scipy.signal.medfilt`: beyond the ends are zeros."""
     values = np.atleast_1d(array(volume))
+    if values.dtype.kind in "bc":
+        raise ValueError(f"dtype={values.dtype} is not supported by medfilt")
     count = values.ndim
     sizes = [int(each) for each in np.broadcast_to(3 if kernel_size is None else kernel_size, count)]
     if any(size % 2 == 0 for size in sizes):
         raise ValueError("Each element of kernel_size should be odd.")
+    if 0 in known(values, "medfilt"):
+        return values.copy()
     padded = np.pad(values, [(size // 2, size // 2) for size in sizes])
     windows = np.lib.stride_tricks.sliding_window_view(padded, tuple(sizes))
     rows = windows.reshape((*known(values, "medfilt"), math.prod(sizes)))
@@ -119,6 +123,8 @@ def freqz(
     above, below = (np.atleast_1d(inexact(each)) for each in (b, a))
     if above.ndim > 1 or below.ndim > 1:
         refuse("scipy.signal.freqz of several filters", "call it for each")
+    if isinstance(worN, Tracer) and not worN.ndim and worN.dtype.kind in "iu":
+        refuse("scipy.signal.freqz with a traced number of frequencies", "give worN= as a static argument")
     if worN is None or isinstance(worN, (int, np.integer)):
         last = 2 * np.pi if whole else np.pi
         points = np.linspace(0, last, 512 if worN is None else int(worN), endpoint=include_nyquist and not whole)
@@ -152,13 +158,17 @@ def welch(
     average: str = "mean",
 ) -> Any:
     """`scipy.signal.welch` of real signals: the mean of the spectra of windows."""
-    values = inexact(x)
+    values = array(x)
+    if values.dtype.kind in "biu":
+        values = values.astype(np.finfo(np.result_type(values.dtype, np.complex64)).dtype)
     if values.dtype.kind == "c" or not return_onesided or average != "mean" or scaling not in ("density", "spectrum"):
         refuse(
             "scipy.signal.welch of complex signals, two-sided, or with medians", "the means of np.fft.fft of windows"
         )
     if detrend not in ("constant", False):
         refuse("scipy.signal.welch with another trend than a constant", "scipy.signal.detrend of the signal first")
+    if 0 in known(values, "welch"):
+        return np.zeros(values.shape), np.zeros(values.shape)
     rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
     length = known(rows, "welch")[-1]
     if isinstance(window, (str, tuple)):

@@ -33,7 +33,8 @@ def savgol_filter(
     if values.dtype not in (np.float64, np.float32):
         values = values.astype(np.float64)
     axis = axis_of(axis, values.ndim)
-    weights = load("scipy.signal:savgol_coeffs")(window_length, polyorder, deriv=deriv, delta=delta)
+    weights = load("scipy.signal:savgol_coeffs")(window_length, polyorder, deriv=deriv)
+    weights = weights / delta**deriv if deriv else weights
     if mode != "interp":
         return convolve1d(values, weights, axis, mode=mode, cval=cval)
     if window_length > known(values, "savgol_filter")[axis]:
