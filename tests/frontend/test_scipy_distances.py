@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial import distance
 
 from numbagraph import grad, graph_jit
+from numbagraph.errors import TraceError
 from tests.frontend.test_scipy import INTEGERS, RNG, A, S, X, check, check_error
 
 METRICS = (
@@ -44,6 +45,16 @@ def test_distances_of_bools_take_numbers(name):
         check(lambda a, b, w: np.float64(metric(a, b, w)), one, other, w)
 
 
+@pytest.mark.parametrize("name", INTEGERS)
+def test_distances_of_bools_take_rows_of_numbers(name):
+    """Of which SciPy's functions of rows make bools for some of them, and compute with the others."""
+    one, other, w = RNG.integers(-2, 3, (6, 5)) * 1.5, RNG.integers(-2, 3, (4, 5)) * 1.5, X[:5]
+    check(lambda a, b: distance.cdist(a, b, name), one, other)
+    check(lambda a, b, w: distance.cdist(a, b, name, w=w), one, other, w)
+    check(lambda a: distance.pdist(a, name), one)
+    check(lambda a, b: np.float64(getattr(distance, name)(a, b)), one[0], other[0])
+
+
 @pytest.mark.parametrize("name", ["cityblock", "chebyshev", "euclidean", "sqeuclidean", "cosine", "correlation"])
 def test_dtypes_of_distances(name):
     metric, u, v = getattr(distance, name), np.array([1, 0, 3, 2]), np.array([2, 1, 0, 1])
@@ -60,6 +71,9 @@ def test_errors_of_distances():
     check_error(lambda d: distance.squareform(d), S)
     check_error(lambda a: distance.cdist(a, a, "nothing"), A)
     check_error(lambda a: distance.cdist(a, a), X)
+    check_error(lambda u, p: distance.minkowski(u, 2 * u, p), X, -0.5)
+    with pytest.raises(TraceError, match="leave rng= out"):
+        graph_jit(lambda a, seed: distance.directed_hausdorff(a, a, seed))(A, np.random.default_rng(0))
     with pytest.raises(ValueError, match="symmetric"):
         graph_jit(lambda d: distance.squareform(d))(np.triu(np.ones((3, 3))))
 

@@ -1,10 +1,12 @@
 """SciPy's functions of signals and images with arrays of other dtypes, and with arrays of no elements."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy import ndimage, signal
+from scipy import ndimage as scipy_ndimage
+from scipy import signal
 
 from numbagraph import graph_jit
 from numbagraph.errors import TraceError
@@ -12,6 +14,7 @@ from tests.support.coverage.families import table
 from tests.support.coverage.measure import function_of
 from tests.support.coverage.scipy_calls import MODULES
 
+ndimage: Any = scipy_ndimage
 DTYPES = {"uint32": 10, "bool": 1, "complex64": 1}
 """Dtypes, and what numbers between 0 and 1 are multiplied by first."""
 EMPTY = {"rotate", "convolve2d", "correlate2d", "convolve", "correlate", "mean", "sosfilt", "detrend"}
@@ -76,7 +79,7 @@ def test_differences_of_integers_wrap_around(name, dtype):
     compare(getattr(ndimage, name), [IMAGE.astype(dtype)], name)
 
 
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "rank by name": lambda x: ndimage.rank_filter(x, rank=1, size=3),
     "percentile by name": lambda x: ndimage.percentile_filter(x, percentile=30.0, size=3),
     "unknown option": lambda x: ndimage.median_filter(x, 3, mod="wrap"),

@@ -56,6 +56,8 @@ def minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
             return euclidean(u, v, w)
         if np.isinf(p):
             return chebyshev(u, v, w)
+    else:
+        require(p > 0, "p must be greater than 0")
     difference = np.abs(u - v)
     inside = difference > 0
     powers = np.where(inside, np.where(inside, difference, 1.0) ** p, 0.0)
@@ -109,13 +111,21 @@ def counts(u: Any, v: Any, w: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def jaccard(u: Any, v: Any, w: Any = None) -> Any:
-    some = (u != 0) | (v != 0)
-    return quotient(total(((u != v) & some) * 1.0, w), total(some * 1.0, w))
+    first, second = u != 0, v != 0
+    return quotient(total((first != second) * 1.0, w), total((first | second) * 1.0, w))
 
 
 def dice(u: Any, v: Any, w: Any = None) -> Any:
     both, first, second, _ = counts(u, v, w)
     return (first + second) / (2.0 * both + first + second)
+
+
+def dice_of_rows(u: Any, v: Any, w: Any = None) -> Any:
+    """`dice` as SciPy computes it of rows: with weights it counts, without them it multiplies."""
+    if w is None:
+        return dice(u, v)
+    both, apart = total(((u != 0) & (v != 0)) * 1.0, w), total((u != v) * 1.0, w)
+    return apart / (2.0 * both + apart)
 
 
 def rogerstanimoto(u: Any, v: Any, w: Any = None) -> Any:
@@ -155,7 +165,7 @@ METRICS: dict[str, Function] = {
     )
 }  # fmt: skip
 ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
-OF_BOOLS = {"dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"}
+OF_BOOLS = {"rogerstanimoto", "russellrao", "sokalsneath", "yule"}
 AS_GIVEN = {"p", "centered"}
 KEPT: dict[str, str] = {"cityblock": "iuf", "chebyshev": "iuf", "sqeuclidean": "f", "cosine": "f", "correlation": "f"}
 """The kinds of dtypes in which functions of two vectors compute; others become float64."""
@@ -176,6 +186,8 @@ def chosen(metric: Any, options: dict[str, Any], all_rows: Any) -> Function:
         given["VI"] = np.linalg.inv(np.atleast_2d(np.cov(all_rows().T))).T
     if "w" in given:
         require(np.all(given["w"] >= 0), "Input weights should be all non-negative")
+    if name == "dice":
+        return lambda u, v: dice_of_rows(u, v, **given)
     if name in OF_BOOLS:
         return lambda u, v: METRICS[name]((u != 0) * 1.0, (v != 0) * 1.0, **given)
     return lambda u, v: METRICS[name](u, v, **given)
@@ -271,7 +283,8 @@ def of_vectors(name: str) -> Function:
 
 def directed_hausdorff(u: Any, v: Any, rng: Any = 0, *, seed: Any = None) -> tuple[Any, Any, Any]:
     """`scipy.spatial.distance.directed_hausdorff`. Of several pairs at this distance, the first is given."""
-    del rng, seed
+    if not all(each is None or isinstance(each, (int, np.integer)) for each in (rng, seed)):
+        refuse("scipy.spatial.distance.directed_hausdorff with a generator", "leave rng= out: it changes no distance")
     distances = cdist(u, v)
     nearest = np.min(distances, axis=1)
     place = np.argmax(nearest)
