@@ -238,6 +238,16 @@ def test_arguments_that_are_no_arrays(thing):
     assert "static_argnames" in text
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [np.ma.masked_array, np.asmatrix])
+def test_masked_arrays_and_matrices_from_outside(kind):
+    """They are not taken for plain arrays."""
+    captured = kind(np.eye(3))
+    for function in (lambda x: x * captured, lambda x: captured @ x, lambda x: np.sum(np.stack([x, captured]))):
+        with pytest.raises(TypeError, match="from outside of the traced function is a ma"):
+            graph_jit(function)(np.ones((3, 3)))
+
+
 def test_masked_arrays():
     text = error_of(TypeError, lambda x: x, np.ma.masked_array([1.0, 2.0], [True, False]))
     assert "mask" in text

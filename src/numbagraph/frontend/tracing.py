@@ -26,7 +26,7 @@ from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import Node, Op, Value, at_source, new_memory
 from numbagraph.ops.shape import size_of
-from numbagraph.runtime.arguments import refuse_labelled_and_lazy
+from numbagraph.runtime.arguments import refuse_other_classes
 
 
 def any_traced(leaves: Iterable[Any]) -> bool:
@@ -42,6 +42,8 @@ def to_value(operand: Any) -> Any:
         if operand._scope is not active.scope:
             operand.require_scope()
         return operand.value
+    if type(operand) is not np.ndarray and hasattr(type(operand), "__array__"):
+        refuse_other_classes(operand, "an operand from outside of the traced function")
     if isinstance(operand, np.ndarray) and operand.ndim:
         trace = current_trace()  # None: there is a tracer beside it which is refused, or needs no trace
         return operand if trace is None else trace.captured.input_of(operand)
@@ -51,8 +53,6 @@ def to_value(operand: Any) -> Any:
         return to_value(own)
     if isinstance(operand, slice):
         return slice(to_value(operand.start), to_value(operand.stop), to_value(operand.step))
-    if hasattr(type(operand), "__array__"):
-        refuse_labelled_and_lazy(operand, "an operand from outside of the traced function")
     return operand
 
 
@@ -121,6 +121,8 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def as_view(value: Value, operand: Any, derive: Callable[[Value], Value] | None) -> Tracer:
     """A value as an array in the memory of an operand, where that is an array. ``derive`` makes it of the operand's
     value; without it, NumPy may have made a copy."""
+    if type(operand) is not np.ndarray and hasattr(type(operand), "__array__"):
+        refuse_other_classes(operand, "an operand from outside of the traced function")
     if isinstance(operand, np.ndarray) and operand.ndim:
         view = Tracer(value)
         view._foreign = "an array of an enclosing scope"

@@ -181,20 +181,14 @@ def not_traced(name: str, leaf: object) -> str:
 
 def as_array(leaf: object, name: str) -> np.ndarray:
     """An argument as a plain array, or an error that says what to do."""
-    masked = imported("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
-    if masked is not None and isinstance(leaf, masked.MaskedArray):
-        raise TypeError(f"argument {name} is a masked array, whose mask would be lost: pass its data and its mask")
+    refuse_other_classes(leaf, f"argument {name}")
     if is_source(leaf):
         raise TypeError(not_traced(name, leaf))
-    if not isinstance(leaf, (np.ndarray, np.generic)):
-        refuse_labelled_and_lazy(leaf, f"argument {name}")
     if type(leaf).__module__.startswith("scipy.sparse.") and hasattr(leaf, "tocsr"):
         raise TypeError(
             f"argument {name} is a {type(leaf).__name__}; arrays of the formats csr, csc and coo are supported: pass "
             f"scipy.sparse.csr_array(A)"
         )
-    if isinstance(leaf, np.matrix):
-        raise TypeError(f"argument {name} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
     is_numpy = isinstance(leaf, (np.ndarray, np.generic))
     if isinstance(leaf, type) or not (is_numpy or hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")):
         advice = "name it in static_argnames if the function should be compiled for its value"
@@ -227,3 +221,14 @@ def refuse_labelled_and_lazy(leaf: object, subject: str) -> None:
         library = each.__module__.partition(".")[0]
         if library in _INSTEAD:
             raise TypeError(f"{subject} is a {type(leaf).__name__} of {library}, {_INSTEAD[library]}")
+
+
+def refuse_other_classes(leaf: object, subject: str) -> None:
+    """Raise for arrays whose class says what their operators do: NumPy's own, and those of other libraries."""
+    masked = imported("numpy.ma")  # which takes 15 ms to import, so nobody should only to be asked this
+    if masked is not None and isinstance(leaf, masked.MaskedArray):
+        raise TypeError(f"{subject} is a masked array, whose mask would be lost: pass its data and its mask")
+    if isinstance(leaf, np.matrix):
+        raise TypeError(f"{subject} is a matrix, whose operators are not those of arrays: pass np.asarray of it")
+    if not isinstance(leaf, (np.ndarray, np.generic)):
+        refuse_labelled_and_lazy(leaf, subject)
