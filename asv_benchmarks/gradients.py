@@ -1,9 +1,9 @@
 """How long gradients of programs with loops, branches and assignments take, beside their values.
 
 ``python -m asv_benchmarks.gradients [NAME ...]`` prints a row for each: kernels of ``examples/kernels`` as they are
-written, an integrator with given steps, and one that chooses them. A kernel's value is the sum of the squares of all
-that it gives and writes. Times are processor times, medians of interleaved calls; each gradient is compared with a
-difference of values along a random direction.
+written, an integrator with given steps, one that chooses them, and loops of 4,000 steps that end by a condition and
+fill a table. A kernel's value is the sum of the squares of all that it gives and writes. Times are processor times,
+medians of interleaved calls; each gradient is compared with a difference of values along a random direction.
 """
 
 from __future__ import annotations
@@ -65,9 +65,31 @@ def adaptive(y: Any, end: float, tolerance: float) -> Any:
     return np.sum(y**2)
 
 
+def filled(x: Any, bound: float) -> Any:
+    """A table that is filled as long as its elements are small."""
+    a = np.zeros(len(x))
+    i = 1
+    while i < len(x) and abs(a[i - 1]) < bound:
+        a[i] = 0.9 * np.sin(a[i - 1]) + x[i]
+        i += 1
+    return np.sum(a**2)
+
+
+def filled_until(x: Any, bound: float) -> Any:
+    """The same in a loop that is left, and in place."""
+    a = x.copy()
+    for i in range(1, len(x)):
+        a[i] = 0.9 * np.sin(a[i - 1]) + a[i]
+        if abs(a[i]) > bound:
+            break
+    return np.sum(a**2)
+
+
 OWN: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "runge_kutta": (runge_kutta, (np.array([1.0, 0.0]), 2000)),
     "adaptive": (adaptive, (np.array([1.0, 0.0]), 20.0, 1e-8)),
+    "filled": (filled, (np.linspace(-1.0, 1.0, 4001), 10.0)),
+    "filled_until": (filled_until, (np.linspace(-1.0, 1.0, 4001), 10.0)),
 }
 
 

@@ -101,9 +101,7 @@ class ProgramEmitter:
             case Loop():
                 self.run_loop(step, f"{self.line.function.name}.{number}")
             case ReverseLoop():
-                regions = (step.body, step.condition, step.back.body)
-                names = [f"{self.line.function.name}.{number}.{each}" for each in ("step", "condition", "back")]
-                reverse_code.run_reverse(self.line, step, *self.regions((), regions, names))
+                self.run_reverse(step, f"{self.line.function.name}.{number}")
             case Branch():
                 names = [f"{self.line.function.name}.{number}.branch{k}" for k in range(len(step.regions))]
                 moved = {number for number, _ in step.in_place}
@@ -140,6 +138,15 @@ class ProgramEmitter:
         with self.without_optimisation():
             function = checked.define(self.module)
         checked.call(function)
+
+    def run_reverse(self, loop: ReverseLoop, name: str) -> None:
+        forward, back = loop.forward, loop.back
+        given = [*(None for _ in forward.carried), *forward.captures]
+        assert forward.condition is not None
+        body = self.region(given, forward.body, f"{name}.step")
+        condition = self.region(given, forward.condition, f"{name}.condition")
+        given = [*(None for _ in (*back.carried, *back.sequences)), *back.captures]
+        reverse_code.run_reverse(self.line, loop, body, condition, self.region(given, back.body, f"{name}.back"))
 
     @contextmanager
     def without_optimisation(self) -> Iterator[None]:

@@ -280,9 +280,7 @@ def regions_of(step: Loop | ReverseLoop | Branch) -> Iterator[tuple[Region, list
             yield region, [(each, 0) for each in step.operands]
         return
     if isinstance(step, ReverseLoop):
-        own = [(each, 0) for each in (*step.initial, *step.captures)]
-        yield step.condition, own
-        yield step.body, own
+        yield from regions_of(step.forward)
         yield from regions_of(step.back)
         return
     operands: list[tuple[Any, int]] = [(each.initial, 0) for each in step.carried]

@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 from numbagraph.blockwise.lowering import extent_scalar
-from numbagraph.intrinsics.ir import Buffer, Register, Scalar, literal
+from numbagraph.intrinsics.ir import Buffer, Load, Register, Scalar, literal
 from numbagraph.ir import shapes
 from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLeaf
 from numbagraph.ir.graph import Graph, guard_values
-from numbagraph.ir.regions import with_lengths
+from numbagraph.ir.regions import output_type, with_lengths
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import ArrayType, Constant, Input, Node, Value, python_type, toposort
+from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, python_type, toposort
 from numbagraph.loops.conditions import condition_of
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
 from numbagraph.loops.versions import leaves_of, versions, without_checks_of_while
+from numbagraph.ops.control.recorded import recorded
 from numbagraph.rewrite.pipeline import optimise
 
 NOTHING: Mapping[int, int] = {}
@@ -76,7 +77,10 @@ class ControlBuilder:
         return Loop(
             self.node.op.name,
             step,
-            [self.carried(number, operands[number], outputs, step, place) for place, number in enumerate(kept)],
+            [
+                self.carried(number, operands[number], self.wanted, outputs, step, place)
+                for place, number in enumerate(kept)
+            ],
             [self.array(operands[number]) for number in xs],
             [self.operand(operands[number]) for number in range(end, len(operands))],
             [self.wanted[number] for number in stacked],
@@ -149,7 +153,7 @@ class ControlBuilder:
         return Loop(
             self.node.op.name,
             region,
-            [self.carried(number, operands[number], carries, region, number) for number in range(carries)],
+            [self.carried(number, operands[number], self.wanted, carries, region, number) for number in range(carries)],
             [],
             [self.operand(each) for each in operands[carries:]],
             [],
@@ -158,38 +162,48 @@ class ControlBuilder:
         )
 
     def while_pullback(self) -> ReverseLoop:
-        node, attrs = self.node, self.node.attrs
-        carries, end = attrs["carries"], attrs["carries"] + attrs["captures"]
-        count, pullback = attrs["carried"], attrs["pullback"]
-        body, condition = attrs["body"], attrs["condition"]
-        region = self.step_region(pullback, pullback.inputs[: count + carries], range(count))
-        starts = node.inputs[end : end + count]
+        node, found = self.node, recorded(self.node)
+        carries, count = node.attrs["carries"], node.attrs["carried"]
+        end = carries + node.attrs["captures"]
+        last = {number: self.new_buffer(f"last{number}", node.inputs[number].type) for number in found.restored}
+        operands = [*node.inputs[:carries], *found.captures]
+        types = [output_type(found.body, number, operands) for number in range(carries, len(found.body.outputs))]
         stored = [
-            Buffer(
-                f"before{number}",
-                ArrayType(each.dtype, (0, *each.shape)),
-                (literal(0), *map(extent_scalar, each.shape)),
-            )
-            for number, each in enumerate(node.inputs[:carries])
+            Buffer(f"stored{number}", ArrayType(each.dtype, (0, *each.shape)), extents_of((0, *each.shape)))
+            for number, each in enumerate(types)
+        ]
+        step = self.step_region(found.body, found.body.inputs[:carries], range(carries))
+        forward = Loop(
+            node.op.name,
+            step,
+            [self.carried(number, node.inputs[number], last, carries, step, number) for number in range(carries)],
+            [],
+            [self.operand(each) for each in found.captures],
+            stored,
+            condition=self.region(found.condition, found.condition.inputs[:carries]),
+            source=node.source,
+        )
+        starts = node.inputs[end : end + count]
+        first = count + len(last)
+        region = self.step_region(found.pullback, found.pullback.inputs[: first + len(stored)], range(first))
+        restored = [
+            self.carried(place, node.inputs[number], {}, first, region, place, started=last[number])
+            for place, number in enumerate(found.restored, count)
         ]
         back = Loop(
             node.op.name,
             region,
-            [self.carried(number, each, count, region, number) for number, each in enumerate(starts)],
+            [
+                *(self.carried(number, each, self.wanted, first, region, number) for number, each in enumerate(starts)),
+                *restored,
+            ],
             stored,
-            [self.operand(each) for each in (*node.inputs[carries:end], *node.inputs[end + count :])],
+            [self.operand(each) for each in found.captured],
             [],
             reverse=True,
             source=node.source,
         )
-        return ReverseLoop(
-            node.op.name,
-            self.region(body, body.inputs[:carries]),
-            self.region(condition, condition.inputs[:carries]),
-            [self.operand(each) for each in node.inputs[:carries]],
-            [self.operand(each) for each in node.inputs[carries:end]],
-            back,
-        )
+        return ReverseLoop(node.op.name, forward, back)
 
     def switch(self) -> Branch:
         index, *operands = self.node.inputs
@@ -213,17 +227,29 @@ class ControlBuilder:
             sorted(in_place),
         )
 
-    def carried(self, number: int, initial: Value, outputs: int, region: Region, place: int) -> Carried:
-        first = self.operand(initial)
-        name, extents = f"{self.node.op.name}{number}", tuple(map(extent_scalar, initial.shape))
-        type_ = initial.type.with_shape(initial.shape)
-        last = self.wanted.get(number) or Buffer(f"{name}_last", type_, extents)
+    def carried(
+        self,
+        number: int,
+        initial: Value,
+        wanted: Mapping[int, Buffer],
+        outputs: int,
+        region: Region,
+        place: int,
+        started: Buffer | None = None,
+    ) -> Carried:
+        """What a loop carries, of which some results are ``wanted``; where it has ``started`` by another loop, that
+        one's result."""
+        first = self.operand(initial) if started is None else started if initial.ndim else Load(started, ())
+        last = wanted.get(number) or self.new_buffer(f"{number}_last", initial.type)
         takes = taken(region, place)
-        results = sum(each < outputs for each in self.wanted)
+        results = sum(each < outputs for each in wanted)
         is_alone = takes == place or (takes is not None and results < 2)
-        other = last if is_alone else Buffer(f"{name}_other", type_, extents)
-        before, stride = self.wanted.get(outputs + number), stride_of(self.node, number)
-        return Carried(first, last, other, before, takes, number in self.wanted, stride)
+        other = last if is_alone else self.new_buffer(f"{number}_other", initial.type)
+        before, stride = wanted.get(outputs + number), stride_of(self.node, number)
+        return Carried(first, last, other, before, takes, number in wanted, stride)
+
+    def new_buffer(self, name: str, type: ArrayType) -> Buffer:
+        return Buffer(f"{self.node.op.name}{name}", type.with_shape(type.shape), extents_of(type.shape))
 
     def step_region(
         self, graph: Graph, varying: Iterable[Value], free: Sequence[int], versioned: bool | None = None
@@ -251,6 +277,10 @@ class ControlBuilder:
         values = {each.value for each in sizes if isinstance(each, Register) and isinstance(each.value, Value)}
         varies = not set(varying).isdisjoint(toposort(values))
         return Region(final, NativeSignature(leaves, (), results, single=False), program, varies)
+
+
+def extents_of(shape: Iterable[Extent]) -> tuple[Scalar, ...]:
+    return tuple(map(extent_scalar, shape))
 
 
 def exchanges(graph: Graph, free: Sequence[int]) -> dict[int, int]:

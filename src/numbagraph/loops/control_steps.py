@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
-from numbagraph.intrinsics.ir import Buffer, Scalar, walk
+from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
 from numbagraph.ir.abi import NativeSignature
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.structs import Struct
@@ -99,28 +99,25 @@ class Loop(Step, frozen=False):
 
 
 class ReverseLoop(Step, frozen=False):
-    """A loop that ends on a condition, run to store what it carries before each step, and then a loop over these
-    steps, from the last to the first."""
+    """A loop that ends on a condition, which stores something of each step, and then a loop over these steps, from the
+    last to the first."""
 
     name: str
-    body: Region
-    condition: Region
-    initial: list[Operand]
-    captures: list[Operand]
+    forward: Loop
     back: Loop
-    """The second loop. Its sequences are what the first has stored, and have no memory of their own."""
+    """Its sequences are what the first stacks: they have no memory of their own. It begins with results of that."""
 
     def scalars(self) -> Iterator[Scalar]:
-        lengths = [extent for buffer in self.buffers() for extent in buffer.extents]
-        numbers = [each for each in (*self.initial, *self.captures, *self.back.operands()) if isinstance(each, Scalar)]
-        return walk([*lengths, *numbers])
+        inside = set(self.forward.writes())
+        found = [*self.forward.scalars(), *self.back.scalars()]
+        return iter([each for each in found if not (isinstance(each, Load) and each.buffer in inside)])
 
     def reads(self) -> list[Buffer]:
-        carried = [each.initial for each in self.back.carried]
-        return buffers_of([*self.initial, *self.captures, *carried, *self.back.captures])
+        inside = set(self.forward.writes())
+        return [each for each in dict.fromkeys([*self.forward.reads(), *self.back.reads()]) if each not in inside]
 
     def writes(self) -> list[Buffer]:
-        return self.back.writes()
+        return [each for each in (*self.forward.writes(), *self.back.writes()) if each not in self.forward.stacked]
 
     def checks(self) -> bool:
         return True

@@ -423,7 +423,7 @@ def estimate_work(steps: list[Step]) -> Scalar:
         elif isinstance(step, Loop):
             works.append(work_of_loop(step))
         elif isinstance(step, ReverseLoop):
-            works.append(work_of_loop(step.back))
+            works += [work_of_loop(step.forward), work_of_loop(step.back)]
         elif isinstance(step, Call) and step.work is not None:
             works.append(step.work)
         elif isinstance(step, Call):

@@ -51,8 +51,8 @@ def regions_of(program: Program, name: str, branches: tuple[str, ...] = ()) -> I
             for k, region in enumerate(step.regions):
                 yield from regions_of(region.program, f"{prefix}.branch{k}.program", around)
         elif isinstance(step, (Loop, ReverseLoop)):
-            loop = step if isinstance(step, Loop) else step.back
-            parts = {"step": step.body, "condition": step.condition}
+            loop = step if isinstance(step, Loop) else step.forward
+            parts = {"step": loop.body, "condition": loop.condition}
             if isinstance(step, ReverseLoop):
                 parts["back"] = step.back.body
             elif step.with_checks is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from numbagraph.ir.graph import Graph, Guard, guard_values, substitute, with_gua
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.regions import Closed, close, opened, opened_guards, output_type, without_effects, without_unused
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.ir.types import INT64
-from numbagraph.ir.values import ArrayType, Constant, Cotangents, Input, Node, Op, Value, constant, toposort
+from numbagraph.ir.values import ArrayType, Cotangents, Input, Node, Op, Value
 from numbagraph.ops.control.accumulation import accumulated
 from numbagraph.ops.control.common import (
     batch_size,
@@ -36,8 +34,7 @@ from numbagraph.ops.control.common import (
     zeros,
 )
 from numbagraph.ops.control.partial_updates import inherited, updated_in_part
-from numbagraph.ops.control.records import Step, not_restored, records_of
-from numbagraph.ops.control.rows import is_op
+from numbagraph.ops.control.records import GoneBack, Step, gone_back, not_restored, records_of
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate
@@ -165,13 +162,21 @@ def vjp(
     back = pulled_back(loop, asked, moving, stacked, read)
     with shapes.collect_guards():  # the loop, which is run first, requires the same
         forward = recording(loop, back.step)
-        carried, slopes = forward.seen_by(back.carried), forward.seen_by(list(back.slopes.values()))
-        required = forward.seen_by(guard_values(back.guards))
+        view = forward.view
+        carried, slopes = view.seen_by(back.carried), view.seen_by(list(back.slopes.values()))
+        required = view.seen_by(guard_values(back.guards))
     points, first = back.step.points, back.step.varying
-    parameters = [*back.seeds, *back.sums.values(), *forward.after, *points[:first], *forward.logs, *back.of_steps]
+    parameters = [
+        *back.seeds,
+        *back.sums.values(),
+        *view.after.values(),
+        *points[:first],
+        *forward.logs,
+        *back.of_steps,
+    ]
     closed = close(
         [*parameters, *points[first:]],
-        [*carried, *forward.before, *slopes],
+        [*carried, *view.before.values(), *slopes],
         name=f"{loop.body.name}_pullback",
         guards=with_guard_values(back.guards, required),
     )
@@ -183,7 +188,7 @@ def vjp(
     operands = (*initial, *xs, *loop.captures, *captured_by(closed, back.step, loop))
     whole = Loop(loop.length, operands, closed.region, len(initial), len(xs), not loop.reverse, loop.unroll)
     pullback = reading_less(whole)
-    places = dict(enumerate([*moving, *back.sums, *[None] * len(forward.before), *back.slopes]))
+    places = dict(enumerate([*moving, *back.sums, *[None] * len(view.before), *back.slopes]))
     cotangent = {number: pullback.result(place) for place, number in places.items() if number in asked}
     return [None, *(cotangent.get(number) for number in range(len(loop.operands)))]
 
@@ -246,42 +251,26 @@ class Forward(Struct, eq=False):
     loop: Loop
     logs: Sequence[Input]
     """What stands for the values that are stored for each step, which the loop stacks last."""
-    after: Sequence[Input]
-    """What stands for the carries that are restored, after a step."""
-    before: Sequence[Value]
-    """The same before it."""
+    view: GoneBack
     last: Sequence[Value]
-    """What they are after the last step."""
-    mapped: Mapping[Value, Value]
-
-    def seen_by(self, values: Sequence[Value]) -> list[Value]:
-        """Values of a step in terms of these."""
-        return substitute(values, self.mapped)
+    """What the carries that are restored are after the last step."""
 
 
 def recording(loop: Loop, step: Step) -> Forward:
     """A loop together with what its pullback needs of what it carries."""
     records = records_of(step)
     logs = stand_ins([each.type for each in records.stored], "stored")
-    mapped: dict[Value, Value] = dict(zip(records.stored, logs, strict=True))
     if records.stored:
         body = without_effects(loop.body)
         outputs = [*step.outputs, *records.stored]
         closed = close(step.points, outputs, name=body.name, guards=opened_guards(body, step.points))
         loop = replace(loop, operands=(*loop.operands, *captured_by(closed, step, loop)), body=closed.region)
-    strides = {number: stride for number in range(loop.carries) if (stride := stride_of(step, number))}
-    restored = [*records.restored, *strides]
-    after = {number: Input(step.points[number].type, "after") for number in restored}
-    before: dict[int, Value] = {}
-    for number, updates in records.restored.items():
-        before[number] = reduce(lambda array, update: update.undone(array, mapped), updates, after[number])
-    for number, stride in strides.items():
-        less = constant(-stride, dtype=INT64, weak=after[number].type.weak)
-        before[number] = registry["add"].bind(after[number], less)
-    last = [loop.result(number) for number in records.restored]
-    last += [loop.initial[number] + loop.length * stride for number, stride in strides.items()]
-    mapped |= {step.points[number]: value for number, value in before.items()}
-    return Forward(loop, logs, list(after.values()), list(before.values()), last, mapped)
+    view = gone_back(step, records, logs)
+    last = [
+        loop.initial[number] + loop.length * view.strides[number] if number in view.strides else loop.result(number)
+        for number in view.after
+    ]
+    return Forward(loop, logs, view, last)
 
 
 def captured_by(closed: Closed, step: Step, loop: Loop) -> list[Value]:
@@ -289,17 +278,6 @@ def captured_by(closed: Closed, step: Step, loop: Loop) -> list[Value]:
     which its pullback has stand-ins."""
     captured = zip(step.points[step.varying :], loop.captures, strict=True)
     return substitute(closed.captures, dict(captured))
-
-
-def stride_of(step: Step, number: int) -> int | None:
-    """What each step adds to a carried integer, if it does nothing else to it."""
-    before, after = step.points[number], step.outputs[number]
-    if before.dtype != INT64 or before.ndim or not is_op(after, "add") or after.inputs[0] is not before:
-        return None
-    other = after.inputs[1]
-    if not isinstance(other, Constant) or other.dtype != INT64 or after.type is not before.type:
-        return None
-    return int(other.data) if before in toposort(step.back) else None
 
 
 def moving_carries(body: Graph, initial: Sequence[Value], asked: Sequence[int]) -> list[int]:
