@@ -258,12 +258,20 @@ def test_an_error_in_a_step() -> None:
     np.testing.assert_allclose(gradient(x, 2), slopes(lambda x: f(x, 2), x), rtol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["filled", "in_place", "same_place", "swapped", "positions", "backwards"])
-def test_no_array_is_stored_for_each_step(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        *((name, 0) for name in ("filled", "in_place", "same_place", "swapped", "positions", "backwards")),
+        ("rows", 1),
+        ("inner_loop", 1),
+    ],
+)
+def test_no_array_is_stored_for_each_step(name: str, rank: int) -> None:
+    """Of a table of which a step fills a row, no more than rows."""
     graph = ng.graph_jit(ng.grad(PROGRAMS[name])).graph(RNG.uniform(-1, 1, 20))
     (node,) = {each.inputs: each for each in graph.order if isinstance(each, Node) and is_pullback(each)}.values()
     stored = recorded(node).body.outputs[node.attrs["carries"] :]
-    assert max(each.ndim for each in stored) == 0
+    assert max(each.ndim for each in stored) == rank
 
 
 def is_pullback(node: Node) -> bool:

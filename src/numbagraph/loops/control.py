@@ -12,7 +12,7 @@ from numbagraph.ir.abi import ArrayLeaf, Leaf, NativeSignature, Result, ScalarLe
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.regions import output_type, with_lengths
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, python_type, toposort
+from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, extent_values, python_type, toposort
 from numbagraph.loops.conditions import condition_of
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
 from numbagraph.loops.ir import Compute, Program, Step
@@ -138,12 +138,19 @@ class ControlBuilder:
         if not found.needed:
             return found.body, None
         condition = condition_of(found, leaves_of(self.node))
-        added = [each for each in toposort([condition], toposort(self.node.inputs)) if isinstance(each, Node)]
+        added = self.added([condition])
         if any(each.ndim or each.op.kind == "control" for each in added):
             return body, None
-        memory = self._numbers.memory  # a builder for each: all that is below would be walked through for each scalar
-        self.before += [Compute(each, ElementBuilder(memory).compute(each, ())) for each in added]
+        self.compute(added)
         return found.body, self._numbers.rank0(condition)
+
+    def added(self, values: Iterable[Value]) -> list[Node]:
+        """What some values are computed from that no operand is."""
+        return [each for each in toposort(values, toposort(self.node.inputs)) if isinstance(each, Node)]
+
+    def compute(self, numbers: Iterable[Node]) -> None:
+        memory = self._numbers.memory  # a builder for each: all that is below would be walked through for each scalar
+        self.before += [Compute(each, ElementBuilder(memory).compute(each, ())) for each in numbers]
 
     def while_loop(self) -> Loop:
         attrs, operands = self.node.attrs, self.node.inputs
@@ -168,6 +175,7 @@ class ControlBuilder:
         last = {number: self.new_buffer(f"last{number}", node.inputs[number].type) for number in found.restored}
         operands = [*node.inputs[:carries], *found.captures]
         types = [output_type(found.body, number, operands) for number in range(carries, len(found.body.outputs))]
+        self.compute(self.added(extent for each in types for extent in extent_values(each)))
         stored = [
             Buffer(f"stored{number}", ArrayType(each.dtype, (0, *each.shape)), extents_of((0, *each.shape)))
             for number, each in enumerate(types)

@@ -8,7 +8,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph, guard_values, substitute, with_guard_values
 from numbagraph.ir.regions import Draft, close, close_together, opened, opened_guards, without_unused
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Dim, Node, Value, toposort
+from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.ops.control.common import stand_ins, strong_type
 from numbagraph.ops.control.records import Records, Step, gone_back, not_restored, records_of
 from numbagraph.ops.control.while_pullback import Pullback
@@ -82,5 +82,6 @@ def recorded(node: Node) -> Recorded:
 
 
 def have_known_lengths(values: Sequence[Value]) -> bool:
-    """Whether the lengths of values are those of operands, and not computed from them."""
-    return all(isinstance(shapes.resolve(extent), (int, Dim)) for each in values for extent in each.shape)
+    """Whether the lengths of values follow from those of operands, and not from elements."""
+    lengths = toposort(shapes.as_value(extent) for each in values for extent in each.shape)
+    return not any(each.ndim or (isinstance(each, Node) and each.op.kind == "control") for each in lengths)

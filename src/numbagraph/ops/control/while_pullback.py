@@ -26,6 +26,8 @@ from numbagraph.ops.control.common import (
     strong_type,
     zeros,
 )
+from numbagraph.ops.control.partial_updates import inherited, updated_in_part
+from numbagraph.ops.control.records import not_restored
 from numbagraph.ops.control.scan import moving_carries, over_elements
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
@@ -193,7 +195,8 @@ def pulled_back(
     starts = {number: given_or_zero(given, number, strong(inputs[number])) for number in moving}
     seeds = [ends.get(number) for number in range(carries)]
     active = [*moving, *(number for number in asked if number >= carries)]
-    with region_guards() as guards:
+    in_part = inherited(points, inputs) | not_restored(points, outputs, carries)
+    with region_guards() as guards, updated_in_part(in_part):
         pulled = cotangents(outputs, seeds, [points[each] for each in active])
     found = {number: each for number, each in zip(active, pulled, strict=True) if each is not None}
     carried = cotangent_carries(points, inputs, ends, starts, found)
