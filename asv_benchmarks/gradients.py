@@ -85,11 +85,22 @@ def filled_until(x: Any, bound: float) -> Any:
     return np.sum(a**2)
 
 
+def updated_in_branches(x: Any) -> Any:
+    a = x.copy()
+    for i in range(1, len(x)):
+        if a[i] > a[i - 1]:
+            a[i] = 0.5 * np.sin(a[i - 1]) + a[i]
+        else:
+            a[i - 1] = 0.9 * a[i]
+    return np.sum(a**2)
+
+
 OWN: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "runge_kutta": (runge_kutta, (np.array([1.0, 0.0]), 2000)),
     "adaptive": (adaptive, (np.array([1.0, 0.0]), 20.0, 1e-8)),
     "filled": (filled, (np.linspace(-1.0, 1.0, 4001), 10.0)),
     "filled_until": (filled_until, (np.linspace(-1.0, 1.0, 4001), 10.0)),
+    "updated_in_branches": (updated_in_branches, (np.linspace(-1.0, 1.0, 4001),)),
 }
 
 

@@ -262,6 +262,7 @@ def test_an_error_in_a_step() -> None:
     ("name", "rank"),
     [
         *((name, 0) for name in ("filled", "in_place", "same_place", "swapped", "positions", "backwards")),
+        *((name, 0) for name in ("broken", "branches")),
         ("rows", 1),
         ("inner_loop", 1),
     ],

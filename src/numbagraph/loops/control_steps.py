@@ -108,13 +108,16 @@ class ReverseLoop(Step, frozen=False):
     """Its sequences are what the first stacks: they have no memory of their own. It begins with results of that."""
 
     def scalars(self) -> Iterator[Scalar]:
-        inside = set(self.forward.writes())
         found = [*self.forward.scalars(), *self.back.scalars()]
-        return iter([each for each in found if not (isinstance(each, Load) and each.buffer in inside)])
+        return iter([each for each in found if not (isinstance(each, Load) and each.buffer in self.forward.writes())])
+
+    def operands(self) -> list[Operand]:
+        inside = set(self.forward.writes())
+        found = [*self.forward.operands(), *self.back.operands()]
+        return [each for each in found if (each.buffer if isinstance(each, Load) else each) not in inside]
 
     def reads(self) -> list[Buffer]:
-        inside = set(self.forward.writes())
-        return [each for each in dict.fromkeys([*self.forward.reads(), *self.back.reads()]) if each not in inside]
+        return buffers_of(self.operands())
 
     def writes(self) -> list[Buffer]:
         return [each for each in (*self.forward.writes(), *self.back.writes()) if each not in self.forward.stacked]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Register, Scalar, walk
 from numbagraph.ir.structs import Struct, replace
-from numbagraph.loops.control_steps import Branch, Loop, Operand
+from numbagraph.loops.control_steps import Branch, Loop, Operand, ReverseLoop, buffers_of
 from numbagraph.loops.ir import Kernel, Step, Store
 
 
@@ -108,10 +108,13 @@ def alike(source: Buffer, target: Buffer) -> bool:
 def updated(step: Step) -> list[tuple[Buffer, Buffer]]:
     """The arrays that a loop or a branch updates where they lie: before it, where it copies them from, and after."""
     pairs: list[tuple[Operand, Buffer]] = []
-    if isinstance(step, Loop):
-        pairs = [(each.initial, each.last) for each in step.carried if each.takes is not None and each.before is None]
     if isinstance(step, Branch):
         pairs = [(step.operands[number], step.outputs[place]) for number, place in step.in_place]
+    if isinstance(step, (Loop, ReverseLoop)):
+        given = set(buffers_of(step.operands()))
+        carried = step.carried if isinstance(step, Loop) else [*step.forward.carried, *step.back.carried]
+        own = [each for each in carried if each.takes is not None and each.before is None]
+        pairs = [(each.initial, each.last) for each in own if each.initial in given]
     return [(first, last) for first, last in pairs if isinstance(first, Buffer) and alike(first, last)]
 
 
@@ -121,7 +124,11 @@ def ends_as(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Use
     old, new = uses[source], uses[target.owner]
     if min((*new.reads, *new.writes)) < here or max((*old.reads, *old.writes)) > here:
         return False
-    operands = step.operands() if isinstance(step, Loop) else step.operands if isinstance(step, Branch) else []
+    operands: list[Operand] = []
+    if isinstance(step, Branch):
+        operands = step.operands
+    elif isinstance(step, (Loop, ReverseLoop)):
+        operands = step.operands()
     times = sum(isinstance(each, Buffer) and each.owner is source.owner for each in operands)
     return here not in old.writes and times == 1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numbagraph.ir.graph import Graph, substitute
+from numbagraph.ir.graph import Graph, Guard, substitute
 from numbagraph.ir.op import registry
-from numbagraph.ir.regions import Draft, close_together, opened
+from numbagraph.ir.regions import Draft, close_together, opened, opened_guards
 from numbagraph.ir.values import Node, Value, at_source, toposort
 from numbagraph.ops.control.common import stand_ins
 from numbagraph.transforms.interpret import call_of
@@ -25,21 +25,24 @@ def joined_values(roots: list[Value]) -> list[Value]:
 
 
 def pair_in(order: Sequence[Value]) -> tuple[list[Node], list[Node]] | None:
-    """The results of two branches by one condition, of which none needs the other and none requires anything."""
+    """The results of two branches by one condition, of which none needs the other and no more than one requires
+    anything: what is checked first stays so."""
     calls: dict[object, list[Node]] = {}
     for each in order:
         if isinstance(each, Node) and each.op.name == "switch" and len(each.attrs["branches"]) > 1:
             calls.setdefault(call_of(each), []).append(each)
-    free = [call for call in calls.values() if not any(region.guards for region in call[0].attrs["branches"])]
-    for place, first in enumerate(free):
-        for second in free[place + 1 :]:
+    found = list(calls.values())
+    for place, first in enumerate(found):
+        for second in found[place + 1 :]:
             if is_alike(first[0], second[0]) and not depends(first, second) and not depends(second, first):
                 return first, second
     return None
 
 
 def is_alike(first: Node, second: Node) -> bool:
-    return first.inputs[0] is second.inputs[0] and len(first.attrs["branches"]) == len(second.attrs["branches"])
+    regions = first.attrs["branches"], second.attrs["branches"]
+    free = sum(not any(each.guards for each in own) for own in regions)
+    return first.inputs[0] is second.inputs[0] and len(regions[0]) == len(regions[1]) and free > 0
 
 
 def depends(call: Sequence[Node], other: Sequence[Node]) -> bool:
@@ -53,10 +56,13 @@ def joined(*calls: Sequence[Node]) -> dict[Value, Value]:
     drafts = []
     for number, region in enumerate(calls[0][0].attrs["branches"]):
         outputs: list[Value] = []
+        guards: list[Guard] = []
         for call in calls:
-            found = opened(call[0].attrs["branches"][number], [points[each] for each in call[0].inputs[1:]])
+            own, given = call[0].attrs["branches"][number], [points[each] for each in call[0].inputs[1:]]
+            found = opened(own, given)
             outputs += [found[each.attrs["result"]] for each in call]
-        drafts.append(Draft(region.name, outputs))
+            guards += opened_guards(own, given)
+        drafts.append(Draft(region.name, outputs, guards))
     regions, captures = close_together([*points.values()], drafts)
     index, bind = calls[0][0].inputs[0], registry["switch"].bind
     nodes = [each for call in calls for each in call]

@@ -10,7 +10,8 @@ from numbagraph.ir.regions import Draft, close, close_together, opened, opened_g
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Node, Value, toposort
 from numbagraph.ops.control.common import stand_ins, strong_type
-from numbagraph.ops.control.records import Records, Step, gone_back, not_restored, records_of
+from numbagraph.ops.control.records import Records, gone_back, records_of
+from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.ops.control.while_pullback import Pullback
 
 

@@ -12,30 +12,12 @@ from numbagraph.ir.graph import substitute
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Constant, Input, Node, Value, constant, extent_values, toposort
-from numbagraph.ops.control.partial_updates import is_in_part
+from numbagraph.ir.values import Constant, Input, Node, Value, constant, toposort
 from numbagraph.ops.control.rows import is_op
-from numbagraph.ops.slicing import put_slice, take_slice, taken_apart
+from numbagraph.ops.control.updates import Step, Update, can_be_stored, updates_of
 
 FEW = 16
 """Elements of an array that is as well stored before each step as numbers that are computed from it."""
-
-
-class Update(Struct):
-    """An assignment to elements of an array: what was there, and the positions."""
-
-    node: Node
-    overwritten: tuple[Value, ...]
-    positions: tuple[Value, ...]
-
-    def undone(self, array: Value, mapped: Mapping[Value, Value]) -> Value:
-        """The array before, of the one after, where other values stand for what was there, and for positions."""
-        before, positions = ([mapped.get(each, each) for each in found] for found in (self.overwritten, self.positions))
-        if is_op(self.node, "put_at"):
-            return self.node.op.bind(array, *before, *positions, **self.node.attrs)
-        for (_, cuts), each in zip(taken_apart(self.node)[1], before, strict=True):
-            array = put_slice(array, each, cuts)
-        return array
 
 
 class Undone(Struct):
@@ -43,24 +25,6 @@ class Undone(Struct):
 
     source: int
     updates: tuple[Update, ...]
-
-
-class Step(Struct):
-    """A step of a loop and of its pullback, in terms of stand-ins."""
-
-    points: Sequence[Input]
-    """For the operands."""
-    outputs: Sequence[Value]
-    carries: int
-    varying: int
-    """How many of the operands differ between steps: carries, and elements of sequences."""
-    back: Sequence[Value]
-    """What the pullback computes."""
-    given: Collection[Value]
-    """What the pullback is given beside the points."""
-    in_part: Collection[Input] = ()
-    """The points that are arrays which a loop around this one cannot restore: what is needed of their elements is
-    stored."""
 
 
 class Records(Struct):
@@ -212,22 +176,6 @@ def dependent(order: Sequence[Value], roots: Iterable[Value]) -> set[Value]:
     return found
 
 
-def can_be_stored(value: Value, step: Step) -> bool:
-    """Whether a value may be stored for each step: it has the same lengths in all of them, and is less than what the
-    loop carries."""
-    lengths = toposort(extent_values(value.type))
-    if not set(step.points[: step.varying]).isdisjoint(lengths):
-        return False
-    if not value.ndim:
-        return True
-    rank = max(each.ndim for each in (*step.points[: step.carries], *step.in_part))
-    if not isinstance(value, Node) or value.op.name != "scan":
-        return value.ndim < rank
-    carries, outputs = value.attrs["carries"], len(value.attrs["body"].outputs)
-    is_stacked = carries <= value.attrs["result"] < outputs
-    return is_stacked or value.ndim < rank + (value.attrs["result"] >= outputs)
-
-
 def with_updates(step: Step, arrays: set[Input], stored: Sequence[Value], restored: Mapping[int, Undone]) -> Records:
     """The same records, with what restores some carries."""
     updates = [each for way in restored.values() for each in way.updates]
@@ -236,38 +184,3 @@ def with_updates(step: Step, arrays: set[Input], stored: Sequence[Value], restor
     positions = (position for each in updates for position in each.positions if position in primal)
     found = dict.fromkeys([*stored, *(value for each in updates for value in each.overwritten), *positions])
     return Records(tuple(found), restored)
-
-
-def not_restored(points: Sequence[Input], outputs: Sequence[Value], carries: int) -> set[Input]:
-    """The carried arrays of which a step updates parts in loops: what these overwrite is not known on the way back."""
-    step = Step(points, outputs, carries, carries, (), ())
-    pairs = list(zip(points[:carries], outputs, strict=False))
-    with shapes.collect_guards():  # the step requires the same
-        return {
-            point for point, output in pairs if is_in_part(output, point) and updates_of(output, point, step) is None
-        }
-
-
-def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:
-    """The assignments that make the output of a step from what it is given, if it is nothing else, and what they
-    overwrite can be stored."""
-    found: list[Update] = []
-    carried = {each for each in step.points[: step.carries] if each.ndim}
-    while isinstance(output, Node):
-        if is_op(output, "put_at"):
-            base, _, *positions = output.inputs
-            checked, axis = output.attrs["checked"], output.attrs["axis"]
-            before = [registry["gather"].bind(base, *positions, axis=axis, checked=checked)]
-        elif is_op(output, "set_slice"):
-            base, pieces = taken_apart(output)
-            starts = output.inputs[1 + len(pieces) :]
-            if not carried.isdisjoint(toposort(starts)):
-                return None
-            before, positions = [take_slice(base, cuts) for _, cuts in pieces], []
-        else:
-            return None
-        if not all(can_be_stored(each, step) for each in (*before, *positions)):
-            return None
-        found.append(Update(output, tuple(before), tuple(positions)))
-        output = base
-    return found if output is point else None

@@ -34,7 +34,8 @@ from numbagraph.ops.control.common import (
     zeros,
 )
 from numbagraph.ops.control.partial_updates import inherited, updated_in_part
-from numbagraph.ops.control.records import GoneBack, Step, gone_back, not_restored, records_of
+from numbagraph.ops.control.records import GoneBack, gone_back, records_of
+from numbagraph.ops.control.updates import Step, not_restored
 from numbagraph.transforms.autodiff import cotangents, is_differentiable, sum_of
 from numbagraph.transforms.batching import batch, spread
 from numbagraph.transforms.interpret import evaluate

@@ -27,8 +27,8 @@ from numbagraph.ops.control.common import (
     zeros,
 )
 from numbagraph.ops.control.partial_updates import inherited, updated_in_part
-from numbagraph.ops.control.records import not_restored
 from numbagraph.ops.control.scan import moving_carries, over_elements
+from numbagraph.ops.control.updates import not_restored
 from numbagraph.transforms.autodiff import cotangents
 from numbagraph.transforms.interpret import evaluate
 

@@ -1,0 +1,209 @@
+"""Assignments to elements of arrays that a step of a loop makes, and how they are undone: what was there, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+
+from numbagraph.ir import shapes
+from numbagraph.ir.op import registry
+from numbagraph.ir.regions import Draft, opened
+from numbagraph.ir.structs import Struct
+from numbagraph.ir.values import Constant, Input, Node, Value, constant, extent_values, toposort
+from numbagraph.ops.control.accumulation import chosen
+from numbagraph.ops.control.common import stand_ins, with_lengths_known
+from numbagraph.ops.control.partial_updates import is_in_part
+from numbagraph.ops.control.rows import is_op
+from numbagraph.ops.slicing import put_slice, take_slice, taken_apart
+
+
+class Step(Struct):
+    """A step of a loop and of its pullback, in terms of stand-ins."""
+
+    points: Sequence[Input]
+    """For the operands."""
+    outputs: Sequence[Value]
+    carries: int
+    varying: int
+    """How many of the operands differ between steps: carries, and elements of sequences."""
+    back: Sequence[Value]
+    """What the pullback computes."""
+    given: Collection[Value]
+    """What the pullback is given beside the points."""
+    in_part: Collection[Input] = ()
+    """The points that are arrays which a loop around this one cannot restore: what is needed of their elements is
+    stored."""
+
+
+class Update(Struct):
+    """What makes an array of another one of its shape."""
+
+    overwritten: tuple[Value, ...]
+    """What was there."""
+    positions: tuple[Value, ...]
+
+    def undone(self, array: Value, mapped: Mapping[Value, Value]) -> Value:
+        """The array before, of the one after, where other values stand for what was there, and for positions."""
+        return self.put_back(
+            array, *([mapped.get(each, each) for each in found] for found in (self.overwritten, self.positions))
+        )
+
+    def put_back(self, array: Value, before: Sequence[Value], positions: Sequence[Value]) -> Value:
+        raise NotImplementedError
+
+
+class Assignment(Update):
+    """An assignment to an element, or to a slice."""
+
+    node: Node
+
+    def put_back(self, array: Value, before: Sequence[Value], positions: Sequence[Value]) -> Value:
+        if is_op(self.node, "put_at"):
+            return self.node.op.bind(array, *before, *positions, **self.node.attrs)
+        for (_, cuts), each in zip(taken_apart(self.node)[1], before, strict=True):
+            array = put_slice(array, each, cuts)
+        return array
+
+
+class Choice(Update):
+    """Assignments to elements in branches. The first position is the number of the branch; the others, and what was
+    overwritten, are those of the branch that was taken."""
+
+    ways: tuple[tuple[Update, ...], ...]
+
+    def put_back(self, array: Value, before: Sequence[Value], positions: Sequence[Value]) -> Value:
+        index, *places = positions
+        point, *others = stand_ins([each.type for each in (array, *before, *places)], "point")
+        slots = others[: len(before)], others[len(before) :]
+        drafts = []
+        for updates in self.ways:
+            mapped = dict(placed([each for one in updates for each in one.overwritten], slots[0]))
+            mapped |= placed([each for one in updates for each in one.positions], slots[1])
+            found = reduce(lambda after, update: update.undone(after, mapped), updates, point)
+            drafts.append(Draft("undone", [found]))
+        return chosen(index, [point, *others], drafts, [array, *before, *places])[0]
+
+
+def placed(values: Sequence[Value], slots: Sequence[Value]) -> dict[Value, Value]:
+    """Which of several slots each value has that is no constant: the first of its dtype that is free."""
+    free, found = list(slots), dict[Value, Value]()
+    for each in values:
+        if each not in found and not isinstance(each, Constant):
+            found[each] = next(slot for slot in free if slot.dtype == each.dtype)
+            free.remove(found[each])
+    return found
+
+
+def can_be_stored(value: Value, step: Step) -> bool:
+    """Whether a value may be stored for each step: it has the same lengths in all of them, and is less than what the
+    loop carries."""
+    lengths = toposort(extent_values(value.type))
+    if not set(step.points[: step.varying]).isdisjoint(lengths):
+        return False
+    if not value.ndim:
+        return True
+    rank = max(each.ndim for each in (*step.points[: step.carries], *step.in_part))
+    if not isinstance(value, Node) or value.op.name != "scan":
+        return value.ndim < rank
+    carries, outputs = value.attrs["carries"], len(value.attrs["body"].outputs)
+    is_stacked = carries <= value.attrs["result"] < outputs
+    return is_stacked or value.ndim < rank + (value.attrs["result"] >= outputs)
+
+
+def not_restored(points: Sequence[Input], outputs: Sequence[Value], carries: int) -> set[Input]:
+    """The carried arrays of which a step updates parts in loops: what these overwrite is not known on the way back."""
+    step = Step(points, outputs, carries, carries, (), ())
+    pairs = list(zip(points[:carries], outputs, strict=False))
+    with shapes.collect_guards():  # the step requires the same
+        return {
+            point for point, output in pairs if is_in_part(output, point) and updates_of(output, point, step) is None
+        }
+
+
+def updates_of(output: Value, point: Value, step: Step) -> list[Update] | None:
+    """The updates that make the output of a step from what it is given, if it is nothing else, and what they
+    overwrite can be stored. The last is the first."""
+    arrays = {each for each in step.points[: step.carries] if each.ndim}
+
+    def is_lasting(update: Assignment) -> bool:
+        starts = update.node.inputs[1 + len(update.overwritten) :] if is_op(update.node, "set_slice") else ()
+        stored = (*update.overwritten, *update.positions)
+        return arrays.isdisjoint(toposort(starts)) and all(can_be_stored(each, step) for each in stored)
+
+    found, root = updates_from(output, is_lasting)
+    return found if root is point else None
+
+
+def updates_from(value: Value, accepts: Callable[[Assignment], bool]) -> tuple[list[Update], Value]:
+    """The updates that make a value, as far as they are known and their assignments are accepted, and of what."""
+    found: list[Update] = []
+    while isinstance(value, Node):
+        if value.op.name == "switch":
+            one, base = choice_of(value)
+        else:
+            one, base = assignment_of(value)
+            if one is not None and not accepts(one):
+                one = None
+        if one is None:
+            break
+        found.append(one)
+        value = base
+    return found, value
+
+
+def assignment_of(node: Node) -> tuple[Assignment | None, Value]:
+    """The assignment that a node is, if it is one, and to what."""
+    if is_op(node, "put_at"):
+        base, _, *positions = node.inputs
+        checked, axis = node.attrs["checked"], node.attrs["axis"]
+        before = registry["gather"].bind(base, *positions, axis=axis, checked=checked)
+        return Assignment((before,), tuple(positions), node), base
+    if is_op(node, "set_slice"):
+        base, pieces = taken_apart(node)
+        return Assignment(tuple(take_slice(base, cuts) for _, cuts in pieces), (), node), base
+    return None, node
+
+
+def choice_of(node: Node) -> tuple[Choice | None, Value]:
+    """The same of branches, each of which updates elements of one array, or leaves it as it is."""
+    index, *operands = node.inputs
+    points = stand_ins([each.type for each in operands], "point")
+    given = with_lengths_known(points, operands)
+    result, branches = node.attrs["result"], node.attrs["branches"]
+    found = [updates_from(opened(each, given)[result], is_of_element) for each in branches]
+    roots = {root for _, root in found}
+    root = roots.pop()
+    place = next((number for number, each in enumerate(points) if each is root), None)
+    if roots or place is None or not any(updates for updates, _ in found):
+        return None, node
+    ways = tuple(tuple(updates) for updates, _ in found)
+
+    def taken(kind: Callable[[Update], Sequence[Value]]) -> tuple[Value, ...]:
+        return in_slots([[each for one in updates for each in kind(one)] for updates in ways], node, points)
+
+    overwritten, positions = taken(lambda each: each.overwritten), taken(lambda each: each.positions)
+    return Choice(overwritten, (index, *positions), ways), operands[place]
+
+
+def is_of_element(update: Assignment) -> bool:
+    """Whether it is about one element, at a position that is checked unless it is a constant: where all branches are
+    computed for a batch, those that were not taken get positions of others."""
+    if not is_op(update.node, "put_at") or any(each.ndim for each in (*update.overwritten, *update.positions)):
+        return False
+    flags = zip(update.positions, update.node.attrs["checked"], strict=True)
+    return all(checked or isinstance(each, Constant) for each, checked in flags)
+
+
+def in_slots(values: Sequence[Sequence[Value]], node: Node, points: Sequence[Input]) -> tuple[Value, ...]:
+    """Numbers of each branch as results of these branches, of which one stands for a number of each of them."""
+    lists = [list(dict.fromkeys(each for each in found if not isinstance(each, Constant))) for found in values]
+    dtypes = dict.fromkeys(each.dtype for found in lists for each in found)
+    slots: list[list[Value]] = [[] for _ in lists]
+    for dtype in dtypes:
+        own = [[each for each in found if each.dtype == dtype] for found in lists]
+        most = max(map(len, own))
+        for slot, each in zip(slots, own, strict=True):
+            slot += [*each, *[constant(0, dtype=dtype)] * (most - len(each))]
+    index, *operands = node.inputs
+    drafts = [Draft(each.name, slot) for each, slot in zip(node.attrs["branches"], slots, strict=True)]
+    return tuple(chosen(index, points, drafts, operands))
