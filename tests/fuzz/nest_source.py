@@ -203,12 +203,12 @@ class Draw:
         if others:
             bounds += (self.choose(others), f"{self.choose(others)} + 1", f"{self.choose(others)}, {length}")
         kind = self.choose(("length", "length", "length", "constant", "data", "while"))
-        self.axes[i] = axis if kind == "length" else ""
+        limit = self.choose(("3", f"{length} - 1", f"{length} - 1"))
+        self.axes[i] = axis if kind == "length" or (kind == "while" and limit != "3") else ""
         if kind == "while":
             test = f" and {self.test()}" if self.chance(0.4) else ""
             body = [Statement(f"{i} += 1"), *self.block(depth)]
-            limit = self.choose(("3", length))
-            found = Statement("if True:", [Statement(f"{i} = 0"), Statement(f"while {i} < {limit}{test}:", body)])
+            found = Statement("if True:", [Statement(f"{i} = -1"), Statement(f"while {i} < {limit}{test}:", body)])
         else:
             data = self.choose(("k[0]", f"k[{[*before][-1]} % len(k)]" if before else "k[-1]"))
             bound = {"length": self.choose(bounds), "constant": self.choose(("2", "3")), "data": data}[kind]
