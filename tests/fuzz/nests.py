@@ -26,8 +26,8 @@ FLOATS = (0, 1, 2, 3)
 """The arguments of which derivatives are taken."""
 LENGTHS = (1, 2, 3, 4)
 BACKENDS = ("numpy",) * 5 + ("numba",)
-"""Derivatives are the same graphs for each, and most of the time would be that of LLVM. What is stored of loops that end
-by a condition is decided for native code alone."""
+"""Derivatives are the same graphs for each, and most of the time would be that of LLVM. What is stored of loops that
+end by a condition is decided for native code alone."""
 MORE = ("", "", "forward", "second")
 """What else is compared of a program, beside values and gradients."""
 CAPTURED = np.array([0.3, -0.4, 0.8, 0.2])

@@ -79,3 +79,13 @@ def test_subnormal_matrices_have_least_squares():
     for each in (right, right[:, 0]):
         found = graph_jit(lambda a, b: np.linalg.lstsq(a, b)[0])(matrix, each)
         np.testing.assert_allclose(found, np.linalg.lstsq(matrix, each)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 1, 0), (0, 3, 0), (2, 0, 5), (1, 1, 1)])
+def test_tensorinv_without_elements(shape):
+    tensor = np.zeros(shape)
+    if 0 in shape[:2]:
+        with pytest.raises(ValueError, match="cannot reshape"):
+            np.linalg.tensorinv(tensor)
+    with pytest.raises(ValueError, match="no elements" if 0 in shape[:2] else "Singular"):
+        graph_jit(lambda x: np.linalg.tensorinv(x))(tensor)

@@ -36,7 +36,10 @@ def tensorinv(a: Any, ind: int = 2) -> Value:
     if not value.ndim:
         raise TypeError("tensorinv takes an array of at least one dimension")
     first, rest = value.shape[:ind], value.shape[ind:]
-    matrix = reshape_value(value, (shapes.product(first), shapes.product(rest)))
+    rows = shapes.product(first)
+    some = shapes.compare("greater", rows, 0)  # NumPy divides the number of elements by that of the rows
+    shapes.require(some, "tensorinv: the first dimensions have no elements", ValueError)
+    matrix = reshape_value(value, (rows, shapes.product(rest)))
     return reshape_value(inv(matrix), (*rest, *first))
 
 
