@@ -9,7 +9,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.regions import Draft, opened
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Constant, Input, Node, Value, constant, extent_values, toposort
+from numbagraph.ir.values import Constant, Dim, Input, Node, Value, constant, extent_values, toposort
 from numbagraph.ops.control.accumulation import chosen
 from numbagraph.ops.control.common import stand_ins, with_lengths_known
 from numbagraph.ops.control.partial_updates import is_in_part
@@ -190,6 +190,8 @@ def is_of_element(update: Assignment) -> bool:
     computed for a batch, those that were not taken get positions of others."""
     if not is_op(update.node, "put_at") or any(each.ndim for each in (*update.overwritten, *update.positions)):
         return False
+    if any(isinstance(each, Dim) for each in toposort(update.positions)):
+        return False  # a length may be known nowhere else on the way back
     flags = zip(update.positions, update.node.attrs["checked"], strict=True)
     return all(checked or isinstance(each, Constant) for each, checked in flags)
 
