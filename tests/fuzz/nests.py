@@ -106,6 +106,8 @@ def compared(block: Block, calls: Any, backend: str, more: str, report: Report) 
         for number, given in enumerate(calls):
             directions = [np.cos(1.0 + np.arange(np.size(each)).reshape(np.shape(each))) for each in given[:4]]
             expected, found = outcome(plain, list(given)), outcome(first, list(given))
+            if isinstance(expected, NameError):  # a smaller program that has lost a name
+                return None
             if isinstance(found, REFUSALS) and not isinstance(found, EscapedError):
                 report.refused[str(found).partition("\n")[0][:80]] += 1
                 return None

@@ -330,7 +330,7 @@ def test_a_wrong_derivative_of_a_nest_is_found(monkeypatch):
 @pytest.mark.usefixtures("without_a_compiler")
 def test_a_stand_in_that_leaves_its_step_is_found(monkeypatch):
     monkeypatch.setattr("numbagraph.ops.control.scan.captured_by", lambda closed, *_: list(closed.captures))
-    assert "EscapedError" in found(nests, [], monkeypatch, cases=1, first=5)
+    assert "EscapedError" in found(nests, [], monkeypatch, cases=1, first=7)
 
 
 # ---- the runner ----
