@@ -128,9 +128,12 @@ class Unknown:
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  nobody sets it
         """What `isinstance` and `match` ask where an object's type does not answer: users are told what it will be."""
-        if current_trace() is None:
+        frame = sys._getframe(1)
+        if (
+            library_of(frame.f_code.co_filename) is OWN or current_trace() is None
+        ):  # mostly it is our own code that asks
             return type(self)
-        frame, abstract = asking(sys._getframe(1))
+        frame, abstract = asking(frame)
         if not is_for_users(frame):
             return type(self)
         found = self.python_class()

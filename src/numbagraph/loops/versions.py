@@ -47,8 +47,9 @@ def versions(node: Node, around: Unchecked | None = None) -> Versions | None:
     except TooHard:
         return None
     found = Unchecked(steps, around)
-    found.region(node.attrs["body"])
-    fast = found.region(node.attrs["body"])  # once more: in branches goes what is known otherwise
+    fast = found.region(node.attrs["body"])
+    if found.misses:  # once more: in branches goes what is known otherwise, also from what was asked behind them
+        fast = found.region(node.attrs["body"])
     if fast is None or len(found.needed) > MOST:
         return None
     return Versions(fast, without_implied(each for each in found.needed if not each.holds), steps.trips)
@@ -67,6 +68,8 @@ class Unchecked:
         self.regions: dict[object, Graph | tuple[Graph, ...] | None] = {}
         """What became of the regions of loops and branches in this pass, by what all results of one have in common."""
         self.changes = False
+        self.misses = False
+        """Whether something was not known that a branch would have liked to."""
 
     def is_needed(self, before: Iterable[Implication]) -> bool:
         """Whether something can be asked before the loop; if so, it will be."""
@@ -84,6 +87,7 @@ class Unchecked:
             return False
         rest = [each for each in found if not each.is_true and not any(map(each.follows_from, self.needed))]
         if rest and (self.around is None or not self.around.is_known(rest)):
+            self.misses = True
             return False
         self.needed |= found  # of numbers that are too large
         return True
