@@ -392,3 +392,35 @@ def test_banded_systems_with_nothing_to_solve(diagonals, right):
     else:
         with pytest.raises(ValueError, match="there must be a row for the main diagonal"):
             solve(ab, b)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.complex128])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 30])
+def test_eigenvalues_have_the_order_of_numpy(length, dtype):
+    """LAPACK's routine for real matrices has another order than the one for complex ones."""
+    given = np.trunc(5 * numbers(2, length, length, seed=length)) if dtype == np.int64 else numbers(2, length, length)
+    matrices = given.astype(dtype)
+    tolerance = 2e-4 if dtype == np.float32 else 1e-9
+    values, vectors = graph_jit(np.linalg.eig)(matrices)
+    for each in (values, graph_jit(np.linalg.eigvals)(matrices)) if dtype != np.float32 else ():
+        np.testing.assert_allclose(each, np.linalg.eig(matrices)[0], tolerance, tolerance)
+    for matrix, value, vector in zip(matrices if length else (), values, vectors, strict=bool(length)):
+        expected = scipy.linalg.eig(matrix)  # by the same LAPACK, whose rounding signs, and orders of float32, follow
+        np.testing.assert_allclose(value, expected[0], tolerance, tolerance)
+        np.testing.assert_allclose(vector, expected[1], 0, 30 * tolerance)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_derivatives_of_eigenvalues_of_real_matrices(backend):
+    weights = np.arange(1.0, 6.0)
+
+    def value(a):
+        values, vectors = np.linalg.eig(a)
+        return np.sum(weights * np.abs(values) ** 3) + np.sum(weights * np.abs(vectors) ** 2)
+
+    matrix = numbers(5, 5)  # with pairs of conjugates
+    assert np.any(np.linalg.eigvals(matrix).imag != 0)
+    step, direction = 1e-6, numbers(5, 5, seed=1)
+    slope = (value(matrix + step * direction) - value(matrix - step * direction)) / (2 * step)
+    found = graph_jit(grad(value), backend=backend)(matrix)
+    np.testing.assert_allclose(np.sum(found * direction), slope, rtol=1e-6)

@@ -186,7 +186,7 @@ def eig(
             "scipy.linalg.eig with left or homogeneous_eigvals", "numpy.linalg.eig of the adjoint matrix has the left"
         )
     value = square(a) if b is None else np.linalg.solve(square(b, "b"), square(a))
-    values, vectors = np.linalg.eig(value.astype(np.result_type(value.dtype, np.complex64)))
+    values, vectors = np.linalg.eig(value)
     return (values, vectors) if right else values
 
 

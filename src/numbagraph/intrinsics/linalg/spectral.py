@@ -8,8 +8,10 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I1, I32, I64, llvm_constant
-from numbagraph.intrinsics.linalg.copies import columns_of, rows_of, unit
-from numbagraph.intrinsics.matrices import Index, Matrix, StackVariable
+from numbagraph.intrinsics.formula import Complex
+from numbagraph.intrinsics.fortran import Fortran
+from numbagraph.intrinsics.linalg.copies import columns_of, move, rows_of, unit
+from numbagraph.intrinsics.matrices import Code, Index, Matrix, StackVariable
 from numbagraph.ir.types import real_dtype
 
 
@@ -115,6 +117,10 @@ def work_of_singular(m: Index, n: Index) -> Index:
 
 def general(element: Element) -> ir.Value:
     """Eigenvalues and right eigenvectors of a complex matrix, the latter in columns."""
+    return general_of_real(element) if element.attributes["real"] else general_of_complex(element)
+
+
+def general_of_complex(element: Element) -> ir.Value:
     n, fortran = element["m"], element.fortran
     matrix, vectors, work, real_work = element.scratch
     columns_of(element, element.operand(0), matrix, n, n)
@@ -124,6 +130,41 @@ def general(element: Element) -> ir.Value:
     order = none_if(element, wrong, n)  # LAPACK would print
     info = fortran.lapack("geev", "N", "V", order, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
     rows_of(element, vectors, element.result(1), n, n)
+    return element.builder.or_(wrong, nonzero(element, info))
+
+
+def general_of_real(element: Element) -> ir.Value:
+    """The same of a complex matrix without imaginary parts, by the routine for real ones, whose order NumPy's is."""
+    n, dtype = element["m"], real_dtype(element.code.dtype)
+    code, fortran = Code(element.emitter, dtype), Fortran(element.emitter, dtype)
+    matrix, vectors, parts, work = element.scratch
+    source = Matrix(element.emitter, element.operands[0], dtype, n * 2, code.index(2))
+    move(element, source, element.matrix(matrix, n, dtype).transposed, n, n)
+    width = fortran.width(n.register)
+    wrong = not_finite(element, 0, n * n)
+    both = element.matrix(parts, n, dtype)
+    real, imaginary = (both.address(code.index(each), code.index(0)) for each in (0, 1))
+    outputs = real, imaginary, vectors, width, vectors, width
+    info = fortran.lapack("geev", "N", "V", none_if(element, wrong, n), matrix, width, *outputs, work, n * BLOCK + 1)
+    values, columns = element.result(0), element.result(1)
+    found = element.matrix(vectors, n, dtype).transposed
+
+    def put(k: Index) -> None:
+        """Vectors of a pair of conjugates are the sum and the difference of two columns, the second one times i."""
+        value = Complex(both[code.index(0), k], both[code.index(1), k])
+        zero = code.number(0.0)
+        first, second = value.imag > zero, value.imag < zero
+        left = k + code.index(element.builder.sext(second.value, I64))
+        right = k + code.index(element.builder.zext(first.value, I64))
+        values[code.index(0), k] = value
+
+        def one(i: Index) -> None:
+            part = found[i, right]
+            columns[i, k] = Complex(found[i, left], first.where(part, second.where(-part, zero)))
+
+        code.loop(0, n, one)
+
+    code.loop(0, n, put)
     return element.builder.or_(wrong, nonzero(element, info))
 
 

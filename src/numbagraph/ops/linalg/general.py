@@ -132,9 +132,9 @@ def lu(
     return convert(exchanged, real_dtype(matrix.dtype)), lower, upper
 
 
-def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, on_error: str) -> tuple[Value]:
+def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, real: bool, on_error: str) -> tuple[Value]:
     """Boeddeker, Hanebrink, Drude, Heymann and Haeb-Umbach, On the computation of complex-valued gradients (2017)."""
-    values, vectors = (eig.bind(a, result=result, on_error=on_error) for result in (0, 1))
+    values, vectors = (eig.bind(a, result=result, real=real, on_error=on_error) for result in (0, 1))
     inner = number(0, vectors)
     if 1 in given:
         turned = product(adjoint(vectors), conj(given[1]))
@@ -145,19 +145,30 @@ def eig_vjp(given: Mapping[int, Value], y: Value, a: Value, *, on_error: str) ->
     return (conj(registry["solve"](adjoint(vectors), product(inner, adjoint(vectors)))),)
 
 
-def complex_square(a: Any) -> Value:
+def eig_of(a: Any, result: int) -> Value:
+    """Of a matrix that is made complex: whether it was real decides on the routine, and so on the order."""
     matrix = one_square(a)
-    return convert(matrix, COMPLEX64 if matrix.dtype in (FLOAT32, COMPLEX64) else COMPLEX128)
+    given = convert(matrix, COMPLEX64 if matrix.dtype in (FLOAT32, COMPLEX64) else COMPLEX128)
+    return eig.bind(given, result=result, real=matrix.dtype.kind != "c", on_error=errors.chosen())
 
 
 def eig_frontend(op: Op, a: Any) -> EigResult:
-    matrix, on_error = complex_square(a), errors.chosen()
-    return EigResult(*(op.bind(matrix, result=result, on_error=on_error) for result in (0, 1)))
+    return EigResult(*(eig_of(a, result) for result in (0, 1)))
 
 
-def eig_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+def eig_reference(a: np.ndarray, real: bool) -> tuple[np.ndarray, ...]:
+    return tuple(each.astype(a.dtype) for each in np.linalg.eig(a.real if real else a))
+
+
+def eig_jnp(a: Any, *, real: bool, on_error: str) -> tuple[Any, ...]:
+    return tuple(load("jax.numpy.linalg:eig")(a.real if real else a))
+
+
+def eig_scratch(dtype: np.dtype, lengths: Mapping[str, Any], *, real: bool, **_: Any) -> Sequence[tuple[np.dtype, Any]]:
     n, more = lengths["m"], lowering.add(lengths["m"], lowering.literal(1))
-    return [(dtype, (n, n)), (dtype, (n, n)), (dtype, (spectral.BLOCK, more)), (dtype, (2, more))]
+    dtype = real_dtype(dtype) if real else dtype
+    spaces = [(dtype, (2, more)), (dtype, (spectral.BLOCK, more))]
+    return [(dtype, (n, n)), (dtype, (n, n)), *(spaces if real else spaces[::-1])]
 
 
 def complex_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -167,11 +178,11 @@ def complex_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 eig = core_op(
     np.linalg.eig,
     "(m,m)->(m),(m,m)",
-    evaluate=reference("(m,m)->(m),(m,m)", stacks=True)(lambda a: tuple(np.linalg.eig(a))),
+    evaluate=reference("(m,m)->(m),(m,m)", stacks=True)(eig_reference),
     library=spectral.general,
     frontend=eig_frontend,
     vjp=eig_vjp,
-    jnp=lambda a, *, on_error: tuple(load("jax.numpy.linalg:eig")(a)),
+    jnp=eig_jnp,
     scratch=eig_scratch,
     longest=LONGEST,
     determined=projections,
@@ -181,7 +192,7 @@ eig = core_op(
 
 @decomposition(np.linalg.eigvals, samples=complex_samples, ulp=256, regular=True)
 def eigvals(a: Any) -> Value:
-    return eig.bind(complex_square(a), result=0, on_error=errors.chosen())
+    return eig_of(a, 0)
 
 
 def expm_vjp(g: Value, y: Value, a: Value) -> tuple[Value]:
