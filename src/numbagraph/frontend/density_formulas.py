@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from numbagraph.frontend.count_densities import (
+    binomial_log_density,
+    negative_binomial_log_density,
+    poisson_log_density,
+)
+
 Function = Callable[..., Any]
 
 SQRT_HALF = np.sqrt(0.5)
@@ -231,6 +237,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("bernoulli", "logsf"): lambda k, p: np.log(p),
     ("bernoulli", "ppf"): lambda q, p: np.where(q > 1.0 - p, 1.0, 0.0),
     ("bernoulli", "isf"): lambda q, p: np.where(q >= p, 0.0, 1.0),
+    ("binom", "logpmf"): binomial_log_density,
     ("binom", "pmf"): exponential_of("binom", "logpmf"),
     ("binom", "cdf"): binomial_cdf,
     ("binom", "sf"): binomial_sf,
@@ -239,6 +246,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
         lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q
     ),
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
+    ("nbinom", "logpmf"): negative_binomial_log_density,
     ("nbinom", "pmf"): exponential_of("nbinom", "logpmf"),
     ("nbinom", "cdf"): negative_binomial_cdf,
     ("nbinom", "logcdf"): by_smaller_tail(negative_binomial_cdf, negative_binomial_sf),
@@ -248,6 +256,8 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("nbinom", "isf"): least_count(
         lambda q, n, p: special.nbdtrik(1.0 - q, n, p), lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q
     ),
+    ("poisson", "logpmf"): poisson_log_density,
+    ("poisson", "pmf"): exponential_of("poisson", "logpmf"),
     ("randint", "pmf"): lambda k, low, high: 1.0 / (high - low),
     ("zipf", "logpmf"): zeta_log_density,
     ("zipf", "pmf"): lambda k, a: np.exp(zeta_log_density(k, a)),
