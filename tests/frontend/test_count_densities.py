@@ -86,3 +86,18 @@ def test_impossible_counts(name):
     for numbers in edges[name]:
         assert graph_jit(lambda *a: dist.pmf(*a))(*numbers) == dist.pmf(*numbers) == 0
         assert graph_jit(lambda *a: dist.logpmf(*a))(*numbers) == -np.inf
+
+
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+def test_quantiles_where_only_zero_is_possible(method):
+    probabilities = np.array([0, 1e-10, 0.1, 0.5, 0.9, 1.0])
+    for name, n, p in (
+        ("binom", 0.0, 0.3),
+        ("binom", 0.0, 1.0),
+        ("binom", 5.0, 0.0),
+        ("nbinom", 0.5, 1.0),
+        ("nbinom", 3.0, 1.0),
+    ):
+        function = getattr(getattr(stats, name), method)
+        found = graph_jit(lambda *a, f=function: f(*a), backend="numpy")(probabilities, n, p)
+        np.testing.assert_array_equal(found, function(probabilities, n, p))

@@ -22,16 +22,18 @@ Function = Callable[..., Any]
 SQRT_HALF = np.sqrt(0.5)
 
 
-def least_count(near: Function, reached: Function) -> Function:
+def least_count(near: Function, reached: Function, only_zero: Function) -> Function:
     """A quantile of counts: the least one at which the distribution function has reached a probability.
 
-    ``near`` gives a real number between it and the one before, up to rounding.
+    ``near`` gives a real number between it and the one before, up to rounding. ``only_zero`` says for which shapes
+    there is no other count than 0, and no such number.
     """
 
     def quantile(q: Any, *shapes: Any) -> Any:
         last = np.ceil(near(q, *shapes))
         before = np.maximum(last - 1.0, 0.0)
-        return np.where(reached(before, q, *shapes), before, last)
+        found = np.where(reached(before, q, *shapes), before, last)
+        return np.where(only_zero(*shapes), 0.0, found)
 
     return quantile
 
@@ -187,6 +189,14 @@ def binomial_sf(k: Any, n: Any, p: Any) -> Any:
     return special.betainc(k + 1.0, n - k, p)
 
 
+def no_success(n: Any, p: Any) -> Any:
+    return (n == 0) | (p == 0)
+
+
+def no_failure(n: Any, p: Any) -> Any:
+    return (p == 1) & (n == n)
+
+
 def negative_binomial_cdf(k: Any, n: Any, p: Any) -> Any:
     return special.betainc(n, np.floor(k) + 1.0, p)
 
@@ -241,9 +251,9 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("binom", "pmf"): exponential_of("binom", "logpmf"),
     ("binom", "cdf"): binomial_cdf,
     ("binom", "sf"): binomial_sf,
-    ("binom", "ppf"): least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q),
+    ("binom", "ppf"): least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q, no_success),
     ("binom", "isf"): least_count(
-        lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q
+        lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
     ),
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
     ("nbinom", "logpmf"): negative_binomial_log_density,
@@ -252,9 +262,11 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("nbinom", "logcdf"): by_smaller_tail(negative_binomial_cdf, negative_binomial_sf),
     ("nbinom", "sf"): negative_binomial_sf,
     ("nbinom", "logsf"): by_smaller_tail(negative_binomial_sf, negative_binomial_cdf),
-    ("nbinom", "ppf"): least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q),
+    ("nbinom", "ppf"): least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q, no_failure),
     ("nbinom", "isf"): least_count(
-        lambda q, n, p: special.nbdtrik(1.0 - q, n, p), lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q
+        lambda q, n, p: special.nbdtrik(1.0 - q, n, p),
+        lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q,
+        no_failure,
     ),
     ("poisson", "logpmf"): poisson_log_density,
     ("poisson", "pmf"): exponential_of("poisson", "logpmf"),
