@@ -123,6 +123,29 @@ def test_layouts():
         same(compiled(x), x[x > 0] * np.asarray(2, x.dtype.newbyteorder("=")))
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f4", "f8", "c8", "c16"])
+def test_elements_under_masks_of_many_lengths(dtype):
+    compiled = graph_jit(lambda x, mask: (x[mask], np.delete(x, mask)))
+    for length in (0, 1, 7, 8, 9, 16, 31, 100):
+        x = RNG.integers(-9, 9, length).astype(dtype)
+        ends = np.arange(length) < length // 2, np.arange(length) >= length // 2
+        for mask in (RNG.random(length) < 0.5, np.ones(length, bool), np.zeros(length, bool), *ends):
+            same(compiled(x, mask), (x[mask], x[~mask]))
+
+
+def test_derivatives_by_elements_under_a_mask():
+    """Of selected elements alone, also where a function of others is infinite."""
+    mask = X > 0
+    weighted = graph_jit(grad(lambda x, mask: (np.cumsum(x[mask]) ** 2).sum()))
+    totals = np.cumsum(X[mask])
+    expected = np.zeros_like(X)
+    expected[mask] = 2 * np.cumsum(totals[::-1])[::-1]
+    np.testing.assert_allclose(weighted(X, mask), expected, rtol=1e-12)
+    roots = graph_jit(grad(lambda x: np.sort(np.sqrt(x[x > 0])).sum()))(np.maximum(X, 0.0))
+    np.testing.assert_allclose(roots[mask], 0.5 / np.sqrt(X[mask]), rtol=1e-12)
+    assert (roots[~mask] == 0).all()
+
+
 def test_results_are_the_caller_s():
     compiled = graph_jit(lambda x: (x[x > 0], x[x > 0]))
     first, second = compiled(X)

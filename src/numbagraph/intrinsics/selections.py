@@ -19,7 +19,7 @@ from numbagraph.intrinsics.matrices import Index, StackVariable
 from numbagraph.intrinsics.sorting import comes_before, sort_keys
 from numbagraph.intrinsics.target import current_target
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.types import INT64
+from numbagraph.ir.types import INT64, real_dtype
 
 FEW = 256
 """So few candidates are sorted."""
@@ -55,10 +55,10 @@ class Row(Struct):
         return self.element.builder.bitcast(address, ir.VectorType(llvm_type(self.dtype), lanes).as_pointer())
 
     def load(self, k: Index, lanes: int = 1) -> ir.Value:
-        return self.element.builder.load(self.place(k, lanes), align=self.dtype.itemsize)
+        return self.element.builder.load(self.place(k, lanes), align=real_dtype(self.dtype).itemsize)
 
     def store(self, value: ir.Value, k: Index, lanes: int = 1) -> None:
-        self.element.builder.store(value, self.place(k, lanes), align=self.dtype.itemsize)
+        self.element.builder.store(value, self.place(k, lanes), align=real_dtype(self.dtype).itemsize)
 
 
 class Pairs(Struct):

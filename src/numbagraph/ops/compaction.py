@@ -1,4 +1,4 @@
-"""Where the elements are that a mask selects, in order."""
+"""The elements that a mask selects, in order, and where they are."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.blockwise.kinds import core_op
+from numbagraph.blockwise.kinds import core_op, draw
 from numbagraph.intrinsics import compaction
 from numbagraph.ir.op import load
 from numbagraph.ir.types import BOOL, INT64
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.creation import filled, number_as
+from numbagraph.ops.gathering import scatter
 from numbagraph.ops.selection import DISCRETE
 
 
@@ -33,6 +34,8 @@ def samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     return [(mask, int(np.count_nonzero(mask)) + surplus) for mask in masks for surplus in (0, 3)]
 
 
+OTHER_LENGTHS = Unsupported("the length of a result would differ from element to element")
+
 true_positions = core_op(
     None,
     "(n),(m)->(m)",
@@ -44,7 +47,43 @@ true_positions = core_op(
     vjp=DISCRETE,
     jnp=lambda mask, room: load("jax.numpy:nonzero")(mask, size=room.shape[-1])[0],
     dtypes=lambda dtype, *_: (INT64,),
-    batched=Unsupported("the length of a result would differ from element to element"),
+    batched=OTHER_LENGTHS,
     samples=samples,
 )
 """The positions of as many true elements as there is room for, and zeros where there are fewer."""
+
+
+def elements(x: np.ndarray, mask: np.ndarray, room: np.ndarray) -> np.ndarray:
+    found = np.zeros(room.shape, x.dtype)
+    chosen = x[mask][: len(room)]
+    found[: len(chosen)] = chosen
+    return found
+
+
+def element_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    return [(draw(rng, dtype, mask.shape), mask, int(np.count_nonzero(mask))) for mask, _ in samples(rng, BOOL)]
+
+
+def elements_vjp(g: Value, y: Value, x: Value, mask: Value, room: Value, **_: Any) -> tuple[Value | None, ...]:
+    chosen = true_positions.bind(mask, room)
+    return scatter(g, [chosen], x.shape, -1, (False,)), None, None
+
+
+def elements_jnp(x: Any, mask: Any, room: Any) -> Any:
+    return x[load("jax.numpy:nonzero")(mask, size=room.shape[-1])[0]]
+
+
+true_elements = core_op(
+    None,
+    "(n),(n),(m)->(m)",
+    name="true_elements",
+    evaluate=elements,
+    library=compaction.true_elements,
+    threaded=False,
+    frontend=lambda op, x, mask, count: op.bind(x, mask, filled(number_as(0, BOOL), (count,))),
+    vjp=elements_vjp,
+    jnp=elements_jnp,
+    batched=OTHER_LENGTHS,
+    samples=element_samples,
+)
+"""As many elements as there is room for, of those where a mask is true: there are as many, or zeros follow."""

@@ -8,13 +8,14 @@ NAMES = {
         "wright_bessel log_wright_bessel besselpoly"
     ),
     "bits": "to_bits from_bits",
+    "blocks": "block",
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "closeness": (
         "asarray_chkfinite isclose allclose array_equal array_equiv isneginf isposinf iscomplex isreal real_if_close"
     ),
     "combinatorial": "perm factorial multigammaln",
-    "compaction": "true_positions",
+    "compaction": "true_positions true_elements",
     "contraction": "einsum tensordot dot inner vdot outer",
     "control.scan": "scan",
     "control.switch": "switch",
@@ -32,7 +33,7 @@ NAMES = {
         "nbdtri nbdtrik nbdtrin ndtri_exp nrdtrimn nrdtrisd chndtr chndtrix chndtridf chndtrinc ncfdtr ncfdtri "
         "ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtrit nctdtridf nctdtrinc smirnov smirnovi"
     ),
-    "editing": "delete insert resize trim_zeros diagflat rot90 block",
+    "editing": "delete insert resize trim_zeros diagflat rot90",
     "elementary_functions": (
         "special.cbrt special.exp2 exp10 special.expm1 special.log1p exprel cosm1 powm1 special.round sindg cosdg "
         "tandg cotdg radian boxcox boxcox1p inv_boxcox inv_boxcox1p pseudo_huber rgamma gammasgn beta betaln poch "

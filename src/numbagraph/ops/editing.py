@@ -1,15 +1,14 @@
-"""Elements inserted, removed and arranged anew; arrays put together of blocks."""
+"""Elements inserted, removed and arranged anew."""
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, as_shape, cut
-from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, convert, promote, written
+from numbagraph.blockwise.promotion import as_strong, as_value, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, INT64
@@ -22,7 +21,7 @@ from numbagraph.ops.masks import selected
 from numbagraph.ops.selecting import nonzero, truth
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import broadcast_value, expand_at, move, permute, ravel, reshape_value
-from numbagraph.ops.slicing import flip, narrow, put_slice
+from numbagraph.ops.slicing import flip, narrow
 from numbagraph.ops.sorting import argsort, searchsorted
 
 
@@ -284,70 +283,3 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Value:
     if quarter in (0, 2):
         return flip(flip(value, first), second) if quarter else value[:]
     return permute(flip(value, second), order) if quarter == 1 else flip(permute(value, order), second)
-
-
-def block_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
-    a, b, c, d = (draw(rng, dtype, shape) for shape in ((2, 2), (2, 3), (4, 1), (4, 4)))
-    return [([[a, b]],), ([[a, b], [c, d]],), ([[a[0], b[0]], [d[0, :3], a[1]]],)]
-
-
-@decomposition(np.block, samples=block_samples)
-def block(arrays: Any) -> Value:
-    depth = depth_of(arrays)
-    ndim = max(depth, rank_of(arrays))
-    if depth == 2 and len(arrays) > 1 and any(len(row) > 1 for row in arrays):
-        return placed([[at_least_of(as_strong(each), ndim) for each in row] for row in arrays])
-    return joined(arrays, depth, ndim)
-
-
-def placed(rows: list[list[Value]]) -> Value:
-    """Rows of blocks, each written where it stands: rows that are joined first would be copied once more."""
-    flat = iter(promote(common_rule(), [each for row in rows for each in row]))
-    rows = [[next(flat) for _ in row] for row in rows]
-    text = "all the input array dimensions except for the concatenation axis must match exactly"
-    widths = [reduce(shapes.add, (each.shape[-1] for each in row)) for row in rows]
-    for row, width in zip(rows, widths, strict=True):
-        shapes.require_same(width, widths[0], text, ValueError)
-        for each in row:
-            for own, first in zip(each.shape[:-1], (*rows[0][0].shape[:-2], row[0].shape[-2]), strict=True):
-                shapes.require_same(own, first, text, ValueError)
-    height = reduce(shapes.add, (row[0].shape[-2] for row in rows))
-    first = rows[0][0]
-    result = filled(number_as(0, first.dtype), (*first.shape[:-2], height, widths[0]))
-    top: Extent = 0
-    for row in rows:
-        left: Extent = 0
-        for each in row:
-            tall, wide = each.shape[-2:]
-            result = put_slice(result, each, {-2: Cut(top, 1, tall), -1: Cut(left, 1, wide)})
-            left = shapes.add(left, wide)
-        top = shapes.add(top, row[0].shape[-2])
-    return result
-
-
-def depth_of(arrays: Any) -> int:
-    if isinstance(arrays, tuple):
-        raise TypeError("block: only lists can be used to arrange blocks, not tuples")
-    if not isinstance(arrays, list):
-        return 0
-    if not arrays:
-        raise ValueError("List at arrays cannot be empty")
-    depths = {depth_of(each) for each in arrays}
-    if len(depths) > 1:
-        raise ValueError("List depths are mismatched.")
-    return 1 + depths.pop()
-
-
-def rank_of(arrays: Any) -> int:
-    return max(map(rank_of, arrays)) if isinstance(arrays, list) else as_value(arrays).ndim
-
-
-def joined(arrays: Any, depth: int, ndim: int) -> Value:
-    """The innermost lists along the last axis, those around them along the axis before."""
-    if not isinstance(arrays, list):
-        return at_least_of(as_strong(arrays), ndim)
-    return registry["concatenate"]([joined(each, depth - 1, ndim) for each in arrays], -depth)
-
-
-def at_least_of(value: Value, ndim: int) -> Value:
-    return expand_at(value, range(ndim - value.ndim))

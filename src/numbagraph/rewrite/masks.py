@@ -353,12 +353,25 @@ def places(mask: Value) -> Value:
 def packed(node: Node) -> Value:
     """The selected elements side by side."""
     value, mask, count = node.inputs
+    value = where_true(value, mask)
     size = shapes.product(mask.shape)
     flat = reshape_value(mask, [size])
-    chosen = registry["true_positions"](flat, shapes.resolve(count))
     first = value.ndim + node.attrs["axis"]
     rows = reshape_value(value, [*value.shape[:first], size, *value.shape[first + mask.ndim :]])
+    if rows.ndim == 1 and not isinstance(value, Node):  # others are computed at these positions, and nowhere else
+        return registry["true_elements"](rows, flat, shapes.resolve(count))
+    chosen = registry["true_positions"](flat, shapes.resolve(count))
     return gather_value(rows, [chosen], first - rows.ndim, checked=False)
+
+
+def where_true(value: Value, mask: Value) -> Value:
+    """What has the same elements, and the same derivatives of them, where a mask is true."""
+    while isinstance(value, Node) and value.op is registry["where"] and value.inputs[0] is mask:
+        chosen = value.inputs[1]
+        if chosen.type != value.type:
+            break
+        value = chosen
+    return value
 
 
 def unpacked(value: Value, mask: Value, axis: int) -> Value:
