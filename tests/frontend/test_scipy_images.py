@@ -5,7 +5,7 @@ import pytest
 from scipy import interpolate, linalg, ndimage, signal
 from scipy.spatial import distance
 
-from numbagraph import graph_jit
+from numbagraph import grad, graph_jit
 
 RNG = np.random.default_rng(0)
 IMAGE = RNG.normal(size=(5, 6))
@@ -60,6 +60,28 @@ def test_order_statistics_of_neighbours(mode):
         check(lambda a: ndimage.percentile_filter(a, 100, 3, mode=mode), image)
         check(lambda a: ndimage.percentile_filter(a, -40, (3, 1), mode=mode), image)
         check(lambda a: ndimage.generic_filter(a, np.ptp, (3, 2), mode=mode), image)
+
+
+def test_waveforms():
+    times = np.concatenate([np.linspace(-20, 20, 301), np.pi * np.arange(-3, 4), [np.nan]])
+    for name in ("sawtooth", "square"):
+        function = getattr(signal, name)
+        for each in (times, times[None, :7].astype(np.float32), np.arange(-9, 9)):
+            check(lambda t, f=function: f(t), each)
+            for share in (0.0, 0.25, 1, 1.5):
+                check(lambda t, f=function, share=share: f(t, share), each)
+        check(lambda t, share, f=function: f(t[:, None], share), times, np.array([-0.1, 0.0, 0.3, 0.8, 1.0, np.nan]))
+    slopes = graph_jit(grad(lambda t: signal.sawtooth(t, 1).sum()))(np.array([0.5, 4.0]))
+    np.testing.assert_allclose(slopes, [1 / np.pi] * 2, rtol=1e-12)
+    inside = np.linspace(0.0, 2.0, 40)
+    for method in ("linear", "quadratic", "logarithmic", "hyperbolic"):
+        for last in (1.5, 6.0):
+            check(lambda t, m=method, f1=last: signal.chirp(t, 1.5, 3.0, f1, m, 30.0, False), inside)
+            check(lambda t, m=method, f1=last: signal.chirp(t, 1.5, 3.0, f1, m, complex=True), inside)
+    check(lambda t, f: signal.chirp(t, f, 3, 2 * f, phi=90), inside, np.float64(2.0))
+    for options in ((0.0, 1.0, 2.0, "log"), (0.0, 1.0, 2.0, "hyp"), (1.0, 1.0, 2.0, "other")):
+        with pytest.raises(ValueError, match=r"chirp, f0 and f1|method must be"):
+            graph_jit(lambda t, options=options: signal.chirp(t, *options))(inside)
 
 
 def test_sums_over_labels():

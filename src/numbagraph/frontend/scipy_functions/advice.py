@@ -103,9 +103,6 @@ ADVICE: dict[str, dict[str, str]] = {
             ("stft", "spectrogram", "csd", "coherence"),
             "np.fft.rfft(np.lib.stride_tricks.sliding_window_view(x, nperseg)[::step] * window)",
         ),
-        "chirp": "np.cos(2 * np.pi * (f0 * t + (f1 - f0) / (2 * t1) * t**2)) is the linear one",
-        "square": "np.where(np.mod(t, 2 * np.pi) < 2 * np.pi * duty, 1.0, -1.0)",
-        "sawtooth": "np.mod(t, 2 * np.pi) / np.pi - 1",
         **dict.fromkeys(
             ("butter", "cheby1", "cheby2", "ellip", "bessel", "firwin", "firwin2", "iirfilter", "tf2zpk", "bilinear"),
             "design the filter outside, and pass its coefficients",

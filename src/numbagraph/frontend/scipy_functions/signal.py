@@ -12,6 +12,7 @@ from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS
 from numbagraph.frontend.scipy_functions.ndimage import convolve1d
 from numbagraph.frontend.scipy_functions.recursions import RECURSIONS
 from numbagraph.frontend.scipy_functions.resampling import RESAMPLING
+from numbagraph.frontend.scipy_functions.waveforms import WAVEFORMS
 from numbagraph.ir.op import load
 
 
@@ -112,6 +113,7 @@ FUNCTIONS = {
     **CONVOLUTIONS,
     **RECURSIONS,
     **RESAMPLING,
+    **WAVEFORMS,
     **{each.__name__: each for each in (savgol_filter, detrend, hilbert)},
 }
 
