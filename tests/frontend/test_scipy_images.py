@@ -62,6 +62,24 @@ def test_order_statistics_of_neighbours(mode):
         check(lambda a: ndimage.generic_filter(a, np.ptp, (3, 2), mode=mode), image)
 
 
+@pytest.mark.parametrize("name", ["binary_erosion", "binary_dilation", "binary_opening", "binary_closing"])
+def test_binary_morphology(name):
+    function, flags = getattr(ndimage, name), RNG.random((9, 8)) < 0.7
+    lopsided = np.array([[1, 1, 0, 0], [0, 1, 0, 1]])
+    for image in (flags, flags[:, 0], flags * 3, flags - 0.5 * flags[::-1], flags[:0]):
+        check(lambda a: function(a), image)
+    for border in (0, 1):
+        check(lambda a, border=border: function(a, np.ones((3, 3)), 2, border_value=border), flags)
+        check(lambda a, border=border: function(a, lopsided, origin=(0, -1), border_value=border), flags)
+    check(lambda a, mask: function(a, iterations=2, mask=mask), flags, RNG.random((9, 8)) < 0.5)
+    check(lambda a: function(a, np.zeros((3, 3)), output=np.int32), flags)
+    for options in ({"iterations": 0}, {"axes": 0}, {"output": np.empty((9, 8))}):
+        with pytest.raises(TypeError, match=r"not supported in a traced function"):
+            graph_jit(lambda a, options=options: function(a, **options))(flags)
+    with pytest.raises(ValueError, match="invalid origin"):
+        graph_jit(lambda a: function(a, origin=2))(flags)
+
+
 def test_waveforms():
     times = np.concatenate([np.linspace(-20, 20, 301), np.pi * np.arange(-3, 4), [np.nan]])
     for name in ("sawtooth", "square"):

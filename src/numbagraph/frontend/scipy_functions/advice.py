@@ -71,8 +71,6 @@ ADVICE: dict[str, dict[str, str]] = {
     "scipy.ndimage": {
         "fourier_gaussian": "multiply the Fourier transform by the Gaussian of np.fft.fftfreq",
         "center_of_mass": "[np.sum(a * i) / np.sum(a) for i in np.indices(shape)], with the shape in numbers",
-        "binary_erosion": "scipy.ndimage.minimum_filter(a, size=3) of numbers",
-        "binary_dilation": "scipy.ndimage.maximum_filter(a, size=3) of numbers",
         "label": "call it outside: how many components there are is for the data to decide",
         "distance_transform_edt": "call it outside: it has no formula",
         "find_objects": "call it outside: how many there are is for the data to decide",

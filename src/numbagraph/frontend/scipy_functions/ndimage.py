@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.scipy_functions import morphology
 from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
 from numbagraph.frontend.scipy_functions.coordinates import map_coordinates
 from numbagraph.frontend.scipy_functions.images import TRANSFORMS
@@ -454,6 +455,7 @@ FUNCTIONS: dict[str, Function] = {
     "minimum_filter": extreme(np.minimum, "minimum_filter"),
     "maximum_filter": extreme(np.maximum, "maximum_filter"),
     **filters(extended),
+    **morphology.functions(extended),
     **LABELS,
     **TRANSFORMS,
 }  # fmt: skip
