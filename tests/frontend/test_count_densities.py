@@ -49,10 +49,10 @@ def exact(function, numbers):
         return function(*map(mp.mpf, numbers))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_densities_and_their_slopes(name):
-    reference, points, slope = CASES[name]
-    dist: Any = getattr(stats, name)
+@pytest.mark.parametrize("distribution", CASES)
+def test_densities_and_their_slopes(distribution):
+    reference, points, slope = CASES[distribution]
+    dist: Any = getattr(stats, distribution)
     logarithms, densities, slopes = (
         graph_jit(each)
         for each in (
@@ -74,16 +74,16 @@ def test_densities_and_their_slopes(name):
         np.testing.assert_allclose(slopes(*numbers), float(exact(slope, numbers)), 1e-12, 1e-14 * min(largest, 1e20))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_impossible_counts(name):
+@pytest.mark.parametrize("distribution", CASES)
+def test_impossible_counts(distribution):
     """SciPy's zeros, where a parameter is at the edge of its range."""
-    dist: Any = getattr(stats, name)
+    dist: Any = getattr(stats, distribution)
     edges = {
         "binom": [(3.0, 5.0, 0.0), (3.0, 5.0, 1.0), (1.0, 0.0, 0.5)],
         "nbinom": [(3.0, 5.0, 1.0)],
         "poisson": [(3.0, 0.0)],
     }
-    for numbers in edges[name]:
+    for numbers in edges[distribution]:
         assert graph_jit(lambda *a: dist.pmf(*a))(*numbers) == dist.pmf(*numbers) == 0
         assert graph_jit(lambda *a: dist.logpmf(*a))(*numbers) == -np.inf
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from llvmlite import ir
 
@@ -159,8 +160,9 @@ def general_of_real(element: Element) -> ir.Value:
         values[code.index(0), k] = value
 
         def one(i: Index) -> None:
-            part = found[i, right]
-            columns[i, k] = Complex(found[i, left], first.where(part, second.where(-part, zero)))
+            part: Any = found[i, right]
+            turned: Any = first.where(part, second.where(-part, zero))
+            columns[i, k] = Complex(found[i, left], turned)
 
         code.loop(0, n, one)
 

@@ -157,7 +157,7 @@ def eig_frontend(op: Op, a: Any) -> EigResult:
 
 
 def eig_reference(a: np.ndarray, real: bool) -> tuple[np.ndarray, ...]:
-    return tuple(each.astype(a.dtype) for each in np.linalg.eig(a.real if real else a))
+    return tuple(each.astype(a.dtype) for each in np.linalg.eig(np.real(a) if real else a))
 
 
 def eig_jnp(a: Any, *, real: bool, on_error: str) -> tuple[Any, ...]:
