@@ -81,11 +81,10 @@ def test_subnormal_matrices_have_least_squares():
         np.testing.assert_allclose(found, np.linalg.lstsq(matrix, each)[0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("shape", [(0, 1, 0), (0, 3, 0), (2, 0, 5), (1, 1, 1)])
-def test_tensorinv_without_elements(shape):
-    tensor = np.zeros(shape)
-    if 0 in shape[:2]:
-        with pytest.raises(ValueError, match="cannot reshape"):
-            np.linalg.tensorinv(tensor)
-    with pytest.raises(ValueError, match="no elements" if 0 in shape[:2] else "Singular"):
-        graph_jit(lambda x: np.linalg.tensorinv(x))(tensor)
+@pytest.mark.parametrize("shape", [(0, 1, 0), (0, 3, 0), (2, 3, 0), (2, 0, 5), (1, 1, 1)])
+def test_tensorinv_of_what_has_no_inverse(shape):
+    with pytest.raises(ValueError) as expected:  # noqa: PT011  compared with ours
+        np.linalg.tensorinv(np.zeros(shape))
+    with pytest.raises(ValueError) as found:  # noqa: PT011
+        graph_jit(lambda x: np.linalg.tensorinv(x))(np.zeros(shape))
+    assert issubclass(found.type, expected.type)

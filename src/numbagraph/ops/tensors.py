@@ -36,10 +36,10 @@ def tensorinv(a: Any, ind: int = 2) -> Value:
     if not value.ndim:
         raise TypeError("tensorinv takes an array of at least one dimension")
     first, rest = value.shape[:ind], value.shape[ind:]
-    rows = shapes.product(first)
-    some = shapes.compare("greater", rows, 0)  # NumPy divides the number of elements by that of the rows
-    shapes.require(some, "tensorinv: the first dimensions have no elements", ValueError)
-    matrix = reshape_value(value, (rows, shapes.product(rest)))
+    count = shapes.product(rest)
+    some = shapes.compare("greater", count, 0)  # NumPy divides the number of elements by this one
+    shapes.require(some, f"tensorinv: there are no elements along the dimensions from {ind} on", ValueError)
+    matrix = reshape_value(value, (shapes.product(first), count))
     return reshape_value(inv(matrix), (*rest, *first))
 
 
