@@ -97,6 +97,10 @@ splev: interpolate.splev(4 * x, interpolate.splrep(KNOTS, HEIGHTS), der=1)
 
 NDIMAGE = """
 affine_transform: ndimage.affine_transform(A, [[0.9, 0.1], [-0.1, 0.8]], 0.2, order=1)
+binary_closing: ndimage.binary_closing(A > 0.5)
+binary_dilation: ndimage.binary_dilation(A > 0.5, iterations=2)
+binary_erosion: ndimage.binary_erosion(A > 0.5, S > 0.3, border_value=1)
+binary_opening: ndimage.binary_opening(A > 0.5, mask=A < 0.9)
 convolve1d: ndimage.convolve1d(A, v, axis=0, mode="wrap")
 convolve: ndimage.convolve(A, S, mode="constant", cval=1.0)
 correlate1d: ndimage.correlate1d(A, v, axis=0, mode="nearest")
@@ -125,6 +129,7 @@ zoom: ndimage.zoom(A, 1.7, order=1)
 """
 
 SIGNAL = """
+chirp: signal.chirp(x, 2.0 * s, 1.0, 9.0)
 convolve2d: signal.convolve2d(A, S, mode="same", boundary="symm")
 convolve: signal.convolve(x, v, mode="same")
 correlate2d: signal.correlate2d(A, S, mode="same")
@@ -141,7 +146,9 @@ oaconvolve: signal.oaconvolve(x, v)
 resample: signal.resample(x, 9)
 resample_poly: signal.resample_poly(x, 3, 2)
 savgol_filter: signal.savgol_filter(x, 5, 2, deriv=1)
+sawtooth: signal.sawtooth(9 * x, 0.3)
 sosfilt: signal.sosfilt([[0.2, 0.3, 0.1, 1.0, -0.4, 0.2]], x)
+square: signal.square(9 * x, duty=0.3)
 upfirdn: signal.upfirdn(v, A, 3, 2, axis=0)
 welch: signal.welch(np.concatenate([x, y, p]), nperseg=8)
 windows.gaussian: signal.windows.gaussian(7, s)
