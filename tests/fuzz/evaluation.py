@@ -14,7 +14,7 @@ from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.scalar.basic import LE, Add, Cast, Mul
 from pytensor.scalar.loop import ScalarLoop
-from pytensor.scalar.math import GammaLn, PolyGamma
+from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import FillDiagonalOffset
@@ -304,8 +304,8 @@ def sum_of(node: Apply, inputs: list[Any]) -> np.ndarray:
 def require_answer(node: Apply, inputs: list[Any]) -> None:
     """Raise where PyTensor's Python code, or LAPACK, has no answer that is worth waiting for."""
     core, operand = core_of(node.op), np.asarray(inputs[0])
-    if isinstance(getattr(core, "scalar_op", None), PolyGamma):
-        x = np.asarray(inputs[1])
+    if isinstance(getattr(core, "scalar_op", None), (PolyGamma, TriGamma)):
+        x = np.asarray(inputs[-1])
         if np.any((x < FAR_BELOW) & (x != np.floor(x))):
             raise Undecided("SciPy would take hours")
     if isinstance(core, FillDiagonalOffset) and not -operand.shape[0] <= inputs[2] <= operand.shape[1]:
