@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from numbagraph import graph_jit
+from numbagraph import TraceError, graph_jit
 from numbagraph import numpy as xp
 from numbagraph.frontend.namespaces import public_function
 from numbagraph.frontend.tracing import Tracer
@@ -339,6 +339,29 @@ def test_what_numpy_gives_for_reading_is_not_written(function):
         with pytest.raises(ValueError, match="read-only"):
             call(array)
     np.testing.assert_array_equal(array, np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).reshape(-1),
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)).ravel(),
+        lambda x: np.broadcast_to(x, (2, *x.shape)).reshape(-1),
+    ],
+)
+def test_what_may_be_a_copy_of_such_a_view_is_refused_as_one(made):
+    """NumPy copies, unless the lengths happen to make it a view: the error says what to write, and not "read-only"."""
+
+    def written(x):
+        found = made(x)
+        found[0] = 7.0
+        return found
+
+    array = np.arange(20.0).reshape(4, 5)
+    assert written(array)[0] == 7.0
+    with pytest.raises(TraceError, match=r"assign into a copy \(x.copy\(\)\)"):
+        graph_jit(written, backend="numpy")(array)
+    np.testing.assert_array_equal(array, np.arange(20.0).reshape(4, 5))
 
 
 def shared_by_layout(x):

@@ -16,6 +16,7 @@ from numbagraph.ir.op import is_elementwise
 from numbagraph.ir.values import Dim, Node, Value
 
 READ_ONLY = "a view that NumPy gives for reading alone"
+OF_ANOTHER = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
 
 
 class Layout(Enum):

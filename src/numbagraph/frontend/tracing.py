@@ -280,17 +280,17 @@ class Tracer(Unknown):
                 active.scope.journal.note_change(self)
         elif self._key is not None:
             self._parent._rebind(ops.through.set_view, *self._key, Tracer(self._changed(function, *args)))
+        elif self._derive is None:  # NumPy may have made a copy: what its parent allows does not matter
+            raise self._refuse(layouts.OF_ANOTHER)
         else:
             self._parent._rebind(self._written_through, Tracer(self._changed(function, *args)))
         return self
 
     def _written_through(self, base: Value, changed: Value) -> Value:
         """What this is a view of, once the view has changed."""
-        derive: Any = self._derive
-        found = None if derive is None else ops.through.written_through(derive, base, changed)
+        found = ops.through.written_through(self._derive, base, changed)  # type: ignore[arg-type]  there is one
         if found is None:
-            text = "assignment into a view of another array would change that one: assign into a copy (x.copy())"
-            raise self._refuse(text)
+            raise self._refuse(layouts.OF_ANOTHER)
         return found
 
     def _enter_region(self) -> None:
