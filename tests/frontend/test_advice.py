@@ -26,7 +26,6 @@ RNG = np.random.default_rng(3)
 X, Y = RNG.uniform(0.5, 2.0, 12), RNG.normal(size=12)
 POINTS, COV = RNG.normal(size=(6, 2)), np.array([[2.0, 0.3], [0.3, 1.0]])
 TIES = np.round(2 * X)
-TIMES = np.linspace(0.1, 9.0, 30)
 
 SAME = {
     "skew": ({"x": Y}, stats.skew(Y)),
@@ -66,8 +65,6 @@ SAME = {
     ),
     "whiten": ({"obs": POINTS}, scipy.cluster.vq.whiten(POINTS)),
     "distance_matrix": ({"x": POINTS, "y": POINTS[:3]}, scipy.spatial.distance_matrix(POINTS, POINTS[:3])),
-    "square": ({"t": TIMES, "duty": 0.3}, scipy.signal.square(TIMES, 0.3)),
-    "sawtooth": ({"t": TIMES}, scipy.signal.sawtooth(TIMES)),
 }
 """Advice that is a formula: its arguments, and SciPy's result."""
 BY_NAME = {name: text for table in ADVICE.values() for name, text in table.items()}
