@@ -115,6 +115,7 @@ def test_gradients_are_those_of_differences(function):
         np.testing.assert_allclose(gradient, central_differences(function, x), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("function", [read_in_an_inner_branch, read_in_branches_of_branches])
 def test_hessians_are_differences_of_gradients(function):
     found = ng.graph_jit(ng.hessian(function))(X)

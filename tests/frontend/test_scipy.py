@@ -72,6 +72,7 @@ NO_SLOPE = {
 """Functions without a derivative, whose results are complex, or whose vectors have a sign that others choose."""
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("page", PAGES)
 def test_derivatives(page):
     """Of each call by the first array that it takes, against differences of SciPy's own values."""

@@ -50,6 +50,7 @@ def compare(function, args, name):
             np.testing.assert_allclose(left, right, rtol, rtol * largest, err_msg=name)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("page", ["scipy_ndimage", "scipy_signal"])
 def test_other_dtypes(page, dtype):

@@ -50,6 +50,7 @@ def test_interpolants_of_few_points(name, count):
     check(lambda x, y, at: MADE[name](x, y)(at), KNOTS[:count], HEIGHTS[:count], AT, rtol=1e-9)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 9])
 @pytest.mark.parametrize("columns", [(), (2,), (2, 3)])
 def test_periodic_splines(count, columns):
@@ -96,6 +97,7 @@ def test_derivatives(name):
     slope_error(lambda at: made(KNOTS, HEIGHTS * at[0])(at), INSIDE)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("name", [name for name in MADE if name != "periodic beyond"])
 def test_derivatives_and_integrals_of_splines(name):
     made = MADE[name]

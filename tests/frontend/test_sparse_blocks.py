@@ -30,6 +30,7 @@ def require_same(found, expected):
     np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-6, strict=True)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("own", FORMATS)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_arrays_of_several(name, own):

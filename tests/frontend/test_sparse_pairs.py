@@ -103,6 +103,7 @@ def test_products(left, right):
     agrees(lambda a, b: a.dot(b) @ a, random(5, 4, left), random(4, 5, right, seed=1))
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.repeats if name in ("-", ">") else ()) for name in TOGETHER]

@@ -58,6 +58,7 @@ def test_errors_stay_below_the_bound(function, dtype):
     assert worst.ulp <= function.ulp, worst
 
 
+@pytest.mark.repeats
 @EVERY
 def test_errors_stay_below_the_bound_in_sums(function, dtype):
     """Where multiplications and additions may fuse. The sum of two equal numbers is exact."""

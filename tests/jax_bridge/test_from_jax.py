@@ -93,6 +93,7 @@ def test_batches():
     np.testing.assert_allclose(numbagraph.from_jax(jax.vmap(single))(M, numbers), expected)
 
 
+@pytest.mark.repeats
 def test_batches_of_matrices():
     a = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)
     b = RNG.normal(size=(2, 3))
@@ -262,6 +263,7 @@ GAMMAS = {
 }
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("name", GAMMAS)
 @pytest.mark.parametrize("make", [jax.random.key, pytest.param(jax.random.PRNGKey, marks=pytest.mark.repeats)])
 def test_gamma_numbers_and_their_implicit_derivatives(name, make):

@@ -195,6 +195,7 @@ def test_every_op_of_real_or_complex_numbers_has_a_gradient():
     assert {name for name in SMOOTH if registry[name].kind != "special function"} <= {*DIFFERENTIABLE, *DEFINED}
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=marks_on_jax(name)) for name in DIFFERENTIABLE if name not in LATE]
 )

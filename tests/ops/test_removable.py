@@ -56,6 +56,7 @@ CARLSON = {
 """With points where operands are equal, near each other, and far from each other; and the highest order."""
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("integral", CARLSON)
 def test_derivatives_of_symmetric_integrals(integral):
     function, reference, points, highest = CARLSON[integral]

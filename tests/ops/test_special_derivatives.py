@@ -18,9 +18,13 @@ from numbagraph.testing.exact_kernels import FUNCTIONS as KERNELS
 from numbagraph.testing.special_points import check_special_points, has_points
 
 ELEMENTWISE = [op.name for op in registry if op.kind == "elementwise" and has_points(op)]
+LONG = ("owens_t", "gammainc_by_a", "betainc_by_a", "betainc_by_b")
+"""They take as long as all others together."""
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.repeats if name in LONG else ()) for name in ELEMENTWISE]
+)
 def test_derivatives_at_special_points(name):
     assert check_special_points(registry[name])
 
@@ -31,6 +35,7 @@ def test_derivatives_of_functions_of_scipy_at_special_points(kernel):
     assert check_special_points(registry[kernel], order=2, backend="numba")
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_derivatives_of_scipys_kernels_at_special_points(kernel):
     """Series beside removable singularities, and infinities at the edges of domains."""

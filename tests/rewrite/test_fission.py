@@ -189,6 +189,7 @@ def test_gradients_are_those_of_differences(function):
             np.testing.assert_allclose(found[1][place], slope, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("function", LOOPS)
 def test_batches_and_second_derivatives(function):
     xs, ps = X[:6], np.stack([P, 0.9 * P, P**2])
