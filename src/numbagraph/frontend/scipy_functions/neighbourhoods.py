@@ -21,6 +21,13 @@ def ordered(input: Any) -> Any:
     return image
 
 
+def filtered_anew(name: str, input: Any, output: Any) -> Any:
+    """The same for a filter that is given no array for its result."""
+    if output is not None:
+        refuse(f"scipy.ndimage.{name} with output=", "assign the result, or convert it")
+    return ordered(input)
+
+
 def windows(image: Any, sizes: Sequence[int], begins: Sequence[int], modes: Any, cval: Any, extended: Extend) -> Any:
     """The neighbours of each element, along a last axis."""
     margins = [(begin, size - 1 - begin) for begin, size in zip(begins, sizes, strict=True)]
@@ -63,9 +70,7 @@ def ranked(name: str, extended: Extend, rank_of: Callable[[Any, int], int]) -> F
         *,
         axes: Any = None,
     ) -> Any:
-        if output is not None:
-            refuse(f"scipy.ndimage.{name} with output=", "assign the result, or convert it")
-        image = ordered(input)
+        image = filtered_anew(name, input, output)
         if 0 in known(image, name):
             return image.copy()
         near = neighbours_of(name, image, size, footprint, mode, cval, origin, axes, extended)
@@ -111,9 +116,7 @@ def generic(extended: Extend) -> Function:
         axes: Any = None,
     ) -> Any:
         """`scipy.ndimage.generic_filter`: the function is traced once."""
-        if output is not None:
-            refuse("scipy.ndimage.generic_filter with output=", "assign the result, or convert it")
-        image = ordered(input)
+        image = filtered_anew("generic_filter", input, output)
         if 0 in known(image, "generic_filter"):
             return image.copy()
         near = neighbours_of(
