@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from numbagraph.emit.control import ONE, ZERO, LoopEmitter, RegionFunctions, bytes_of, copy_memory
+from numbagraph.emit.control import ONE, ZERO, LoopEmitter, RegionFunctions, Rows, bytes_of, copy_memory
 from numbagraph.emit.straight_line import StraightLine
 from numbagraph.intrinsics.emitter import I64, POINTER
 from numbagraph.intrinsics.ir import Buffer
@@ -25,6 +25,7 @@ class Records:
     def __init__(self, line: StraightLine, stored: Sequence[Buffer]) -> None:
         self.line = line
         self.builder = line.code.builder
+        self.stored = stored
         self.offsets: list[ir.Value] = []
         self.size: ir.Value = ZERO
         for buffer in stored:
@@ -37,6 +38,10 @@ class Records:
         self.builder.store(room, self.room)
         self.builder.store(line.new_memory(self.builder.mul(room, self.size)), self.base)
         line.taken.append(self.base)
+
+    def rows(self) -> dict[Buffer, Rows]:
+        """Where they lie by now."""
+        return {each: (self.place(ZERO, number), self.size) for number, each in enumerate(self.stored)}
 
     def place(self, step: ir.Value, number: int) -> ir.Value:
         """Where a step stores one of these."""
@@ -81,10 +86,8 @@ def run_reverse(
     line: StraightLine, loop: ReverseLoop, body: RegionFunctions, condition: RegionFunctions, back: RegionFunctions
 ) -> None:
     """Emit both loops; the function returns where a step fails."""
-    stored = loop.forward.stacked
-    records = Records(line, stored)
+    records = Records(line, loop.forward.stacked)
     forward = RecordingEmitter(line, loop.forward, body, condition, records)
-    forward.emit(stored={each: (records.place(ZERO, number), records.size) for number, each in enumerate(stored)})
-    rows = {each: (records.place(ZERO, number), records.size) for number, each in enumerate(stored)}
-    LoopEmitter(line, loop.back, back, None).emit(forward.step, rows)
+    forward.emit(stored=records.rows())
+    LoopEmitter(line, loop.back, back, None).emit(forward.step, records.rows())
     line.give(records.base)
