@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import subprocess
 import sys
@@ -13,8 +14,12 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
+from numbagraph.emit.program import LoopsForLater
 from numbagraph.loops import control
 from numbagraph.runtime import checked_loops
+from numbagraph.runtime.compile import LinkError
+from numbagraph.runtime.specialise import Specialisation
+from numbagraph.testing.calls import outcome
 
 
 def moved(x: np.ndarray, shift: int) -> np.ndarray:
@@ -60,17 +65,24 @@ def test_each_is_loaded_once(loads: list[str]) -> None:
     assert len(loads) == 1
 
 
+def require_same(function: Any, compiled: Any, *args: Any) -> None:
+    """Require Python's results, errors, and, without an error, what it leaves in the arguments."""
+    ours, theirs = copy.deepcopy(args), copy.deepcopy(args)
+    expected, found = outcome(function, list(theirs)), outcome(compiled, list(ours))
+    if isinstance(expected, Exception):
+        assert isinstance(expected, IndexError)
+        assert isinstance(found, IndexError)
+        theirs = args
+    else:
+        np.testing.assert_equal(found, expected)
+    np.testing.assert_equal(ours, theirs)
+
+
 def test_nests() -> None:
     compiled, x = graph_jit(two_loops), np.arange(1.0, 9.0)
     for first in (0, 5, -3, 6, -9):
         for second in (0, 2, -6, 3, -9):
-            try:
-                expected = two_loops(x, first, second)
-            except IndexError:
-                with pytest.raises(IndexError):
-                    compiled(x, first, second)
-            else:
-                assert compiled(x, first, second) == expected
+            require_same(two_loops, compiled, x, first, second)
 
 
 PROCESS = """
@@ -185,16 +197,28 @@ def test_they_may_carry_arrays_elsewhere(function: Any, in_place: bool, monkeypa
         return step_region(builder, graph, varying, free if (versioned is False) == in_place else (), versioned)
 
     monkeypatch.setattr(control.ControlBuilder, "step_region", region)
+    checked_loops.programs.clear()  # where there is the same graph, lowered otherwise
     monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
     compiled = graph_jit(function)
     for length in (0, 1, 4, 5):
         for shift in (0, -1, -length, 1, -length - 1):
-            ours, theirs = np.arange(1.0, length + 1), np.arange(1.0, length + 1)
-            try:
-                expected = function(theirs, shift)
-            except IndexError:
-                with pytest.raises(IndexError):
-                    compiled(ours, shift)
-            else:
-                np.testing.assert_equal(compiled(ours, shift), expected)
-                np.testing.assert_array_equal(ours, theirs)
+            require_same(function, compiled, np.arange(1.0, length + 1), shift)
+
+
+def test_code_that_is_not_what_its_graph_gives_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it might be if a program were lowered otherwise in another process."""
+    compiled, x = graph_jit(lambda x, shift: moved(x, shift) * 1.75), np.arange(5.0)
+    compiled(x, 0)
+    emit = Specialisation.emit
+
+    def emitted(special: Specialisation, module: Any, later: Any = None) -> Any:
+        result = emit(special, module, later)
+        later.loops = {f"{symbol}0": loop for symbol, loop in later.loops.items()}
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LoopsForLater, "__setattr__", object.__setattr__)
+        patch.setattr(Specialisation, "emit", emitted)
+        with pytest.raises(LinkError, match="numbagraph cache clear"):
+            compiled(x, -1)
+    np.testing.assert_array_equal(compiled(x, -1), moved(x, -1) * 1.75)

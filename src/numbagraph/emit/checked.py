@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from llvmlite import ir
 
 from numbagraph.emit.control import RegionFunctions, bytes_of, copy_memory, run_loop, typed
 from numbagraph.emit.record import LOAD_CHECKED, text
 from numbagraph.emit.straight_line import StraightLine
+from numbagraph.intrinsics.core import loaded
 from numbagraph.intrinsics.emitter import I32, POINTER, memory_type
 from numbagraph.intrinsics.ir import Buffer, Scalar
 from numbagraph.ir.abi import NO_SOLUTION, NativeSignature
@@ -101,18 +103,18 @@ class CheckedLoop:
         given = "\n".join(map(str, self.arguments))
         return f"{self.name}:{hashlib.sha256(given.encode()).hexdigest()[:16]}"
 
-    def call_later(self, program: str) -> None:
-        """Call the function by its address, which is loaded when it is first needed."""
-        line, builder, none = self.line, self.line.code.builder, ir.Constant(POINTER, None)
-        module = line.function.module
+    def call_later(self, program: str) -> str:
+        """Call the function by its address, which is loaded by the program's name and its symbol when it is first
+        needed; gives the symbol."""
+        line, symbol, module = self.line, self.symbol, self.line.function.module
         slot = ir.GlobalVariable(module, POINTER, f"{self.name}.known")
-        slot.linkage, slot.initializer = "internal", none
-        with builder.if_then(builder.icmp_unsigned("==", builder.load(slot), none), likely=False):
-            load = line.code.function(LOAD_CHECKED, ir.VoidType(), [POINTER, slot.type], pure=False)
-            builder.call(load, [text(module, f"{program}:{self.symbol}"), slot])
-            missing = builder.icmp_unsigned("==", builder.load(slot), none)
-            line.leave_if(missing, ir.Constant(I32, NO_SOLUTION))
-        self.call(builder.bitcast(builder.load(slot), self.type.as_pointer()))
+        slot.linkage, slot.initializer = "internal", ir.Constant(POINTER, None)
+        name = text(module, f"{program}:{symbol}")
+        address = loaded(
+            line.code, LOAD_CHECKED, slot, lambda: name, partial(line.leave, ir.Constant(I32, NO_SOLUTION))
+        )
+        self.call(line.code.builder.bitcast(address, self.type.as_pointer()))
+        return symbol
 
 
 def with_region(line: StraightLine, loop: Loop, region: Region) -> Loop:

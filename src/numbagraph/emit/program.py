@@ -132,8 +132,7 @@ class ProgramEmitter:
 
         checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop")
         if self.later is not None:
-            checked.call_later(self.later.program)
-            self.later.loops[checked.symbol] = checked
+            self.later.loops[checked.call_later(self.later.program)] = checked
             return
         with self.without_optimisation():
             function = checked.define(self.module)

@@ -308,7 +308,10 @@ class BatchedCall(Struct):
         known = table(module, f"{self.symbol}.known", [ir.Constant(POINTER, None)] * len(variants))
         words = [text(module, self.name_of(each)) for each in variants]
         names = table(module, f"{self.symbol}.names", words, constant=True)
-        target = loaded(emitter, *(builder.gep(each, [ir.Constant(I64, 0), variant]) for each in (known, names)))
+        slot, name = (builder.gep(each, [ir.Constant(I64, 0), variant]) for each in (known, names))
+        target = loaded(
+            emitter, f"{LOAD}core", slot, lambda: builder.load(name), lambda: builder.ret(ir.Constant(I1, 1))
+        )
         builder.ret(builder.call(builder.bitcast(target, self.function_type.as_pointer()), function.args))
         return function
 
@@ -408,15 +411,18 @@ class BatchedCall(Struct):
             emitter.builder.ret(ir.Constant(I1, 0))
 
 
-def loaded(emitter: Emitter, known: ir.Value, name: ir.Value) -> ir.Value:
-    """The address of a function, from its slot or by its name; the function that asks returns where there is none."""
+def loaded(
+    emitter: Emitter, load: str, known: ir.Value, name: Callable[[], ir.Value], leave: Callable[[], object]
+) -> ir.Value:
+    """The address of a function, from its slot, into which an external function puts it by its name when it is first
+    needed; the function that asks leaves where it does not."""
     builder, none = emitter.builder, ir.Constant(POINTER, None)
     missing = builder.icmp_unsigned("==", builder.load(known), none)
     with builder.if_then(missing, likely=False):
-        load = emitter.function(f"{LOAD}core", ir.VoidType(), [POINTER, known.type], pure=False)
-        builder.call(load, [builder.load(name), known])
+        function = emitter.function(load, ir.VoidType(), [POINTER, known.type], pure=False)
+        builder.call(function, [name(), known])
         with builder.if_then(builder.icmp_unsigned("==", builder.load(known), none), likely=False):
-            builder.ret(ir.Constant(I1, 1))
+            leave()
     return builder.load(known)
 
 

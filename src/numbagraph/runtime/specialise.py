@@ -27,7 +27,7 @@ from numbagraph.ir.values import Node, Source, Value
 from numbagraph.runtime import threads
 from numbagraph.runtime.cache import DiskCache, sources
 from numbagraph.runtime.checked_loops import CheckedLoops, programs
-from numbagraph.runtime.compile import Library, assembly, compile_module, optimised_ir, target_fingerprint
+from numbagraph.runtime.compile import Library, LinkError, assembly, compile_module, optimised_ir, target_fingerprint
 from numbagraph.runtime.entry import GIL_THRESHOLD, EntryPlan
 from numbagraph.runtime.guards import Guards
 from numbagraph.runtime.progress import progress
@@ -192,8 +192,12 @@ class Specialisation(Struct, frozen=False):
         return passes().LoopsForLater(self.key, {})
 
     def checked_loop(self, symbol: str) -> CheckedLoop:
+        """One of them, by its symbol."""
         later = passes().LoopsForLater(self.key, {})
         self.emit(ir.Module(self.name), later)
+        if symbol not in later.loops:
+            text = "its code is not what its graph gives now: `python -m numbagraph cache clear` removes what is stored"
+            raise LinkError(f"{self.name} needs a loop with checks that it has not, {symbol}; {text}")
         return later.loops[symbol]
 
     @property
