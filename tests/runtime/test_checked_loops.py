@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.emit.program import LoopsForLater
+from numbagraph.emit.program import DeferredLoops
 from numbagraph.loops import control
 from numbagraph.runtime import checked_loops
 from numbagraph.runtime.compile import LinkError
@@ -211,13 +211,13 @@ def test_code_that_is_not_what_its_graph_gives_is_an_error(monkeypatch: pytest.M
     compiled(x, 0)
     emit = Specialisation.emit
 
-    def emitted(special: Specialisation, module: Any, later: Any = None) -> Any:
-        result = emit(special, module, later)
-        later.loops = {f"{symbol}0": loop for symbol, loop in later.loops.items()}
+    def emitted(special: Specialisation, module: Any, deferred: Any = None) -> Any:
+        result = emit(special, module, deferred)
+        deferred.loops = {f"{symbol}0": loop for symbol, loop in deferred.loops.items()}
         return result
 
     with monkeypatch.context() as patch:
-        patch.setattr(LoopsForLater, "__setattr__", object.__setattr__)
+        patch.setattr(DeferredLoops, "__setattr__", object.__setattr__)
         patch.setattr(Specialisation, "emit", emitted)
         with pytest.raises(LinkError, match="numbagraph cache clear"):
             compiled(x, -1)

@@ -103,7 +103,7 @@ class CheckedLoop:
         given = "\n".join(map(str, self.arguments))
         return f"{self.name}:{hashlib.sha256(given.encode()).hexdigest()[:16]}"
 
-    def call_later(self, program: str) -> str:
+    def call_deferred(self, program: str) -> str:
         """Call the function by its address, which is loaded by the program's name and its symbol when it is first
         needed; gives the symbol."""
         line, symbol, module = self.line, self.symbol, self.line.function.module

@@ -36,7 +36,7 @@ else:  # few programs have loops and branches, tiles, or chunks for threads
     )
 
 
-class LoopsForLater(Struct):
+class DeferredLoops(Struct):
     """The loops with checks of a program that has them made and compiled when it first needs one."""
 
     program: str
@@ -53,12 +53,12 @@ class ProgramEmitter:
         line: StraightLine,
         program: Program,
         arena: ir.Value | None = None,
-        later: LoopsForLater | None = None,
+        deferred: DeferredLoops | None = None,
     ) -> None:
         self.line = line
         self.arena = arena
         """Memory for the temporaries, if the caller gives it."""
-        self.later = later
+        self.deferred = deferred
         """What takes the loops with checks that are not emitted here, if that is not done at once."""
         self.code = line.code
         self.module = line.function.module
@@ -131,8 +131,8 @@ class ProgramEmitter:
             return self.region(given, region, name, module)
 
         checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop")
-        if self.later is not None:
-            self.later.loops[checked.call_later(self.later.program)] = checked
+        if self.deferred is not None:
+            self.deferred.loops[checked.call_deferred(self.deferred.program)] = checked
             return
         with self.without_optimisation():
             function = checked.define(self.module)
@@ -197,7 +197,7 @@ class ProgramEmitter:
 
     def inside(self, line: StraightLine, region: Region, arena: ir.Value) -> ProgramEmitter:
         """What emits the program of a region."""
-        return ProgramEmitter(line, region.program, arena, self.later)
+        return ProgramEmitter(line, region.program, arena, self.deferred)
 
     def copy_donated(self) -> None:
         """Where an argument lives in the memory of a result, that memory must hold it. Mostly it does, since the entry

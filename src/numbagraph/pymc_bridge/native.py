@@ -21,7 +21,7 @@ from numbagraph.runtime.entry import EntryPlan, make_callable
 from numbagraph.runtime.specialise import Specialisation, signature_of
 
 if TYPE_CHECKING:
-    from numbagraph.emit.program import LoopsForLater
+    from numbagraph.emit.program import DeferredLoops
 
 
 class VectorSpecialisation(Specialisation, frozen=False):
@@ -33,8 +33,8 @@ class VectorSpecialisation(Specialisation, frozen=False):
     def layout(self) -> str:
         return f"{super().layout} {self.vectors}"
 
-    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
-        super().emit(module, later)
+    def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
+        super().emit(module, deferred)
         run = emit_run(module, self.name, self.signature, self.vectors)
         emit_sampled(module, self.name, run, self.vectors)
         if not self.vectors.with_point:

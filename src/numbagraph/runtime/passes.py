@@ -1,6 +1,6 @@
 """What makes a program of a graph, and LLVM of that. A function that is found on disk needs none of it."""
 
-from numbagraph.emit.program import LoopsForLater, ProgramEmitter, emit_program, repeated_dims
+from numbagraph.emit.program import DeferredLoops, ProgramEmitter, emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.loops.buffers import fails_late, reuse_donated
 from numbagraph.loops.ir import Compute
@@ -13,8 +13,8 @@ from numbagraph.rewrite.pipeline import optimise
 __all__ = [
     "TOO_BIG",
     "Compute",
+    "DeferredLoops",
     "LengthNotKnown",
-    "LoopsForLater",
     "ProgramEmitter",
     "array_of_computed_length",
     "build_program",

@@ -36,7 +36,7 @@ from numbagraph.version import __version__
 
 if TYPE_CHECKING:
     from numbagraph.emit.checked import CheckedLoop
-    from numbagraph.emit.program import LoopsForLater
+    from numbagraph.emit.program import DeferredLoops
     from numbagraph.loops.ir import Program
     from numbagraph.rewrite.stages import Stages
 
@@ -178,27 +178,27 @@ class Specialisation(Struct, frozen=False):
 
     @cached_property
     def module_text(self) -> str:
-        return str(self.emit(ir.Module(self.name), self.loops_for_later()))
+        return str(self.emit(ir.Module(self.name), self.deferred_loops()))
 
-    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
-        """Add the two functions of this specialisation to a module; ``later`` takes what they may load when they first
+    def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
+        """Add the two functions of this specialisation to a module; ``deferred`` takes what they load when they first
         need it."""
-        emitter = partial(passes().ProgramEmitter, later=later)
+        emitter = partial(passes().ProgramEmitter, deferred=deferred)
         passes().emit_program(module, self.tiled, self.signature, self.graph.inputs, self.name, emitter)
         return module
 
-    def loops_for_later(self) -> LoopsForLater | None:
+    def deferred_loops(self) -> DeferredLoops | None:
         """What takes them, if they are to be loaded."""
-        return passes().LoopsForLater(self.key, {})
+        return passes().DeferredLoops(self.key, {})
 
     def checked_loop(self, symbol: str) -> CheckedLoop:
         """One of them, by its symbol."""
-        later = passes().LoopsForLater(self.key, {})
-        self.emit(ir.Module(self.name), later)
-        if symbol not in later.loops:
+        deferred = passes().DeferredLoops(self.key, {})
+        self.emit(ir.Module(self.name), deferred)
+        if symbol not in deferred.loops:
             text = "its code is not what its graph gives now: `python -m numbagraph cache clear` removes what is stored"
             raise LinkError(f"{self.name} needs a loop with checks that it has not, {symbol}; {text}")
-        return later.loops[symbol]
+        return deferred.loops[symbol]
 
     @property
     def layout(self) -> str:
@@ -214,7 +214,7 @@ class Specialisation(Struct, frozen=False):
         """The code, compiled here, behind the names of the external symbols that it needs."""
         self.compiled = True
         with progress(self.name):
-            module = self.emit(ir.Module(self.name), self.loops_for_later())
+            module = self.emit(ir.Module(self.name), self.deferred_loops())
             return with_names(external_functions(module), compile_module(str(module)))
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 import llvmlite.ir as ir
 import numpy as np
 
-from numbagraph.emit.program import LoopsForLater
+from numbagraph.emit.program import DeferredLoops
 from numbagraph.emit.timed import FIELDS, Watched, emit_timed
 from numbagraph.ir.structs import cached_property
 from numbagraph.loops.ir import Program
@@ -31,12 +31,12 @@ class TimedProgram(Specialisation, frozen=False):
         """The program that ``watched`` are steps of."""
         return self.tiled
 
-    def emit(self, module: ir.Module, later: LoopsForLater | None = None) -> ir.Module:
-        assert later is None
+    def emit(self, module: ir.Module, deferred: DeferredLoops | None = None) -> ir.Module:
+        assert deferred is None
         self.watched = emit_timed(module, self.emitted, self.signature, self.graph.inputs, self.name)
         return module
 
-    def loops_for_later(self) -> None:
+    def deferred_loops(self) -> None:
         """What is measured is emitted at once."""
 
     @cached_property
