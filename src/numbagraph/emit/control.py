@@ -28,6 +28,9 @@ MOST_UNCOUNTED = 16
 WORK_OF_CALL = 64
 """For each element: products of matrices take as many operations as these have rows."""
 
+MOST_INLINED_FIRST = 1000
+"""Instructions."""
+
 Rows = tuple[ir.Value, ir.Value]
 """Where the first row of an array is, and how many bytes lie between two."""
 
@@ -48,6 +51,14 @@ class RegionFunctions(Struct):
 
     lasting: frozenset[int]
     """The inputs that are in memory of whoever called the program."""
+
+
+def inline_first(region: RegionFunctions) -> RegionFunctions:
+    """Have LLVM inline a region, which is called in one place, before it optimises anything. It would inline it later,
+    too, but optimise what is inside of n loops n times."""
+    if sum(len(block.instructions) for block in region.run.blocks) <= MOST_INLINED_FIRST:
+        region.run.attributes.add("alwaysinline")
+    return region
 
 
 class Tables:

@@ -113,7 +113,8 @@ class ProgramEmitter:
     def run_loop(self, loop: Loop, name: str) -> None:
         given = [*(None for _ in loop.carried), *loop.sequences, *loop.captures]
         condition = [loop.condition] if loop.condition is not None else []
-        functions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
+        regions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
+        functions = [control_code.inline_first(each) for each in regions]
         if loop.safe is None or loop.with_checks is None:
             control_code.run_loop(self.line, loop, *functions)
             return
