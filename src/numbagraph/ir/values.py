@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, Union, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -453,16 +453,18 @@ def toposort(outputs: Iterable[Value], known: Iterable[Value] = ()) -> list[Valu
     """Every value that ``outputs`` depend on, inputs first; stops at ``known`` values. Iterative: graphs are deep."""
     order: list[Value] = []
     seen: set[Value] = set(known)
-    stack: list[tuple[Value, bool]] = [(value, False) for value in reversed(list(outputs))]
+    stack: list[Value | None] = [*outputs]
+    stack.reverse()
     while stack:
-        value, ready = stack.pop()
-        if ready:
-            order.append(value)
+        value = stack.pop()
+        if value is None:  # the inputs of the one below are in order
+            order.append(cast(Value, stack.pop()))
         elif value not in seen:
             seen.add(value)
-            stack.append((value, True))
-            if isinstance(value, Node):
-                stack.extend((source, False) for source in reversed(value.inputs) if source not in seen)
+            if isinstance(value, Node) and value.inputs:
+                stack += (value, None, *reversed(value.inputs))
+            else:
+                order.append(value)
     return order
 
 

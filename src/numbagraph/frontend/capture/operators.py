@@ -7,7 +7,7 @@ import collections.abc
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numbagraph.frontend.active import LengthsNeeded, current_trace
 from numbagraph.frontend.array_operators import is_sparse, lifted
@@ -73,11 +73,16 @@ from numbagraph.frontend.capture.texts import (
     text,
     with_text,
 )
-from numbagraph.frontend.capture.trying import try_
 from numbagraph.frontend.capture.written.iterators import queued
 from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.locating import OnlyTraced
 from numbagraph.frontend.tracing import Tracer, user_source
+from numbagraph.ir.later import Later
+
+if TYPE_CHECKING:
+    from numbagraph.frontend.capture import trying
+else:  # few functions have handlers
+    trying = Later("numbagraph.frontend.capture.trying")
 
 __all__ = [
     "UNDEFINED",
@@ -237,6 +242,10 @@ def for_(iterable: Any, names: State, body: Function, may_end: bool, state: Stat
     if isinstance(iterable, Row):
         iterable = iterable.steps()
     return control.for_(iterated(call, iterable), names, body, may_end, state)
+
+
+def try_(*parts: Any) -> State:
+    return trying.try_(*parts)
 
 
 # ---- calls ----

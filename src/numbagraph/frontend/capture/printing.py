@@ -4,7 +4,6 @@ values: each time that its line is reached."""
 from __future__ import annotations
 
 import functools
-import logging
 import sys
 import warnings
 from collections.abc import Callable
@@ -94,6 +93,9 @@ def writing(function: Any) -> Callable[..., None] | None:
     if function is warnings.warn:
         return warning
     if getattr(function, "__name__", None) not in _LOGGING:
+        return None
+    logging = sys.modules.get("logging")  # who has a function of it has imported it
+    if logging is None:
         return None
     holder = getattr(function, "__self__", None)
     is_function = function is getattr(logging, function.__name__, None)
