@@ -39,7 +39,7 @@ class Inlining:
     """How many more mathematical functions the loops of a nest take as code of their own, rather than as calls."""
 
     def __init__(self, most: int) -> None:
-        self.left = most
+        self.most = self.left = most
 
     def take(self, room: int) -> bool:
         """Whether there is room for one that is as much code as so many usual ones, and then takes it."""
@@ -88,6 +88,11 @@ class Emitter:
         """``inlining`` is for code in a loop; other code runs once, and is better small than fast."""
         self.builder = builder
         self.inlining = inlining
+
+    @property
+    def in_vectors(self) -> bool:
+        """Whether this is the body of a loop that LLVM may vectorise."""
+        return self.inlining is not None and self.inlining.most > 0
 
     @property
     def module(self) -> ir.Module:

@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I8, I64, Emitter, Operand, width_of
 from numbagraph.intrinsics.ir import Emit
+from numbagraph.intrinsics.vector_division import divides_in_vectors, floor_divmod
 
 
 def _constant(x: Operand, number: int) -> ir.Constant:
@@ -29,6 +30,8 @@ def _safe_divisor(emitter: Emitter, y: Operand) -> tuple[ir.Value, ir.Value, ir.
 def floor_divide(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     """Rounds towards minus infinity; by zero it is 0, and the least number divided by -1 is itself."""
     builder = emitter.builder
+    if divides_in_vectors(emitter, x, y):
+        return floor_divmod(emitter, x, y)[0]
     divisor, by_zero, by_minus_one = _safe_divisor(emitter, y)
     if by_minus_one is None:
         return builder.select(by_zero, _constant(x, 0), builder.udiv(x.value, divisor))
@@ -48,6 +51,11 @@ def _wrong_side(emitter: Emitter, rest: ir.Value, divisor: ir.Value) -> ir.Value
 def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     """C's remainder, with the sign of the dividend; 0 when the divisor is 0."""
     builder = emitter.builder
+    if divides_in_vectors(emitter, x, y):
+        rest = floor_divmod(emitter, x, y)[1]
+        if x.dtype.kind == "u":
+            return rest
+        return builder.select(_wrong_side(emitter, rest, x.value), builder.sub(rest, y.value), rest)
     divisor, by_zero, by_minus_one = _safe_divisor(emitter, y)
     rest = builder.urem(x.value, divisor) if by_minus_one is None else builder.srem(x.value, divisor)
     return builder.select(by_zero, _constant(x, 0), rest)
@@ -56,6 +64,8 @@ def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
 def remainder(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     """Python's remainder, with the sign of the divisor; 0 when the divisor is 0."""
     builder = emitter.builder
+    if divides_in_vectors(emitter, x, y):
+        return floor_divmod(emitter, x, y)[1]
     rest = fmod(emitter, x, y)
     if x.dtype.kind == "u":
         return rest
