@@ -275,5 +275,10 @@ def loop_hints(module: ir.Module, **hints: int) -> ir.MDValue:
 
 
 def opaque(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """The same integer, of which LLVM does not see how it comes about."""
-    return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=r,0", [value], side_effect=False)
+    """The same number, of which LLVM does not see how it comes about."""
+    type_ = {"float": I32, "double": I64}.get(str(value.type), value.type)
+    integer = builder.bitcast(value, type_)
+    hidden = builder.asm(ir.FunctionType(type_, [type_]), "", "=r,0", [integer], side_effect=False)
+    for attribute in ("nounwind", "readnone"):  # so that it leaves loops
+        hidden.attributes.add(attribute)
+    return builder.bitcast(hidden, value.type)

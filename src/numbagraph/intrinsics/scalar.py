@@ -11,7 +11,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from numbagraph.intrinsics import complexes
-from numbagraph.intrinsics.emitter import CONTRACT, I1, I64, Emitter, Operand, llvm_type, width_of
+from numbagraph.intrinsics.emitter import CONTRACT, I1, I64, Emitter, Operand, llvm_type, opaque, width_of
 from numbagraph.intrinsics.formula import (
     Complex,
     Number,
@@ -168,7 +168,15 @@ def extremum_ignoring_nan(predicate: str) -> Emit:
 
 
 def where(emitter: Emitter, condition: Operand, x: Operand, y: Operand) -> ir.Value:
-    return emitter.builder.select(condition.value, x.value, y.value)
+    first, second = (_without_identity(emitter, each) for each in (x, y))
+    return emitter.builder.select(condition.value, first, second)
+
+
+def _without_identity(emitter: Emitter, x: Operand) -> ir.Value:
+    """An operand that LLVM does not know for the identity of an extremum: ``max(m, where(c, x, -inf))`` would become
+    ``where(c, max(m, x), m)``, which it does not vectorise."""
+    is_infinite = x.dtype.kind == "f" and isinstance(x.value, ir.Constant) and math.isinf(x.value.constant)
+    return opaque(emitter.builder, x.value) if is_infinite and emitter.in_vectors else x.value
 
 
 def is_false(emitter: Emitter, _: Operand, condition: Operand) -> ir.Value:
