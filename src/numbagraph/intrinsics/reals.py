@@ -8,21 +8,67 @@ from llvmlite import ir
 
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, Operand
-from numbagraph.intrinsics.formula import Number, absolute, copysign, floor, formula, instruction, intrinsic, lifted
-from numbagraph.ir.types import FLOAT32
+from numbagraph.intrinsics.formula import (
+    Number,
+    absolute,
+    copysign,
+    floor,
+    fma,
+    formula,
+    instruction,
+    intrinsic,
+    lifted,
+)
+from numbagraph.intrinsics.target import current_target
+from numbagraph.intrinsics.vecmath.rare import only_where
+from numbagraph.ir.types import FLOAT32, FLOAT64
 
 INFINITY, NAN = math.inf, math.nan
+LARGE = {FLOAT32: 2.0**23, FLOAT64: 2.0**52}
+"""From where on all numbers are whole."""
 
-fmod = instruction("frem")
 copy_sign = intrinsic("copysign")
 next_after = libm.nextafter
 
 _next_after = lifted(next_after)
+_divided = instruction("frem")
+_whole = lifted(intrinsic("trunc"))
+
+
+def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+    """C's remainder, with the sign of the dividend; it is always exact."""
+    in_vectors = emitter.in_vectors and current_target().has_fma
+    return (_fmod_in_vectors if in_vectors else _divided)(emitter, x, y)
+
+
+def _fmod_by_call(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+    """By a function of the module: LLVM makes an instruction of a call of the C library's."""
+    call = emitter.define("fmod", _divided, x, y)
+    assert isinstance(call, ir.CallInstr)
+    assert isinstance(call.callee, ir.Function)
+    set.add(call.callee.attributes, "noinline")
+    return call
+
+
+@formula
+def _fmod_in_vectors(x: Number, y: Number) -> Number:
+    """What a whole quotient leaves. As long as the quotient has fewer digits than a number, rounding makes it too large
+    by one at most, and then what it leaves has the other sign."""
+    quotient = x / y
+    rare = (absolute(quotient) >= LARGE[x.dtype]) & (absolute(x) < INFINITY) & y.differs(0.0)
+    of_rare = only_where(rare, _fmod_by_call, x, y)
+    rest = fma(-_whole(quotient), y, x)
+    rest = (rest.differs(0.0) & ((rest < 0.0) ^ (x < 0.0))).where(rest + copysign(y, x), rest)
+    rest = (absolute(y).equals(INFINITY) & (absolute(x) < INFINITY)).where(x, copysign(rest, x))
+    return rare.where(of_rare, rest)
+
+
+_fmod = lifted(fmod)
 
 
 def _remainder(x: Number, y: Number) -> tuple[Number, Number]:
     """C's remainder, and whether it has not the sign of the divisor."""
-    rest = x % y
+    rest = _fmod(x, y)
     return rest, rest.differs(0.0) & ((y < 0.0) ^ (rest < 0.0))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I32, Emitter, Operand
+from numbagraph.intrinsics.emitter import I32, Emitter
 from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
@@ -13,21 +13,23 @@ SHORTEST_VECTOR = 16
 """Bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short ones."""
 
 
-def only_where(rare: Number, function: Emit, x: Number) -> Number:
-    """``function(x)`` where ``rare`` holds. To be called first, since a call leaves nothing in the vector registers.
+def only_where(rare: Number, function: Emit, x: Number, *others: Number) -> Number:
+    """``function(x, *others)`` where ``rare`` holds, which it does for no x that is zero. To be called first, since a
+    call leaves nothing in the vector registers.
 
-    It is a call of the library's function, with zero for what is not rare. LLVM's vectoriser finds that there is a
-    version of it for vectors, which does nothing for a vector of zeros. That adds a fifth to the time of a sine; to
-    reduce all arguments exactly, without a branch, would more than double it.
+    It is a call of the library's function, with zero for what is not rare, and ones behind it. LLVM's vectoriser finds
+    that there is a version of it for vectors, which does nothing for a vector of zeros. That adds a fifth to the time
+    of a sine; to reduce all arguments exactly, without a branch, would more than double it.
     """
     emitter = x.emitter
     size = current_target().vector_bytes or SHORTEST_VECTOR
-    call = function(emitter, Operand(rare.where(x, 0.0).value, x.dtype))
+    numbers = [rare.where(x, 0.0), *(rare.where(each, 1.0) for each in others)]
+    call = function(emitter, *(each.operand for each in numbers))
     assert isinstance(call, ir.CallInstr)
     callee, lanes = call.callee, size // x.dtype.itemsize
     assert isinstance(callee, ir.Function)
     version = _vector_version(emitter, callee, lanes)
-    mapping = f"_ZGV_LLVM_N{lanes}v_{callee.name}({version.name})"
+    mapping = f"_ZGV_LLVM_N{lanes}{'v' * len(numbers)}_{callee.name}({version.name})"
     set.add(call.attributes, f'"vector-function-abi-variant"="{mapping}"')
     # What outlives the call goes to the stack, and there vectors across two cache lines take four times as long.
     set.add(emitter.builder.function.attributes, f"alignstack({size})")
@@ -35,13 +37,14 @@ def only_where(rare: Number, function: Emit, x: Number) -> Number:
 
 
 def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.Function:
-    """``function`` on each number of a vector, unless all are zero. The result for zeros is zero."""
+    """``function`` on each number of a vector, or of several, unless all of the first are zero. The result for zeros is
+    zero."""
     module, type_ = emitter.module, ir.VectorType(function.args[0].type, lanes)
     name = f"{function.name}.rare{lanes}"
     version = module.globals.get(name)
     if isinstance(version, ir.Function):
         return version
-    version = ir.Function(module, ir.FunctionType(type_, [type_]), name)
+    version = ir.Function(module, ir.FunctionType(type_, [type_] * len(function.args)), name)
     version.linkage = "weak_odr"  # nothing refers to it until loops are vectorised, and so long it must stay
     for attribute in ("noinline", "optnone", "nounwind"):
         set.add(version.attributes, attribute)
@@ -53,7 +56,7 @@ def _vector_version(emitter: Emitter, function: ir.Function, lanes: int) -> ir.F
         return builder.icmp_unsigned("<", lane, ir.Constant(I32, lanes))
 
     def step(lane: ir.Value, result: ir.Value) -> list[ir.Value]:
-        value = builder.call(function, [builder.extract_element(x, lane)])
+        value = builder.call(function, [builder.extract_element(each, lane) for each in version.args])
         return [builder.add(lane, ir.Constant(I32, 1)), builder.insert_element(result, value, lane)]
 
     is_rare = builder.bitcast(builder.fcmp_unordered("!=", x, zero), ir.IntType(lanes))
