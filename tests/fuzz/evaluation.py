@@ -49,7 +49,9 @@ SMALL = 1e-5
 FAR_BELOW = -1e6
 """SciPy's polygamma takes a step for each unit between an argument and 0."""
 HUGE = 1e15
-"""Where the elements of a matrix are larger, or no numbers, LAPACK says nothing about its functions."""
+HUGE_SINGLE = 1e6
+"""Where the elements of a matrix are larger, or no numbers, LAPACK says nothing about its functions: what it adds to
+others takes all of their digits."""
 
 
 class Failed:
@@ -164,7 +166,7 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
         return [converted(inputs[0], results[0], rounding)]
     if type(core_of(node.op)) in TABLE and any(is_huge(each, largest_for(core_of(node.op), each)) for each in inputs):
-        noise = rounding.choice([np.nan, rounding.normal()])
+        noise = rounding.choice([np.nan, np.inf, -np.inf, rounding.normal()])
         return [np.full(np.shape(each), noise).astype(each.dtype) for each in results]
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ScalarLoop):
         largest = precision_of(node.op.scalar_op)
@@ -219,7 +221,9 @@ def precision_of(loop: ScalarLoop) -> float:
 def largest_for(core: Any, value: Any) -> float:
     """What elements of a matrix may be: an exponential must not overflow on the way."""
     dtype = np.asarray(value).dtype
-    return float(np.log(np.finfo(dtype).max)) if isinstance(core, linalg.Expm) and dtype.kind in "fc" else HUGE
+    if isinstance(core, linalg.Expm) and dtype.kind in "fc":
+        return float(np.log(np.finfo(dtype).max))
+    return HUGE_SINGLE if dtype == np.float32 else HUGE
 
 
 def is_huge(value: Any, largest: float) -> bool:

@@ -341,6 +341,37 @@ def test_products_that_nothing_is_added_to():
 
 
 @pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("number", [np.float64(2.0), np.float64(0.0)])
+def test_products_are_not_repeated_to_what_they_are_added_to(number):
+    row = blas.gemv_no_inplace(y, s, m, x, s)
+    compare([y, s, m, x], row, [(X[:3], number, M[:1], X[:4]), (X[:1], number, M, X[:4]), (X[:3], number, M, X[:4])])
+    if not hasattr(blas, "ger"):  # newer versions of PyTensor have none
+        return
+    matrix = blas.ger(m, s, y, x)
+    calls = [(M[:, :1], number, X[:3], X[:4]), (M, number, X[:1], X[:4]), (M, number, X[:3], X[:4])]
+    compare([m, s, y, x], matrix, calls)
+
+
+@pytest.mark.filterwarnings(FALLBACK)
+def test_permutations_of_complex_matrices_are_real_whoever_computes_them():
+    factors, other = pt.linalg.lu(z), pt.linalg.lu_factor(m)
+    assert isinstance(factors, list)
+    function = pytensor.function([z, m], [factors[0], other[0]], mode="NUMBAGRAPH")
+    for matrix in (M[:, :3], M):  # of the latter, PyTensor runs both
+        assert function(Z, matrix)[0].dtype == np.float64
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_incomplete_gamma_functions_that_overflow_in_single_precision():
+    k, x = pt.fvector("k"), pt.fvector("x")
+    outputs = [pt.gammal(k, x), pt.gammau(k, x)]
+    numbers = np.array([0.5, 3.0, 127.0, 127.0, 40.0], "f4"), np.array([0.1, 2.0, 0.0, 1e-3, 1.0], "f4")
+    ours, plain = (pytensor.function([k, x], outputs, mode=each)(*numbers) for each in ("NUMBAGRAPH", PLAIN))
+    for found, expected in zip(ours, plain, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings(FALLBACK)
 @pytest.mark.filterwarnings("ignore:An ill-conditioned matrix detected")
 def test_equations_of_matrices_that_are_no_numbers():
     """PyTensor's answer is NaN, where SciPy's functions raise an error: a chain must not end there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pytensor.tensor.elemwise import Elemwise
 from numbagraph.blockwise.promotion import convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
-from numbagraph.ir.types import BOOL, canonical_dtype
+from numbagraph.ir.types import BOOL, FLOAT64, canonical_dtype
 from numbagraph.ir.values import Constant, Node, Value, constant
 from numbagraph.ops.shape import broadcast_value
 from numbagraph.pymc_bridge.compatibility import rows, scalars, special
@@ -149,9 +150,10 @@ def xlogy0(dtype: np.dtype, x: Value, y: Value) -> Value:
     return registry["where"](nothing, constant(0, dtype=dtype), registry["xlogy"](x, y))
 
 
-def incomplete(name: str, k: Value, x: Value) -> Value:
-    """An incomplete gamma function that is not divided by the complete one."""
-    return registry[name](k, x) * registry["gamma"](k)
+def incomplete(name: str, dtype: np.dtype, k: Value, x: Value) -> Value:
+    """An incomplete gamma function that is not divided by the complete one, which may overflow in single precision."""
+    k, x = convert(k, FLOAT64), convert(x, FLOAT64)
+    return convert(registry[name](k, x) * registry["gamma"](k), dtype)
 
 
 def number_behind(value: Value) -> Value:
@@ -197,8 +199,8 @@ OTHERS: dict[type, Build] = {
     scalars.Angle: lambda dtype, x: registry["angle"](x if x.dtype.kind == "c" else convert(x, dtype)),
     special.TriGamma: lambda dtype, x: registry["polygamma"](1, convert(x, dtype)),
     special.PolyGamma: polygamma,
-    special.GammaL: lambda dtype, k, x: incomplete("gammainc", convert(k, dtype), convert(x, dtype)),
-    special.GammaU: lambda dtype, k, x: incomplete("gammaincc", convert(k, dtype), convert(x, dtype)),
+    special.GammaL: partial(incomplete, "gammainc"),
+    special.GammaU: partial(incomplete, "gammaincc"),
     rows.XlogY0: xlogy0,
     rows.XlogX: lambda dtype, x: registry["xlogy"](convert(x, dtype), convert(x, dtype)),
 }

@@ -22,6 +22,7 @@ from pytensor.tensor.type import TensorType
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.array_function import TypeRefused
+from numbagraph.pymc_bridge.compatibility import linalg
 from numbagraph.pymc_bridge.draws import NotDrawn
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
@@ -113,7 +114,16 @@ def as_promised(variable: Variable, result: Any) -> Any:
     if not isinstance(kind, TensorType):
         return result
     array, dtype = np.require(result, requirements="W"), kind.numpy_dtype
+    if is_permutation(variable):
+        array = np.array(array.real)
     return array.astype(dtype, copy=False) if (array.dtype.kind == "c") == (dtype.kind == "c") else array
+
+
+def is_permutation(variable: Variable) -> bool:
+    """Whether a result is the permutation of an LU factorisation, which PyTensor makes complex if the matrix is."""
+    op: Any = variable.owner.op if variable.owner is not None else None
+    core = getattr(op, "core_op", op)
+    return isinstance(core, linalg.LU) and not core.permute_l and getattr(variable, "index", None) == 0
 
 
 def can_be_given(variable: Variable, array: Any) -> bool:

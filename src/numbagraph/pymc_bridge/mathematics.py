@@ -91,12 +91,23 @@ def batched_dot(importer: Importer, node: Apply, x: Value, y: Value) -> Value:
 
 @imports(blas.Gemv, blas.Gemm)
 def scaled_product(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value, b: Value) -> Value:
-    return unless_zero(b, b * z) + unless_zero(a, a * registry["dot"](x, y))
+    product = registry["dot"](x, y)
+    require_shape(node, z, product)
+    return unless_zero(b, b * z) + unless_zero(a, a * product)
 
 
 @imports(blas.Ger)
 def rank_one_update(importer: Importer, node: Apply, z: Value, a: Value, x: Value, y: Value) -> Value:
-    return z + unless_zero(a, registry["outer"](x, a * y))
+    product = registry["outer"](x, a * y)
+    require_shape(node, z, product)
+    return z + unless_zero(a, product)
+
+
+def require_shape(node: Apply, z: Value, product: Value) -> None:
+    """What a product is added to has its shape: BLAS repeats nothing."""
+    for ours, theirs in zip(z.shape, product.shape, strict=True):
+        given = f"{shapes.shape_text(z.shape)} and {shapes.shape_text(product.shape)}"
+        shapes.require_same(ours, theirs, f"{node.op}: an array and a product to be added to it have shapes {given}")
 
 
 def unless_zero(factor: Value, product: Value) -> Value:
