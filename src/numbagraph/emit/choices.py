@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+from numbagraph.emit.across import runs_across
 from numbagraph.emit.hints import reads_along, reduces_with_strides
 from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
@@ -17,6 +18,13 @@ from numbagraph.loops.masks import depending_on, is_worth_masks
 MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
 
+
+SHORT_ROW, SHORT_ROW_ACROSS = 32, 256
+"""Elements up to which what a nest sums is summed without blocks: in vectors along a row, and across rows."""
+
+MOST_INLINED = 6
+"""Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
+to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
 
 COPIES = 4
 """Steps of a loop that cannot be vectorised and stand one behind the other."""
@@ -35,13 +43,22 @@ class Choices(Struct):
     """Whether what is left of a row behind whole vectors is computed in masked vectors, and not one by one."""
     joined: bool
     """Whether the innermost loop goes on from one row to the next."""
+    across: bool
+    """Whether short rows are reduced in vectors across them."""
+
+    @property
+    def short_row(self) -> int:
+        """Terms up to which a sum is not compensated."""
+        return SHORT_ROW_ACROSS if self.across else SHORT_ROW
 
 
 def choices_for(kernel: Kernel) -> Choices:
     copied = () if kernel.unrolled else tuple(strided_loads(kernel))
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
     masked = not strided and is_worth_masks(kernel)
-    return Choices(copied, tuple(delayed_scatters(kernel)), strided, masked, has_joined_rows(kernel))
+    return Choices(
+        copied, tuple(delayed_scatters(kernel)), strided, masked, has_joined_rows(kernel), runs_across(kernel)
+    )
 
 
 def is_worth_unrolling(loop: Loop) -> bool:

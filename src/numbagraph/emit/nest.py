@@ -11,12 +11,13 @@ from typing import Any
 from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
-from numbagraph.emit.choices import Choices, choices_for, stretches_of
+from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretches_of
 from numbagraph.emit.extrema import improve, search_block
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
+from numbagraph.emit.strips import Strips
 from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
 from numbagraph.intrinsics.emitter import (
     I1,
@@ -35,16 +36,8 @@ from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store, targets
 
-SHORT_ROW = 32
-"""Elements up to which what a nest sums is summed without blocks."""
-
 WHOLE_VECTORS = 64
 """Elements that are whole vectors of any dtype: the rest of a row has fewer."""
-
-MOST_INLINED = 6
-"""Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
-to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
-
 
 ALIGNED = "align 64"
 """A nest begins a line of the cache: how fast a short loop is must not depend on the code before it in the module."""
@@ -247,7 +240,9 @@ class KernelEmitter:
         for loop in self.kernel.loops[first:]:
             length = outer.builder.mul(length, self.scalars.value(loop.extent))
         long, short, after = (self.function.append_basic_block(name) for name in ("long", "short", "after"))
-        outer.builder.cbranch(outer.builder.icmp_signed(">", length, ir.Constant(I64, SHORT_ROW)), long, short)
+        outer.builder.cbranch(
+            outer.builder.icmp_signed(">", length, ir.Constant(I64, self.choices.short_row)), long, short
+        )
         for block, blocked in ((long, True), (short, False)):
             self.scalars.values, self.totals, self.states, self.in_blocks = dict(before), {}, {}, blocked
             self.has_vectors = blocked or first == len(self.kernel.loops) - 1
@@ -267,6 +262,8 @@ class KernelEmitter:
         begin, end = self.interface.bounds(self.kernel, depth, self.range, self.scalars)
         for output in (*starting, *scans):
             self.open_accumulator(self.preheaders[depth], output)
+        if self.choices.across and depth == len(self.kernel.loops) - 2 and self.is_across():
+            begin = Strips(self, depth, self.inlining).emit(begin, end)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if self.kernel.unrolled and self.innermost(depth):
             after = self.emit_unrolled(depth)
@@ -303,6 +300,10 @@ class KernelEmitter:
 
     def innermost(self, depth: int) -> bool:
         return depth == len(self.kernel.loops) - 1
+
+    def is_across(self) -> bool:
+        """Whether short rows are reduced here: no sum is compensated."""
+        return self.has_vectors and not any(map(self.is_blocked, self.kernel.outputs))
 
     def is_blocked(self, output: Output) -> bool:
         return runs_in_blocks(self.kernel, output, sums=self.in_blocks)

@@ -36,6 +36,8 @@ class Nest(Protocol):
 
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None: ...
 
+    def emit_body(self) -> Emitter: ...
+
 
 def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
     """Copy the elements of one block, which is not empty, and let the code that follows read the copies."""
