@@ -261,6 +261,11 @@ def tridiagonal_by_lapack(element: Element) -> ir.Value:
         element.copy(copies[1], element.operands[1], m)
         element.copy(copies[2], element.operands[2], m - 1)
     columns_of(element, element.operand(3), right, m, n)
-    info = fortran.lapack("gtsv", m, n, *copies, right, fortran.width(m.register))
+    # LAPACK's function writes to a first column where there is none
+    info = element.emitter.choose(
+        n.compare(">", 0),
+        lambda: fortran.lapack("gtsv", m, n, *copies, right, fortran.width(m.register)),
+        lambda: ir.Constant(I32, 0),
+    )
     rows_of(element, right, element.result(), m, n)
     return element.positive(info)
