@@ -12,6 +12,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
+from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import LE, Add, Cast, Mul
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
@@ -115,6 +116,10 @@ class Evaluation:
         if isinstance(node.op, IfElse):
             return branch_of(node, inputs)
         errors = [error for each in inputs if isinstance(each, Failed) for error in each.errors]
+        if isinstance(node.op, CheckAndRaise) and not all(map(is_true, inputs[1:])):
+            errors.append(node.op.exc_type(node.op.msg))  # its conditions have values, though what they guard has none
+        if errors and isinstance(node.op, SELECTING):
+            errors.append(IndexError("positions may not fit what there would be"))
         if errors:
             return [Failed(errors)] * len(node.outputs)
         try:
@@ -152,6 +157,10 @@ class Evaluation:
                 return [cancelled(*each, rounding) for each in zip(found, results, strict=True)]
         except Exception:  # noqa: BLE001
             return results
+
+
+def is_true(condition: Any) -> bool:
+    return isinstance(condition, Failed) or bool(condition)
 
 
 def wrapped(positions: Any, x: np.ndarray) -> Any:

@@ -35,9 +35,10 @@ REFUSALS = (TraceError, NotImplementedError)
 UNRAISED = ("must not contain infs or NaNs", "Python integer", "unexpected array size")
 """Texts of errors that numbagraph has not: SciPy looks for infinities before it solves anything, and its bands of one
 column end in an error of its wrappers; numbers that are assigned may be elements, which wrap around."""
-REFUSED = ("(dimension must be 3)", "the key is one element", "is complex in Python")
+REFUSED = ("(dimension must be 3)", "the key is one element", "is complex in Python", "to (0,)")
 """Texts of errors where NumPy or Python have none: cross products of vectors in a plane, which NumPy has deprecated; an
-element of a bool array that is set to an array; powers of numbers of Python whose type depends on their values."""
+element of a bool array that is set to an array; powers of numbers of Python whose type depends on their values; no
+elements of any shape that are assigned to no positions."""
 ERRORS_OF_NUMBERS = (IndexError, np.linalg.LinAlgError)
 """What depends on elements: it is found where they are used."""
 CONSTANT = {"ones_like", "zeros_like", "full_like", "empty_like", "ones", "zeros", "full"}

@@ -7,9 +7,12 @@ import faulthandler
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from tests.fuzz.runner import Case, Report, run_cases
 
 PATIENCE = 10.0
 """How long a process may take to say where it hangs."""
+REFERENCES = ("in _expected", "tests/fuzz/evaluation.py")
+"""Where the stack of a process shows that it waits for NumPy, SciPy or PyTensor."""
 
 
 def run_watched(
@@ -32,7 +37,7 @@ def run_watched(
     found: Callable[[int, str], object] | None = None,
 ) -> Report:
     """As `run_cases`. A case that takes more than ``limit`` seconds, or that ends its process, is a difference, and the
-    next one runs in a new process."""
+    next one runs in a new process. One whose reference takes so long is none."""
     report, end, worker = Report(seed), time.monotonic() + seconds, None
     try:
         for number in numbers:
@@ -40,8 +45,10 @@ def run_watched(
                 break
             worker = worker or _Worker(case)
             alone = worker.run(seed, number, limit)
+            if not worker.process.is_alive():
+                worker = None
             if isinstance(alone, str):
-                alone, worker = Report(seed, cases=1, differences=[(number, alone)]), None
+                alone = Report(seed, cases=1, differences=[(number, alone)])
             report.add(alone)
             if found is not None:
                 for each in alone.differences:
@@ -59,7 +66,8 @@ class _Worker:
     def __init__(self, case: Case) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(case, other), daemon=True)
+        self.stack = Path(tempfile.mkdtemp()) / "stack"
+        self.process = context.Process(target=_serve, args=(case, other, self.stack), daemon=True)
         with allocator_checks():
             self.process.start()
         other.close()
@@ -72,9 +80,16 @@ class _Worker:
             if self.connection.poll(limit):
                 return self.connection.recv()
             self.end(signal.SIGABRT)
-            return f"the case took more than {limit:g} seconds; where it was is on standard error"
+            return self.late(seed, limit)
         self.end()
-        return f"the process ended with exit code {self.process.exitcode}"
+        return f"the process ended with exit code {self.process.exitcode}\n{self.stack.read_text()}"
+
+    def late(self, seed: int, limit: float) -> Report | str:
+        """What is said of a case that took too long."""
+        stack = self.stack.read_text()
+        if any(each in stack for each in REFERENCES):
+            return Report(seed, cases=1, refused=Counter({f"a reference took more than {limit:g} seconds": 1}))
+        return f"the case took more than {limit:g} seconds\n{stack}"
 
     def end(self, number: int = signal.SIGTERM) -> None:
         self.connection.close()
@@ -86,9 +101,9 @@ class _Worker:
         self.process.join()
 
 
-def _serve(case: Any, connection: Connection) -> None:
+def _serve(case: Any, connection: Connection, stack: Path) -> None:
     """Run cases that are asked for, until nobody asks any more."""
-    faulthandler.enable()  # SIGABRT says where code is, in C as well
+    faulthandler.enable(stack.open("w"))  # SIGABRT says where code is, in C as well
     check_compiled_code()
     connection.send("ready")
     with contextlib.suppress(EOFError):

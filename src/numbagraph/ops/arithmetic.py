@@ -12,6 +12,7 @@ from numbagraph.blockwise.promotion import Kind, common_dtype, promote, ufunc_ru
 from numbagraph.intrinsics import complexes, elementary, integer_ops, reals, scalar, vecmath
 from numbagraph.intrinsics.formula import by_kind, identity
 from numbagraph.intrinsics.ir import Emit
+from numbagraph.ir import shapes
 from numbagraph.ir.op import boxing, load
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, real_dtype
 from numbagraph.ir.values import Constant, Node, Op, Value
@@ -167,7 +168,10 @@ def power_frontend(op: Op, x: Any, y: Any, weak: bool = False) -> Value:
     if not isinstance(exponent, Constant):
         return op.bind(base, exponent)
     if exponent.dtype.kind == "i" and (exponent.data < 0).any():
-        raise ValueError("Integers to negative integer powers are not allowed.")
+        is_empty = shapes.compare(
+            "equal", shapes.product(shapes.broadcast_shapes([base.shape, exponent.shape], "power")), 0
+        )
+        shapes.require(is_empty, "Integers to negative integer powers are not allowed.", ValueError)
     number = exponent.data.item() if exponent.ndim == 0 else None
     in_python = base.type.weak and number == 0.5  # Python's -0.0 ** 0.5 is 0.0, as C's pow gives it
     is_operator = weak or exponent.dtype.kind != "c"  # `np.power` of complex numbers is no square: its zeros are +0
