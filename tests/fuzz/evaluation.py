@@ -43,6 +43,7 @@ ELIMINATING = (linalg.Solve, linalg.MatrixInverse, linalg.Det, linalg.SLogDet, l
 too, since it sums logarithms of singular values."""
 SCALED = (blas.Gemv, blas.Gemm, blas.Ger)
 SELECTING = (indexing.AdvancedSubtensor, indexing.AdvancedSubtensor1)
+UPDATING = (indexing.AdvancedIncSubtensor, indexing.AdvancedIncSubtensor1)
 SUMS = {Add: np.add, Mul: np.multiply}
 """Ops of any number of operands, which NumPy's functions take two of."""
 SMALL = 1e-5
@@ -128,9 +129,13 @@ class Evaluation:
                     self.runs[node] = run_of(node)
                 results = self.runs[node](inputs, rounding)
         except IndexError as error:
-            if not self.anywhere or not isinstance(node.op, SELECTING) or 0 in np.shape(inputs[0]):
+            if not self.anywhere or not isinstance(node.op, (*SELECTING, *UPDATING)) or 0 in np.shape(inputs[0]):
                 return [Failed([error])] * len(node.outputs)
-            results = self.runs[node]([inputs[0], *(wrapped(each, inputs[0]) for each in inputs[1:])], rounding)
+            first = (
+                2 if isinstance(node.op, UPDATING) else 1
+            )  # behind what is selected from, or the array and its update
+            positions = [wrapped(each, inputs[0]) for each in inputs[first:]]
+            results = self.runs[node]([*inputs[:first], *positions], rounding)
         except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
             return [Failed([error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
@@ -299,6 +304,8 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
             raise
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
             results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
+        if isinstance(core, linalg.Solve) and results[0].shape != shape_of_solution(core, *inputs):
+            raise Undecided("one matrix of a batch has no solution, and makes PyTensor's others those of its shape")
         if isinstance(core, linalg.LU) and not core.permute_l:
             results = [permutation_of(core, inputs[0], results[0]), *results[1:]]
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]

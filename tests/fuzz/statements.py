@@ -9,6 +9,7 @@ import numpy as np
 
 from numbagraph import graph_jit
 from numbagraph.frontend.tracing import TraceError
+from numbagraph.ir.shapes import ShapeError
 from numbagraph.testing.arrays import LAYOUTS
 from numbagraph.testing.calls import outcome
 from tests.fuzz.arguments import (
@@ -121,6 +122,8 @@ def _compare(
         raise Difference(f"{what}: an argument was changed\n{program}")
     if isinstance(expected, Exception) and (not program.returns_all or any(text in str(expected) for text in UNRAISED)):
         return True
+    if isinstance(found, ShapeError) and "insert" in program.ops:
+        return True  # how many elements NumPy inserts follows from how long a slice is
     if not isinstance(found, Exception) and _needs_less(program, expected, found):
         return True
     if _is_singular(expected, found) or _is_singular(found, expected):
