@@ -1,10 +1,12 @@
-"""Rows that are reduced in vectors across them, for lengths about those of strips and of short rows."""
+"""Rows that are reduced several at a time, for lengths about those of strips, of short rows and of blocks."""
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from numbagraph import graph_jit
+from numbagraph.intrinsics.target import emitting_for, host
+from numbagraph.ir.structs import replace
 
 rng = np.random.default_rng(5)
 
@@ -76,3 +78,38 @@ def test_rows_are_reduced_in_vectors():
     function, numbers_of = graph_jit(lambda a, v: np.convolve(a, v)), (numbers("f8", 300), numbers("f8", 7))
     assert "strip.head" in function.llvm(*numbers_of, optimised=False)
     assert "vector.body" in function.llvm(*numbers_of)
+
+
+OF_ROWS = {
+    "matrix and vector": lambda a, v: a @ v,
+    "sum": lambda a, v: a.sum(1),
+    "mean": lambda a, v: a.mean(1),
+    "squares": lambda a, v: np.sum((a - v) ** 2, axis=1),
+    "several": lambda a, v: (a * v).sum(1) + a.sum(1),
+    "strided": lambda a, v: a[::2] @ v,
+    "columns": lambda a, v: a.T @ a[:, 0] if a.shape[1] else np.zeros(0, a.dtype),
+}
+
+
+@pytest.mark.parametrize("without", ["", "+avx512"], ids=["host", "without AVX-512"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_sums_of_rows(name, dtype, without):
+    function = OF_ROWS[name]
+    features = host().features.replace(without, without.replace("+", "-")) if without else host().features
+    with emitting_for(replace(host(), features=features)):
+        compiled = graph_jit(lambda a, v: function(a, v))
+        for rows in (0, 1, 3, 4, 5, 8, 11):
+            for columns in (0, 1, 3, 15, 16, 17, 50, 64, 300, 511, 512, 513, 700, 1024, 1100):
+                a, v = rng.uniform(-1, 1, (rows, columns)).astype(dtype), rng.uniform(-1, 1, columns).astype(dtype)
+                if name == "mean" and not columns:
+                    continue
+                found, expected = compiled(a, v), function(a.astype(float), v.astype(float))
+                assert found.dtype == a.dtype
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 if dtype == "f4" else 1e-12)
+
+
+def test_special_numbers_stay_in_their_rows():
+    a = rng.normal(size=(9, 77))
+    a[2, 5], a[6, 70], a[7, 76] = np.nan, np.inf, -np.inf
+    np.testing.assert_allclose(graph_jit(lambda a: a.sum(1))(a), a.sum(1), rtol=1e-12)

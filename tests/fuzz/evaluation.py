@@ -159,6 +159,8 @@ class Evaluation:
         try:
             with np.errstate(all="ignore"):
                 found = self.runs[node]([near(each, rounding) for each in inputs], rounding)
+                if isinstance(core, math.LogDet):
+                    return [logarithm_of_none(*each, rounding) for each in zip(found, results, strict=True)]
                 return [cancelled(*each, rounding) for each in zip(found, results, strict=True)]
         except Exception:  # noqa: BLE001
             return results
@@ -203,6 +205,12 @@ def cancelled(near: Any, result: Any, rng: np.random.Generator) -> Any:
         lost = (np.abs(near - result) >= np.abs(result) / 2) & (rng.random(array.shape) < 0.5)
         array[lost] = np.copysign(0, rng.normal(size=lost.sum()))
     return array
+
+
+def logarithm_of_none(near: Any, result: Any, rng: np.random.Generator) -> Any:
+    """The logarithm of a determinant for another matrix; of one that is singular but for rounding, it may be of 0."""
+    lost = (np.abs(near - result) > np.log(1.5)) & (rng.random(np.shape(near)) < 0.5)
+    return np.where(lost, -np.inf, near).astype(np.asarray(near).dtype)
 
 
 def in_another_order(op: Any, inputs: list[Any], rng: np.random.Generator) -> list[Any]:

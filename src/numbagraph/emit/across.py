@@ -10,16 +10,18 @@ ADDING = ("add", "subtract")
 
 def runs_across(kernel: Kernel) -> bool:
     """Whether the innermost loop reduces rows, and what the next rows read follows in memory."""
-    if len(kernel.loops) < 2 or kernel.unrolled:
+    if len(kernel.loops) < 2 or kernel.unrolled or not reduces_rows(kernel):
         return False
     *_, rows, columns = kernel.loops
-    if not all(isinstance(each, Reduction) and is_of_rows(each, columns) for each in kernel.outputs):
-        return False
-    scalars = list(kernel.scalars())
-    if any(isinstance(each, CheckedIndex) for each in scalars):
-        return False
-    moved = [each for each in scalars if isinstance(each, Load) and rows in walk(each.indices)]
+    moved = [each for each in kernel.scalars() if isinstance(each, Load) and rows in walk(each.indices)]
     return any(columns in walk(each.indices) for each in moved) and all(moves_along(rows, each) for each in moved)
+
+
+def reduces_rows(kernel: Kernel) -> bool:
+    """Whether a nest reduces along its innermost loop alone, and checks nothing."""
+    columns = kernel.loops[-1]
+    of_rows = all(isinstance(each, Reduction) and is_of_rows(each, columns) for each in kernel.outputs)
+    return of_rows and not any(isinstance(each, CheckedIndex) for each in kernel.scalars())
 
 
 def is_of_rows(output: Reduction, columns: LoopIndex) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from numbagraph.emit.across import runs_across
-from numbagraph.emit.hints import reads_along, reduces_with_strides
+from numbagraph.emit.across import reduces_rows, runs_across
+from numbagraph.emit.hints import BLOCK, reads_along, reduces_with_strides, sums_along_memory
 from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
+from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.control_steps import Branch, Loop
 from numbagraph.loops.ir import Check, Compute, Kernel, Scatter, Step
-from numbagraph.loops.masks import depending_on, is_worth_masks
+from numbagraph.loops.masks import WITH_MASKS, depending_on, is_worth_masks
 
 MOST_COPIED = 8
 """Arrays that are copied: each takes a few kilobytes of the stack."""
@@ -25,6 +26,9 @@ SHORT_ROW, SHORT_ROW_ACROSS = 32, 256
 MOST_INLINED = 6
 """Mathematical functions of a nest whose code stands in its loop; more of them are called. There each takes up to 6 ms
 to compile, and a call next to none, but one exponential takes 0.7 ns an element in a loop and 1.3 ns by calls."""
+
+MOST_COPIES = 4
+"""Operations of an iteration that stands several times in a loop, for several rows."""
 
 COPIES = 4
 """Steps of a loop that cannot be vectorised and stand one behind the other."""
@@ -45,20 +49,33 @@ class Choices(Struct):
     """Whether the innermost loop goes on from one row to the next."""
     across: bool
     """Whether short rows are reduced in vectors across them."""
+    several: bool
+    """Whether several short rows are summed at a time, in vectors along them."""
+    masked_sums: bool
+    """Whether what is left of a row behind whole blocks of vectors is summed in masked vectors."""
 
     @property
     def short_row(self) -> int:
         """Terms up to which a sum is not compensated."""
-        return SHORT_ROW_ACROSS if self.across else SHORT_ROW
+        return BLOCK if self.several else SHORT_ROW_ACROSS if self.across else SHORT_ROW
 
 
 def choices_for(kernel: Kernel) -> Choices:
     copied = () if kernel.unrolled else tuple(strided_loads(kernel))
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
     masked = not strided and is_worth_masks(kernel)
-    return Choices(
-        copied, tuple(delayed_scatters(kernel)), strided, masked, has_joined_rows(kernel), runs_across(kernel)
-    )
+    of_rows = len(kernel.loops) > 1 and not kernel.unrolled and sums_along_memory(kernel)
+    joined, across = has_joined_rows(kernel), runs_across(kernel)
+    # inside of a further loop, it would be asked each time whether there are several
+    several = of_rows and len(kernel.loops) == 2 and not across and reduces_rows(kernel) and is_worth_copies(kernel)
+    masked_sums = of_rows and current_target().vector_bytes == WITH_MASKS
+    return Choices(copied, tuple(delayed_scatters(kernel)), strided, masked, joined, across, several, masked_sums)
+
+
+def is_worth_copies(kernel: Kernel) -> bool:
+    """Whether the innermost loop computes little: copies of more take long to compile, and hide no latency."""
+    inside = depending_on(kernel.loops[-1], kernel)
+    return sum(isinstance(each, Apply) for each in inside) <= MOST_COPIES and not computes_functions(inside)
 
 
 def is_worth_unrolling(loop: Loop) -> bool:

@@ -17,7 +17,7 @@ from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
-from numbagraph.emit.strips import Strips
+from numbagraph.emit.strips import emit_strips
 from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
 from numbagraph.intrinsics.emitter import (
     I1,
@@ -262,8 +262,8 @@ class KernelEmitter:
         begin, end = self.interface.bounds(self.kernel, depth, self.range, self.scalars)
         for output in (*starting, *scans):
             self.open_accumulator(self.preheaders[depth], output)
-        if self.choices.across and depth == len(self.kernel.loops) - 2 and self.is_across():
-            begin = Strips(self, depth, self.inlining).emit(begin, end)
+        if depth == len(self.kernel.loops) - 2 and self.is_across():
+            begin = emit_strips(self, depth, begin, end, self.inlining)
         blocked = [each for each in self.kernel.outputs if self.innermost(depth) and self.is_blocked(each)]
         if self.kernel.unrolled and self.innermost(depth):
             after = self.emit_unrolled(depth)
@@ -295,7 +295,7 @@ class KernelEmitter:
         if blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
             return self.emit_blocks(depth, begin, end, blocked)
         if depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
-            return self.emit_with_masked_rest(depth, begin, end)
+            return self.emit_with_masked_rest(depth, begin, end, self.preheaders[depth])
         return self.emit_loop(depth, begin, end, self.preheaders[depth])
 
     def innermost(self, depth: int) -> bool:
@@ -308,9 +308,8 @@ class KernelEmitter:
     def is_blocked(self, output: Output) -> bool:
         return runs_in_blocks(self.kernel, output, sums=self.in_blocks)
 
-    def emit_with_masked_rest(self, depth: int, begin: ir.Value, end: ir.Value) -> Emitter:
+    def emit_with_masked_rest(self, depth: int, begin: ir.Value, end: ir.Value, outer: Emitter) -> Emitter:
         """The innermost loop, and one of masked vectors for what is left of whole ones: of a short row, that is all."""
-        outer = self.preheaders[depth]
         if not self.in_blocks:  # each row is short
             return self.emit_loop(depth, begin, end, outer, masked=True)
         whole = outer.builder.and_(outer.builder.sub(end, begin, flags=("nsw",)), ir.Constant(I64, -WHOLE_VECTORS))
@@ -391,7 +390,8 @@ class KernelEmitter:
         for output in self.choices.delayed:
             self.kept[output] = self.allocate(ir.ArrayType(memory_type(output.value.dtype), BLOCK)), start
         known = dict(self.scalars.values)
-        last = self.emit_loop(depth, start, stop, block)
+        emit = self.emit_with_masked_rest if self.choices.masked_sums else self.emit_loop
+        last = emit(depth, start, stop, block)
         if self.choices.delayed:
             self.scalars.values = dict(known)
             last = scatter_tile(self, depth, start, stop, last)

@@ -1,56 +1,85 @@
-"""Reductions of short rows in vectors across the rows: convolutions, and sums of windows.
+"""Reductions of short rows, several rows at a time.
 
-The loop over rows is strip-mined, and the loop over a row stands between the two: each lane adds up a row of its own,
-in the order of its elements.
+Where what the next row reads follows in memory (convolutions, sums of windows), vectors run across the rows: the loop
+over rows is strip-mined, and the loop over a row stands between the two. Each lane adds up a row of its own, in the
+order of its elements. Where the elements of a row follow in memory (products of a matrix and a vector), vectors run
+along the rows, and the loop over a few rows is unrolled inside of the loop over their elements: one row alone would
+wait for each of its sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from llvmlite import ir
 
 from numbagraph.emit.tiles import Nest
-from numbagraph.intrinsics.emitter import I64, Emitter, Inlining
+from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, loop_hints
 from numbagraph.intrinsics.lanes import lanes_of
+from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Reduction
+from numbagraph.loops.masks import WITH_MASKS
 
 VECTORS = 8
 """Vectors of accumulators, which hide the latency of what is added to them."""
 
+ROWS = 4
+"""Rows that are reduced side by side, for the same reason."""
+
+SHORTEST = 16
+"""Elements of a row along which vectors run: to mask the rest of a shorter one takes longer than it gains."""
+
+ZERO = ir.Constant(I64, 0)
+
 
 class Strips:
     """Whole strips of a nest's loop over rows."""
+
+    shortest = 0
+    """Elements of a row that is worth it."""
 
     def __init__(self, nest: Nest, depth: int, inlining: Inlining) -> None:
         self.nest = nest
         self.depth = depth
         self.code = Emitter(ir.IRBuilder(nest.preheaders[depth].builder.block), inlining)
         self.outputs = [each for each in nest.kernel.outputs if isinstance(each, Reduction)]
-        self.rows = VECTORS * min(lanes_of(each.value.dtype) for each in self.outputs)
+        self.rows = self.count()
+
+    def count(self) -> int:
+        """The rows of a strip."""
+        return VECTORS * min(lanes_of(each.value.dtype) for each in self.outputs)
 
     def emit(self, begin: ir.Value, end: ir.Value) -> ir.Value:
         """Emit them, and return the first row that is left."""
         nest, builder = self.nest, self.code.builder
-        length = nest.scalars.value(nest.kernel.loops[-1].extent)
+        self.length = nest.scalars.value(nest.kernel.loops[-1].extent)
         self.known = dict(nest.scalars.values)
         self.memory = {each: self.accumulators(each) for each in self.outputs}
         last = builder.sub(end, ir.Constant(I64, self.rows - 1), flags=("nsw",))
+        last = builder.select(builder.icmp_signed(">=", self.length, ir.Constant(I64, self.shortest)), last, begin)
         nest.preheaders[self.depth + 1 :] = [self.code, self.code]
         with self.loop("strip", begin, last, self.rows) as first:
-            with self.lanes(first):
-                self.open()
-            with self.loop("column", ir.Constant(I64, 0), length) as column, self.lanes(first):
-                nest.scalars.values[nest.kernel.loops[-1]] = column
-                nest.emit_body()
-            with self.lanes(first):
-                self.close()
+            self.strip(first)
         nest.scalars.values = self.known
         nest.preheaders[self.depth :] = [Emitter(ir.IRBuilder(builder.block))]
         for output in self.outputs:
             del nest.states[output]
         return first
+
+    def strip(self, first: ir.Value) -> None:
+        """Emit what is done with the rows from ``first`` on."""
+        with self.lanes(first):
+            self.open()
+        with self.loop("column", ZERO, self.length) as column, self.lanes(first):
+            self.step(column)
+        with self.lanes(first):
+            self.close()
+
+    def step(self, column: ir.Value) -> None:
+        """Add an element of the row that has been chosen."""
+        self.nest.scalars.values[self.nest.kernel.loops[-1]] = column
+        self.nest.emit_body()
 
     def accumulators(self, output: Reduction) -> ir.Value:
         """Memory for those of a strip."""
@@ -70,17 +99,23 @@ class Strips:
     @contextmanager
     def lanes(self, first: ir.Value) -> Iterator[None]:
         """A loop over the rows of a strip, which LLVM vectorises, around what is emitted inside."""
-        nest, builder, zero = self.nest, self.code.builder, ir.Constant(I64, 0)
-        with self.loop("lane", zero, ir.Constant(I64, self.rows)) as lane:
-            nest.scalars.values = dict(self.known)
-            nest.scalars.values[nest.kernel.loops[-2]] = builder.add(first, lane, flags=("nsw",))
-            for output, memory in self.memory.items():
-                nest.states[output] = [builder.gep(memory, [zero, lane], inbounds=True)]
+        with self.loop("lane", ZERO, ir.Constant(I64, self.rows)) as lane:
+            self.choose(first, lane)
             yield
 
+    def choose(self, first: ir.Value, number: ir.Value) -> None:
+        """Let a row be the one that what follows is about."""
+        nest, builder = self.nest, self.code.builder
+        nest.scalars.values = dict(self.known)
+        nest.scalars.values[nest.kernel.loops[-2]] = builder.add(first, number, flags=("nsw",))
+        for output, memory in self.memory.items():
+            nest.states[output] = [builder.gep(memory, [ZERO, number], inbounds=True)]
+
     @contextmanager
-    def loop(self, name: str, start: ir.Value, stop: ir.Value, stride: int = 1) -> Iterator[ir.Value]:
-        """A loop around what is emitted inside, which is given the index."""
+    def loop(
+        self, name: str, start: ir.Value, stop: ir.Value, stride: int = 1, hints: Mapping[str, int] | None = None
+    ) -> Iterator[ir.Value]:
+        """A loop around what is emitted inside, which is given the index; LLVM is told the hints."""
         builder, function = self.code.builder, self.nest.function
         head, body, after = (function.append_basic_block(f"{name}.{each}") for each in ("head", "body", "end"))
         before = builder.block
@@ -92,5 +127,37 @@ class Strips:
         builder.position_at_end(body)
         yield index
         index.add_incoming(builder.add(index, ir.Constant(I64, stride), flags=("nsw",)), builder.block)
-        builder.branch(head)
+        latch = builder.branch(head)
+        if hints:
+            latch.set_metadata("llvm.loop", loop_hints(function.module, **hints))
         builder.position_at_end(after)
+
+
+class FewRows(Strips):
+    """The same, with vectors along the rows."""
+
+    shortest = SHORTEST
+
+    def count(self) -> int:
+        return ROWS
+
+    def strip(self, first: ir.Value) -> None:
+        masks = current_target().vector_bytes == WITH_MASKS
+        hints = {"interleave_count": 1, "vectorize_predicate_enable": 1} if masks else {"interleave_count": 1}
+        rows = [ir.Constant(I64, number) for number in range(self.rows)]
+        for row in rows:
+            self.choose(first, row)
+            self.open()
+        with self.loop("column", ZERO, self.length, hints=hints) as column:
+            for row in rows:
+                self.choose(first, row)
+                self.step(column)
+        for row in rows:
+            self.choose(first, row)
+            self.close()
+
+
+def emit_strips(nest: Nest, depth: int, begin: ir.Value, end: ir.Value, inlining: Inlining) -> ir.Value:
+    """Emit the strips that suit a nest, if there are any, and return the first row that is left."""
+    kind = Strips if nest.choices.across else FewRows if nest.choices.several else None
+    return begin if kind is None else kind(nest, depth, inlining).emit(begin, end)
