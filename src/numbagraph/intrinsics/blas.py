@@ -10,6 +10,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.batches import Extents, batch_steps, for_each, product
 from numbagraph.intrinsics.emitter import I1, I64, Emitter
 from numbagraph.intrinsics.fortran import Fortran, one_thread, too_long
+from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.intrinsics.products import SmallProduct, small_products
 from numbagraph.intrinsics.small_matrices import has_small_product, is_small, small_product
 
@@ -78,7 +79,10 @@ def by_blas(
         # one matrix on the right serves all on the left: their rows are the rows of one tall matrix
         rows, left_batch, batch = product(emitter, (*batch, rows)), [], []
     failed = too_long(emitter, (rows, inner, columns))
-    gemm = Gemm(emitter, dtypes[0], transposed, rows, inner, columns)
+    if not batch and addresses[0] is addresses[1] and transposed[0] != transposed[1]:
+        routine: Gemm | Syrk = Syrk(emitter, dtypes[0], transposed[0], rows, inner)
+    else:
+        routine = Gemm(emitter, dtypes[0], transposed, rows, inner, columns)
     sides = (left_batch, rows, inner), (right_batch, inner, columns), (batch, rows, columns)
     width = ir.Constant(I64, dtypes[0].itemsize)
     steps = [batch_steps(emitter, own, batch, product(emitter, (width, m, n))) for own, m, n in sides]
@@ -86,7 +90,7 @@ def by_blas(
         emitter.builder.if_then(emitter.builder.not_(failed), likely=True),
         one_thread(emitter, (rows, inner, columns)),
     ):
-        for_each(emitter, batch, steps, addresses, gemm.call)
+        for_each(emitter, batch, steps, addresses, routine.call)
     return failed
 
 
@@ -106,3 +110,26 @@ class Gemm:
     def call(self, left: ir.Value, right: ir.Value, result: ir.Value) -> None:
         widths = self.widths
         self.fortran.blas("gemm", *self.first, right, widths[1], left, widths[0], self.zero, result, widths[2])
+
+
+class Syrk:
+    """Products of a matrix and itself, of which one is transposed: half of a symmetric matrix, and the other half is a
+    copy."""
+
+    def __init__(self, emitter: Emitter, dtype: np.dtype, first: bool, n: ir.Value, k: ir.Value) -> None:
+        self.fortran, self.code = Fortran(emitter, dtype), Code(emitter, dtype)
+        self.n = self.code.index(n)
+        self.before = [self.fortran.character(each) for each in ("U", "N" if first else "T")]
+        self.before += [*map(self.fortran.length, (n, k)), self.fortran.number(1)]
+        self.width, self.result_width = self.fortran.width(n if first else k), self.fortran.width(n)
+        self.zero = self.fortran.number(0)
+
+    def call(self, matrix: ir.Value, _: ir.Value, result: ir.Value) -> None:
+        self.fortran.blas("syrk", *self.before, matrix, self.width, self.zero, result, self.result_width)
+        code, builder = self.code, self.code.emitter.builder
+        found = Matrix(code.emitter, result, code.dtype, self.n, code.index(1))
+
+        def copy_row(i: Index) -> None:
+            code.loop(0, i, lambda j: builder.store(builder.load(found.address(i, j)), found.address(j, i)))
+
+        code.loop(0, self.n, copy_row)
