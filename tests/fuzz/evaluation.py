@@ -129,13 +129,10 @@ class Evaluation:
                     self.runs[node] = run_of(node)
                 results = self.runs[node](inputs, rounding)
         except IndexError as error:
-            if not self.anywhere or not isinstance(node.op, (*SELECTING, *UPDATING)) or 0 in np.shape(inputs[0]):
+            found = self.in_bounds(node, inputs, rounding) if self.anywhere else None
+            if found is None:
                 return [Failed([error])] * len(node.outputs)
-            first = (
-                2 if isinstance(node.op, UPDATING) else 1
-            )  # behind what is selected from, or the array and its update
-            positions = [wrapped(each, inputs[0]) for each in inputs[first:]]
-            results = self.runs[node]([*inputs[:first], *positions], rounding)
+            results = found
         except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
             return [Failed([error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
@@ -147,6 +144,18 @@ class Evaluation:
         if type(core_of(node.op)) in TABLE:
             results = self.of_near_operands(node, inputs, results, rounding)
         return rounded(node, inputs, results, rounding)
+
+    def in_bounds(self, node: Apply, inputs: list[Any], rounding: np.random.Generator | None) -> list[Any] | None:
+        """What an op gives for positions that are in bounds, if it is one that takes positions."""
+        lengths = [each for each in np.shape(inputs[0]) if each]
+        if not isinstance(node.op, (*SELECTING, *UPDATING)) or not lengths:
+            return None
+        arrays = 2 if isinstance(node.op, UPDATING) else 1
+        positions = [wrapped(each, min(lengths)) for each in inputs[arrays:]]
+        try:
+            return self.runs[node]([*inputs[:arrays], *positions], rounding)
+        except IndexError:  # along a dimension without elements there is none
+            return None
 
     def of_near_operands(
         self, node: Apply, inputs: list[Any], results: list[Any], rounding: np.random.Generator
@@ -170,11 +179,11 @@ def is_true(condition: Any) -> bool:
     return isinstance(condition, Failed) or bool(condition)
 
 
-def wrapped(positions: Any, x: np.ndarray) -> Any:
-    """Positions that are in bounds of every axis of an array."""
+def wrapped(positions: Any, length: int) -> Any:
+    """Positions that are in bounds of a length."""
     if not isinstance(positions, np.ndarray) or positions.dtype.kind not in "iu":
         return positions
-    return positions.astype(np.int64) % min(x.shape)
+    return positions.astype(np.int64) % length
 
 
 def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.random.Generator) -> list[Any]:
