@@ -125,8 +125,17 @@ def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> 
 
 def moved(value: Value, axis: int, before: Extent, after: Extent, mode: str, kind: str) -> Value:
     """Margins of elements that stand elsewhere in the array."""
+    if mode == "empty" or kind == "odd":
+        number = iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
+        return margin(value, axis, number, mode, kind)
+    numbers = iota(before) - shapes.as_value(before), iota(after) + shapes.as_value(value.shape[axis])
+    first, last = (margin(value, axis, each, mode, kind) for each in numbers)
+    return registry["concatenate"]([first, value, last], axis)
+
+
+def margin(value: Value, axis: int, number: Value, mode: str, kind: str) -> Value:
+    """The elements at some numbers, which may lie outside of the array."""
     length = shapes.as_value(value.shape[axis])
-    number = iota(total([before, value.shape[axis], after])) - shapes.as_value(before)
     last = length - 1
     if mode in ("edge", "empty"):
         return gather_value(value, [clipped(number, last)], axis, checked=False)
