@@ -6,16 +6,17 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from numbagraph.frontend.active import current_trace
-from numbagraph.frontend.generator_memory import blocks_of, memory_of_kind, words_in, write
+from numbagraph.frontend.active import active, current_trace
+from numbagraph.frontend.generator_memory import spans_of
 from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.ir.op import load
 from numbagraph.ops import bit_generators as states
 from numbagraph.runtime.arguments import is_generator
+from numbagraph.runtime.drawing import drawing
 
 
 class Held:
@@ -86,7 +87,7 @@ class Held:
             yield
             for number, each in sources.items():
                 if not np.array_equal(states.words_of(each), before[number]):
-                    raise drawn_meanwhile(each)
+                    drawn_meanwhile(each)
             changed = [number for number, words in before.items() if not np.array_equal(words, self.arrays[number])]
             after = [states.state_of(self.kinds[number], self.arrays[number]) for number in changed]
             # nothing in between asks for signals, so no KeyboardInterrupt leaves some of them as they were
@@ -98,32 +99,14 @@ def drawing_once(key: tuple[Any, ...], run: Callable[..., Any]) -> Callable[...,
     """``run`` on leaves of which the only generator comes as such: it gives NotImplemented for others. None where there
     is no such way, which is faster than `Held`."""
     ((number, _, kind), *others) = key
-    memory = None if others else memory_of_kind(kind)
-    if memory is None:
+    spans = None if others else spans_of(kind)
+    if spans is None:
         return None
-    bit_generator = getattr(np.random, kind)
-
-    def call(*leaves: Any) -> Any:
-        if len(leaves) <= number or not is_generator(leaves[number]):
-            return NotImplemented
-        source = leaves[number].bit_generator
-        if type(source) is not bit_generator or current_trace() is not None:
-            return NotImplemented
-        with source.lock:
-            before = blocks_of(source, memory)
-            words = words_in(before, memory)
-            result = run(*leaves[:number], np.frombuffer(words, np.uint64), *leaves[number + 1 :])
-            if result is not NotImplemented:
-                if blocks_of(source, memory) != before:
-                    raise drawn_meanwhile(source)
-                write(source, memory, words)
-        return result
-
-    return call
+    return drawing(run, number, getattr(np.random, kind), spans, states.WORDS[kind], active, drawn_meanwhile)
 
 
-def drawn_meanwhile(source: Any) -> RuntimeError:
-    return RuntimeError(
+def drawn_meanwhile(source: Any) -> NoReturn:
+    raise RuntimeError(
         f"{type(source).__name__} was drawn from by Python while a compiled function drew from it: give what is called "
         f"back a generator of its own"
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import enum
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -19,21 +18,20 @@ import numpy as np
 
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
 
+from .builtin import builtin
 from .compile import Library, target_fingerprint
 from .failures import stop_symbols
 from .guards import GuardRecord, Guards
-from .handwritten import expand, load_source, read_source
+from .handwritten import expand, load_source, read_source, with_fields
 from .memory import LARGE_BYTES, handler_symbols
 from .objects import (
     ALIGNED,
     C_CONTIGUOUS,
     F_CONTIGUOUS,
     HEADER_SIZE,
-    METH_FASTCALL,
     WRITEABLE,
     ArrayFields,
     DtypeFields,
-    MethodDefinition,
     ObjectFields,
     canonical,
     check_layout,
@@ -145,15 +143,6 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
 }
 
 
-def _expand_field(match: re.Match[str]) -> str:
-    name, structure, field, base = match.groups()
-    member = getattr(_STRUCTURES[structure], field)
-    kind: Any = next(declared[1] for declared in _STRUCTURES[structure]._fields_ if declared[0] == field)
-    is_pointer = kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer)
-    spelled = "ptr" if is_pointer else f"i{8 * member.size}"
-    return f"{name}.at = getelementptr i8, ptr {base}, i64 {member.offset}\n  {name} = load {spelled}, ptr {name}.at"
-
-
 _CONSTANTS = {
     **{sort.name: int(sort) for sort in Sort},
     "HEADER_SIZE": HEADER_SIZE,
@@ -170,11 +159,7 @@ _CONSTANTS = {
 
 def _expand(source: str) -> str:
     """The entry's LLVM IR for this build of Python."""
-    field = re.compile(r"(%\w+) = field (\w+)\.(\w+) of (%\w+)")
-    lines = [line.partition(";")[0] for line in source.splitlines()]
-    return expand(
-        "\n".join(field.sub(_expand_field, each) if " field " in each else each for each in lines), _CONSTANTS
-    )
+    return expand(with_fields(source, _STRUCTURES), _CONSTANTS)
 
 
 def _cache_key(source: str) -> str:
@@ -341,26 +326,9 @@ class EntryPlan:
         self.frame_size = begin
 
 
-class _Bound(np.ndarray):
-    """What a builtin function is bound to: the table of its plans, and all that must live as long as it."""
-
-    definition: MethodDefinition
-    owned: tuple[Any, ...]
-
-
 def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     """A builtin function that runs the first plan that its arguments fit, or else returns ``NotImplemented``."""
     library, address = _entry()
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
-    definition = MethodDefinition(name.encode(), address, METH_FASTCALL, None)
-    # CPython promises that a function's method definition may be owned by the object that it is bound to. Where both
-    # are garbage, it is read once more after that one's attributes are gone: so it lies in the array's own memory.
-    records = (table, definition)
-    bound = np.frombuffer(bytearray(b"".join(map(bytes, records))), dtype=np.uint8).copy().view(_Bound)
-    bound.definition = definition
-    bound.owned = (library, table, addresses, tuple(plans))
-    new_function = ctypes.pythonapi.PyCFunction_NewEx
-    new_function.restype = ctypes.py_object
-    new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new_function(bound.ctypes.data + ctypes.sizeof(table), bound, None)
+    return builtin(name, address, table, library, addresses, tuple(plans))

@@ -28,6 +28,24 @@ def expand(source: str, constants: Mapping[str, int]) -> str:
     return re.sub(r"\b[A-Z][A-Z0-9_]+\b", lambda match: str(constants.get(match[0], match[0])), source)
 
 
+def with_fields(source: str, structures: Mapping[str, type[ctypes.Structure]]) -> str:
+    """LLVM IR with "field STRUCTURE.NAME of POINTER", a load, in place of which stands where the field lies."""
+
+    def expand_field(match: re.Match[str]) -> str:
+        name, structure, field, base = match.groups()
+        member = getattr(structures[structure], field)
+        kind: Any = next(declared[1] for declared in structures[structure]._fields_ if declared[0] == field)
+        is_pointer = kind is ctypes.c_void_p or issubclass(kind, ctypes._Pointer)
+        spelled = "ptr" if is_pointer else f"i{8 * member.size}"
+        return (
+            f"{name}.at = getelementptr i8, ptr {base}, i64 {member.offset}\n  {name} = load {spelled}, ptr {name}.at"
+        )
+
+    pattern = re.compile(r"(%\w+) = field (\w+)\.(\w+) of (%\w+)")
+    lines = [line.partition(";")[0] for line in source.splitlines()]
+    return "\n".join(pattern.sub(expand_field, each) if " field " in each else each for each in lines)
+
+
 def load_source(key: str, source: str, text: Callable[[], str], symbols: Mapping[str, int]) -> Library:
     """The library of ``text()``, what a source was expanded to, with object code from the cache if it is there.
 
@@ -43,9 +61,15 @@ def load_source(key: str, source: str, text: Callable[[], str], symbols: Mapping
     )
 
 
-def load_part(name: str, constants: Mapping[str, int], symbols: Mapping[str, int]) -> Library:
+def load_part(
+    name: str,
+    constants: Mapping[str, int],
+    symbols: Mapping[str, int],
+    structures: Mapping[str, type[ctypes.Structure]] | None = None,
+) -> Library:
     """The library of one of the files."""
-    source = expand(read_source(name), constants)
+    source = read_source(name)
+    source = expand(source if structures is None else with_fields(source, structures), constants)
     key = hashlib.sha256(repr((target_fingerprint(), source)).encode()).hexdigest()
     return load_source(key, source, lambda: source, symbols)
 

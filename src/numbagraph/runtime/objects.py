@@ -62,19 +62,6 @@ class DtypeFields(ctypes.Structure):
     )
 
 
-class MethodDefinition(ctypes.Structure):
-    """``PyMethodDef`` of Python's C-API."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("documentation", ctypes.c_char_p),
-    )
-
-
-METH_FASTCALL = 0x80
-
 _PYTHON_FUNCTIONS = (
     "PyComplex_FromDoubles",
     "_PyDict_GetItem_KnownHash",

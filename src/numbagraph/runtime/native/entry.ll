@@ -6,8 +6,8 @@
 ; program, and boxes what it returns; what the function writes into arguments is copied there last of all. Whatever it
 ; does not accept it answers with NotImplemented, and Python finds out why.
 ;
-; entry.py expands "field STRUCTURE.NAME of POINTER", a load, from the structures that it and objects.py declare, and
-; HEADER_SIZE, the size of what stands before a Python object's own fields.
+; "field STRUCTURE.NAME of POINTER", a load, is expanded (handwritten.py) from the structures that entry.py and objects.py
+; declare, and HEADER_SIZE is the size of what stands before a Python object's own fields.
 
 @PyDataMem_DefaultHandler = external global ptr
 @ndarray = external global i8
