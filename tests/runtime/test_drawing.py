@@ -23,10 +23,10 @@ def generator(kind="PCG64", seed=1):
     return rng
 
 
-def drawer(run, kind="PCG64", number=0, trace=None):
-    source_type = getattr(np.random, kind)
-    active = SimpleNamespace(trace=trace)
-    return drawing(run, number, source_type, spans_of(kind), WORDS[kind], active, drawn_meanwhile)
+def drawer(run, kind="PCG64", number=0, active: object = SimpleNamespace(trace=None)):
+    spans = spans_of(kind)
+    assert spans is not None
+    return drawing(run, number, getattr(np.random, kind), spans, WORDS[kind], active, drawn_meanwhile)
 
 
 def is_free(rng):
@@ -116,25 +116,34 @@ def test_other_arguments_are_refused(given):
     assert drawer(never, number=1)(*given) is NotImplemented
 
 
+class Unknown:
+    @property
+    def trace(self):
+        raise LookupError("no trace")
+
+
 def test_traces():
-    assert drawer(never, trace="one")(generator()) is NotImplemented
-    active = SimpleNamespace()
-    draw = drawing(never, 0, np.random.PCG64, spans_of("PCG64"), WORDS["PCG64"], active, drawn_meanwhile)
-    with pytest.raises(AttributeError, match="trace"):
-        draw(generator())
+    assert drawer(never, active=SimpleNamespace(trace="one"))(generator()) is NotImplemented
+    with pytest.raises(LookupError, match="no trace"):
+        drawer(never, active=Unknown())(generator())
 
 
 def test_nothing_is_kept():
     rng = generator()
     things = rng, rng.bit_generator, rng.bit_generator.lock, np.dtype(np.uint64), NotImplemented, None
-    draws = [drawer(lambda words: words.sum()), drawer(refuse), drawer(never, trace="one"), drawer(fail)]
+    draws = [
+        drawer(lambda words: words.sum()),
+        drawer(refuse),
+        drawer(never, active=SimpleNamespace(trace="one")),
+        drawer(fail),
+    ]
     for each in draws:
-        counts = [[], []]
-        for count in counts:
+        counts = []
+        for _ in range(2):
             for _ in range(1000):
                 with contextlib.suppress(KeyError):
                     each(rng)
-            count.extend(map(sys.getrefcount, things))
+            counts.append([sys.getrefcount(thing) for thing in things])
         assert np.abs(np.subtract(*counts)).max() < 100
 
 

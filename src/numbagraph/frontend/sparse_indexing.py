@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.ir.values import Value
-from numbagraph.ops import sparse_products
+from numbagraph.ops import sparse_columns, sparse_products
 from numbagraph.ops.creation import iota
 from numbagraph.ops.sparse_forms import Form
 
@@ -40,7 +40,7 @@ def item(array: Any, key: Any) -> Any:
     found = array
     for axis, place in enumerate(places):
         found = found if place is None else chosen(found, place, axis)
-    return (found.copy() if found is array else found).asformat(array.format)
+    return found.copy() if found is array else found
 
 
 def positions(array: Any, key: Any, axis: int) -> Any:
@@ -53,12 +53,15 @@ def positions(array: Any, key: Any, axis: int) -> Any:
 
 
 def chosen(array: Any, place: Any, axis: int) -> Any:
-    """Rows or columns of an array."""
-    own = array._compressed("csr") if axis == 0 else array._compressed("csc").T
+    """Rows or columns of an array, in its format."""
 
-    def rows(data: Value, form: Form, wanted: Value) -> tuple[Value, ...]:
-        data, found = sparse_products.chosen_rows(data, form, wanted)
+    def parts(data: Value, form: Form, wanted: Value) -> tuple[Value, ...]:
+        if form.name == "coo":
+            data, found = sparse_columns.chosen_places(data, form, wanted, axis=axis)
+        elif form.name == ("csr", "csc")[axis]:
+            data, found = sparse_products.chosen_rows(data, form, wanted)
+        else:
+            data, found = sparse_columns.chosen_columns(data, form, wanted)
         return data, *found.pattern
 
-    found = own._of("csr", own._call(rows, place))
-    return found if axis == 0 else found.T
+    return array._of(array.format, array._call(parts, place))

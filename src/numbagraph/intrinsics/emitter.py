@@ -140,9 +140,13 @@ class Emitter:
         return self.builder.call(function, values)
 
     def repeat(
-        self, state: Sequence[ir.Value], goes_on: Callable[..., ir.Value], step: Callable[..., Sequence[ir.Value]]
+        self,
+        state: Sequence[ir.Value],
+        goes_on: Callable[..., ir.Value],
+        step: Callable[..., Sequence[ir.Value]],
+        **hints: int,
     ) -> list[ir.PhiInstr]:
-        """``while goes_on(*state): state = step(*state)``, in a function made by `define`."""
+        """``while goes_on(*state): state = step(*state)``, in a function made by `define`, with `loop_hints`."""
         builder = self.builder
         before, function = builder.block, builder.function
         head, body, after = (function.append_basic_block(name) for name in ("head", "body", "after"))
@@ -154,7 +158,9 @@ class Emitter:
         for phi, initial, following in zip(current, state, step(*current), strict=True):
             phi.add_incoming(initial, before)
             phi.add_incoming(following, builder.block)
-        builder.branch(head)
+        latch = builder.branch(head)
+        if hints:
+            latch.set_metadata("llvm.loop", loop_hints(builder.module, **hints))
         builder.position_at_end(after)
         return current
 

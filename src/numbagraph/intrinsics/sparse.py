@@ -162,7 +162,12 @@ class Pattern:
 
 
 def sum_over(
-    element: Element, first: ir.Value, begin: Index, end: Index, term: Callable[[ir.Value, Index], ir.Value]
+    element: Element,
+    first: ir.Value,
+    begin: Index,
+    end: Index,
+    term: Callable[[ir.Value, Index], ir.Value],
+    **hints: int,
 ) -> ir.Value:
     """A register that ``term(total, number)`` renews for each number."""
     code = element.code
@@ -173,7 +178,7 @@ def sum_over(
     def goes_on(e: ir.Value, _: ir.Value) -> ir.Value:
         return code.index(e).compare("<", end)
 
-    return element.emitter.repeat([begin.register, first], goes_on, step)[1]
+    return element.emitter.repeat([begin.register, first], goes_on, step, **hints)[1]
 
 
 def columns_of(element: Element) -> Index:

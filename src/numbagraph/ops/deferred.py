@@ -113,6 +113,7 @@ NAMES = {
         "sparse_sampled_product sparse_sampled_product_columns sparse_rows sparse_transposition sparse_distinct "
         "sparse_looked_up sparse_solve_triangular"
     ),
+    "sparse_columns": "sparse_column_starts sparse_column_elements",
     "sparse_products": (
         "sparse_product_starts sparse_union_starts sparse_union_places sparse_sum_elements sparse_row_elements "
         "sparse_chosen_rows sparse_product_at sparse_product_elements"

@@ -168,13 +168,18 @@ def compressed(data: Value, form: Form, name: str) -> tuple[Value, Form]:
     return data, Form(name, minor, starts, lengths)
 
 
+def one_row(form: Form, axis: int) -> Form:
+    """A matrix of one row, whose columns are the positions of a COO array's elements along an axis."""
+    places = (form.first, form.second)[axis]
+    row = filled(number_as(0, form.lengths.dtype), (0, 1, form.shape[axis]))
+    count = shapes.as_value(places.shape[0])
+    ends = registry["stack"]([convert(each, places.dtype) for each in (number_as(0, count.dtype), count)])
+    return Form("csr", places, ends, row)
+
+
 def by_rows(form: Form) -> tuple[Value, Value]:
-    """The numbers of a COO array's elements row by row, and where rows begin: these are the columns of a matrix of one
-    row."""
-    row = filled(number_as(0, form.lengths.dtype), (0, 1, form.shape[0]))
-    count = shapes.as_value(form.first.shape[0])
-    ends = registry["stack"]([convert(each, form.first.dtype) for each in (number_as(0, count.dtype), count)])
-    found: Any = sparse.transposition(form.first, ends, row)
+    """The numbers of a COO array's elements row by row, and where rows begin."""
+    found: Any = sparse.transposition(*one_row(form, 0).pattern)
     order, _, starts = found
     return order, starts
 

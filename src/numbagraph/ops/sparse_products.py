@@ -389,14 +389,14 @@ def total(data: Value, form: Form, other: Value, others: Form) -> tuple[Value, F
 
 
 def chosen_rows(data: Value, form: Form, rows: Value) -> tuple[Value, Form]:
-    """Some rows of a matrix that is compressed by rows."""
+    """Some rows of a matrix that is compressed by rows, or some columns of one that is compressed by columns."""
     counts = gather_value(form.second[1:] - form.second[:-1], [rows], -1, checked=False)
     ends = registry["cumsum"](convert(counts, INT64))
     starts = registry["concatenate"]([filled(number_as(0, INT64), (1,)), ends])
     starts, room = counted_starts(starts, form.first.dtype)
     found: Any = elements_of_rows(data, *form.pattern, rows, room)
     elements, indices = found
-    return elements, Form("csr", indices, starts, lengths_of(rows.shape[0], form.shape[1]))
+    return elements, Form(form.name, indices, starts, lengths_of(rows.shape[0], form.lengths.shape[2]))
 
 
 def element(data: Value, form: Form, row: Value, column: Value) -> Value:
