@@ -9,18 +9,17 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
-import optree
 
 from numbagraph.frontend import sparse_indexing, sparse_pairs
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
-from numbagraph.frontend.sparse_trees import NAMES, Parts, parts_of
+from numbagraph.frontend.sparse_trees import NAMES, OF_VECTORS, Parts, form_of, parts_of
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops import sparse_forms, sparse_products
 from numbagraph.ops.sparse_forms import Form
-from numbagraph.runtime.arguments import NAMESPACE, register_node
+from numbagraph.runtime.arguments import register_node
 
 KEEP_ZERO = frozenset(
     "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh sqrt tan tanh "
@@ -131,6 +130,10 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
             raise AttributeError(f"'{self.format}_array' object has no attribute 'coords'")
         return self._pattern.positions
 
+    def _all_parts(self) -> Parts:
+        pattern = self._pattern
+        return Parts(self.format, (self._data, *pattern.positions, pattern.lengths))
+
     # ---- how others are made ----
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -228,6 +231,8 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
 
     def __matmul__(self, other: Any) -> Any:
         other = sparse_or_dense(other)
+        if is_vector(other):
+            return other.from_left(self)
         if isinstance(other, SparseArray):
             return sparse_pairs.times(self, other)
         if not np.ndim(other):
@@ -249,6 +254,8 @@ class SparseArray(sparse_pairs.Compared, OnlyTraced):
         if is_scalar(other):
             return self._with(self._data * other)
         other = sparse_or_dense(other)
+        if is_vector(other):
+            return self.multiply(other.toarray())._as_sum()
         if not isinstance(other, SparseArray):
             return self.tocoo()._with(self._data * self._call(sparse_forms.factors, other))
         if self._same_pattern(other):
@@ -438,7 +445,7 @@ def normalised(axis: Any) -> int | None:
 
 
 def is_scalar(thing: Any) -> bool:
-    return not isinstance(thing, SparseArray) and not is_scipys(thing) and np.ndim(thing) == 0
+    return not isinstance(thing, SparseArray) and not is_vector(thing) and not is_scipys(thing) and np.ndim(thing) == 0
 
 
 def is_scipys(thing: Any) -> bool:
@@ -450,38 +457,33 @@ def as_tracer(array: Any) -> Tracer:
     return array if isinstance(array, Tracer) else Tracer(to_value(np.asarray(array)))
 
 
+def is_vector(thing: Any) -> bool:
+    """Whether something is a traced sparse array of one dimension."""
+    return hasattr(type(thing), "from_left")
+
+
 def sparse_or_dense(thing: Any) -> Any:
     """An operand: sparse, traced, or an array."""
-    if isinstance(thing, (SparseArray, Tracer)):
+    if isinstance(thing, (SparseArray, Tracer)) or is_vector(thing):
         return thing
     return lifted(thing) if is_scipys(thing) else np.asarray(thing)
 
 
-def lifted(array: Any) -> SparseArray:
+def lifted(array: Any) -> Any:
     """A sparse array from outside of the traced function."""
     if type(array).__name__ not in {f"{name}_array" for name in NAMES}:
         raise TraceError(
             f"a {type(array).__name__} is not supported in a traced function: scipy.sparse.csr_array(A) is the same as "
             f"an array\n  at {user_source()}"
         )
-    return of_parts(array.format, tuple(Tracer(to_value(each)) for each in parts_of(array)))
+    return of_parts(form_of(array), tuple(Tracer(to_value(each)) for each in parts_of(array)))
 
 
-def of_parts(form: str, parts: tuple[Any, ...]) -> SparseArray:
-    data, first, second, lengths = parts
-    return SparseArray(data, Pattern(form, (first, second), lengths), is_own=False)
-
-
-def with_parts(tree: Any) -> Any:
-    """A tree with all parts of the sparse arrays in it, as results of a traced function."""
-
-    def parts(leaf: Any) -> Any:
-        if type(leaf) is not SparseArray:
-            return leaf
-        pattern = leaf._pattern
-        return Parts(leaf.format, (leaf._data, *pattern.positions, pattern.lengths))
-
-    return optree.tree_map(parts, tree, is_leaf=lambda each: type(each) is SparseArray, namespace=NAMESPACE)
+def of_parts(form: str, parts: tuple[Any, ...]) -> Any:
+    data, *positions, lengths = parts
+    if form in OF_VECTORS:
+        return load("numbagraph.frontend.sparse_vectors:of_parts")(form, data, positions, lengths)
+    return SparseArray(data, Pattern(form, tuple(positions), lengths), is_own=False)
 
 
 def apart(array: Any) -> tuple[Any, ...]:

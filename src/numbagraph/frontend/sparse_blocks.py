@@ -107,8 +107,8 @@ def sparse_of(name: str, thing: Any) -> SparseArray:
     found = sparse_or_dense(thing)
     if not isinstance(found, SparseArray):
         raise TraceError(
-            f"scipy.sparse.{name} of traced arrays takes sparse ones alone: make a coo_array of what is dense"
-            f"\n  at {user_source()}"
+            f"scipy.sparse.{name} of traced arrays takes sparse ones of two dimensions alone: make a coo_array of what "
+            f"is dense, and A[[i]] has one row\n  at {user_source()}"
         )
     return found
 

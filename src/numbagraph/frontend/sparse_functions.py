@@ -9,7 +9,15 @@ import numpy as np
 
 from numbagraph.frontend import sparse_blocks
 from numbagraph.frontend.locating import TraceError, user_source
-from numbagraph.frontend.sparse_arrays import Pattern, SparseArray, as_tracer, is_scipys, lifted, sparse_or_dense
+from numbagraph.frontend.sparse_arrays import (
+    Pattern,
+    SparseArray,
+    as_tracer,
+    is_scipys,
+    is_vector,
+    lifted,
+    sparse_or_dense,
+)
 from numbagraph.frontend.sparse_trees import NAMES
 from numbagraph.frontend.tracing import Tracer, apply
 from numbagraph.ir import shapes
@@ -64,12 +72,10 @@ def spsolve_triangular(
 def array_of(form: str) -> Function:
     """The constructor of a format."""
 
-    def make(
-        arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None
-    ) -> SparseArray:
+    def make(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: Any = None) -> Any:
         del copy, maxprint
-        if isinstance(arg1, SparseArray):
-            found = arg1.asformat(form)
+        if isinstance(arg1, SparseArray) or is_vector(arg1):
+            found = getattr(arg1, f"to{form}")()
         elif isinstance(arg1, tuple) and len(arg1) in (2, 3) and shape is not None:
             found = of_tuple(form, arg1, shape)
         else:

@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops import sparse_columns, sparse_products
 from numbagraph.ops.creation import iota
 from numbagraph.ops.sparse_forms import Form
 
-ONE_DIMENSION = (
-    "a sparse array of one dimension is not supported: A[[i]] and A[i:i+1] have one row, and A[i:i+1].toarray()[0] its "
-    "elements"
-)
+PAIRS = "A.tocsr()[i][:, j] has the rows and columns, and A[i, j] of numbers one element"
 WHOLE = slice(None)
 
 
 def item(array: Any, key: Any) -> Any:
-    """``array[key]``, of two numbers, or of slices, masks and vectors of positions."""
+    """``array[key]``, of numbers, slices, masks and vectors of positions. A number leaves one dimension."""
     keys = list(key) if isinstance(key, tuple) else [key]
     if Ellipsis in [each for each in keys if each is Ellipsis]:
         place = next(number for number, each in enumerate(keys) if each is Ellipsis)
@@ -33,13 +31,17 @@ def item(array: Any, key: Any) -> Any:
     ranks = [None if each is None else each.ndim for each in places]
     if ranks == [0, 0]:
         return array._call(sparse_products.element, *places)
-    if 0 in ranks or (ranks == [1, 1] and not any(isinstance(each, slice) for each in keys)):
-        array._refuse("indexing", ONE_DIMENSION)
+    if ranks == [1, 1] and not any(isinstance(each, slice) for each in keys):
+        array._refuse("an index of pairs of positions", PAIRS)
     if any(rank is not None and rank > 1 for rank in ranks):
         array._refuse("an index of two dimensions")
     found = array
     for axis, place in enumerate(places):
-        found = found if place is None else chosen(found, place, axis)
+        if place is not None:
+            found = chosen(found, np.reshape(place, (1,)) if place.ndim == 0 else place, axis)
+    if 0 in ranks:
+        row = found if ranks[0] == 0 else found.T
+        return load("numbagraph.frontend.sparse_vectors:SparseVector")(row.tocoo())
     return found.copy() if found is array else found
 
 

@@ -8,12 +8,16 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import optree
 
 from numbagraph.ir.op import imported, load
-from numbagraph.runtime.arguments import register_node
+from numbagraph.runtime.arguments import NAMESPACE, register_node
 
 NAMES = {"coo": ("row", "col"), "csr": ("indices", "indptr"), "csc": ("indices", "indptr")}
 """The formats, and what they call the positions of their elements."""
+
+OF_VECTORS = {"coo vector": ("col",), "csr vector": NAMES["csr"]}
+"""The same for arrays of one dimension: these are the arrays of one row, but for a COO array's rows."""
 
 
 def known_to_trees() -> None:
@@ -25,26 +29,34 @@ def known_to_trees() -> None:
 
 @functools.cache
 def register(scipy_sparse: ModuleType) -> None:
-    for form, names in NAMES.items():
-        cls = getattr(scipy_sparse, f"{form}_array")
-        entries = ("data", *names, "shape")
-        take_apart = functools.partial(apart, form, entries)
-        register_node(cls, take_apart, together)
+    for form in NAMES:
+        register_node(getattr(scipy_sparse, f"{form}_array"), apart, together)
 
 
-def apart(form: str, entries: tuple[str, ...], array: Any) -> tuple[Any, ...]:
-    return parts_of(array), form, entries
+def apart(array: Any) -> tuple[Any, ...]:
+    parts, form = parts_of(array), form_of(array)
+    return parts, form, entries_of(form)
+
+
+def form_of(array: Any) -> str:
+    """The format, and whether there is one dimension."""
+    return array.format if array.ndim == 2 else f"{array.format} vector"
+
+
+def entries_of(form: str) -> tuple[str, ...]:
+    return ("data", *{**NAMES, **OF_VECTORS}[form], "shape")
 
 
 def parts_of(array: Any) -> list[np.ndarray]:
     """Elements and positions of a sparse array: the column of each and the beginnings of rows (or, if it is compressed
     by columns, the reverse), or the row and the column of each. The last part is an array without elements, of which
     the last two lengths are those of the array: its rows and columns, or in the order of the compression."""
-    if array.ndim != 2:
+    if array.ndim > 2:
         raise TypeError(f"a {array.format}_array of {array.ndim} dimensions is not supported: pass one of 2")
+    shape = array.shape if array.ndim == 2 else (1, *array.shape)
     if array.format == "coo":
-        return [array.data, *array.coords, np.empty((0, *array.shape), bool)]
-    major, minor = array.shape if array.format == "csr" else array.shape[::-1]
+        return [array.data, *array.coords, np.empty((0, *shape), bool)]
+    major, minor = shape if array.format == "csr" else shape[::-1]
     data, indices = array.data, array.indices
     count = int(array.indptr[-1])
     if 0 <= count < len(data):  # SciPy leaves room behind the elements
@@ -57,19 +69,26 @@ def together(form: str, parts: Iterable[Any]) -> Any:
     parts = tuple(parts)
     if not all(isinstance(each, np.ndarray) for each in parts):
         return load("numbagraph.frontend.sparse_arrays:of_parts")(form, parts)
-    data, first, second, lengths = parts
-    shape = lengths.shape[1:]
-    make = load(f"scipy.sparse:{form}_array")
-    positions = (first, second) if form == "coo" else None
-    if positions is not None:
-        return make((data, positions), shape=shape)
-    return make((data, first, second), shape=shape if form == "csr" else shape[::-1])
+    name, _, is_vector = form.partition(" ")
+    data, *positions, lengths = parts
+    make = load(f"scipy.sparse:{name}_array")
+    shape = lengths.shape[2:] if is_vector else lengths.shape[1:]
+    if name == "coo":
+        return make((data, tuple(positions)), shape=shape)
+    return make((data, *positions), shape=shape if name == "csr" else shape[::-1])
 
 
 def whole(tree: Any) -> Any:
     """A tree with all parts of the traced sparse arrays in it, if there may be any."""
-    module = imported("numbagraph.frontend.sparse_arrays")
-    return tree if module is None else module.with_parts(tree)
+    if imported("numbagraph.frontend.sparse_arrays") is None:
+        return tree
+
+    def is_sparse(leaf: Any) -> bool:
+        return hasattr(type(leaf), "_all_parts")
+
+    return optree.tree_map(
+        lambda leaf: leaf._all_parts() if is_sparse(leaf) else leaf, tree, is_leaf=is_sparse, namespace=NAMESPACE
+    )
 
 
 class Parts:
@@ -80,4 +99,4 @@ class Parts:
         self.parts = parts
 
 
-register_node(Parts, lambda parts: (parts.parts, parts.form, ("data", *NAMES[parts.form], "shape")), together)
+register_node(Parts, lambda parts: (parts.parts, parts.form, entries_of(parts.form)), together)
