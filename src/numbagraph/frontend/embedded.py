@@ -19,12 +19,9 @@ class Embedded:
     """The methods of `numbagraph.frontend.jit.GraphFunction` that make it part of other native code."""
 
     backend: str
+    _described: str
     _lock: Any
     _embedded: dict[Key, Embedding]
-
-    @property
-    def _described(self) -> str:
-        raise NotImplementedError
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         raise NotImplementedError

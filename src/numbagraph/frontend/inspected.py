@@ -41,10 +41,7 @@ class Inspected:
     backend: str
     parallel: bool
     _has_own_out: bool
-
-    @property
-    def _described(self) -> str:
-        raise NotImplementedError
+    _described: str
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         raise NotImplementedError

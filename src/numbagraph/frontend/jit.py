@@ -112,6 +112,7 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
             raise TypeError(f"graph_jit compiles functions, not {function!r}{instead}")
         require_backend(backend, parallel)
         self.function = function
+        self._described = described(function)
         self.backend = backend
         self.cache = cache
         self.parallel = parallel
@@ -141,10 +142,6 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         self.convert = Conversion(convert)
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
-
-    @property
-    def _described(self) -> str:
-        return described(self.function)
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...

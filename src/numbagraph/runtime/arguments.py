@@ -68,8 +68,8 @@ class Placeholder:
 def flatten(tree: Any) -> tuple[list[Any], optree.PyTreeSpec]:
     """The leaves of a pytree. Plain dataclasses are pytrees too: a class is registered when it is first met."""
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
-    instances = [leaf for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, (type, Abstract))]
-    new = set(map(type, instances))
+    new = {type(leaf) for leaf in leaves if hasattr(type(leaf), "__dataclass_fields__")}
+    new -= {Abstract}
     if not new:
         return leaves, spec
     for each in new:
@@ -162,8 +162,11 @@ def _kinds_in(*modules: object) -> tuple[type, ...]:
 
 def is_generator(leaf: object) -> bool:
     """Whether something is a `numpy.random.Generator`, and not of a subclass, which may draw in another way."""
+    kind = type(leaf)
+    if kind.__name__ != "Generator":  # which is faster than to look for the module
+        return False
     module = imported("numpy.random")
-    return module is not None and type(leaf) is module.Generator
+    return module is not None and kind is module.Generator
 
 
 def not_traced(name: str, leaf: object) -> str:
