@@ -174,6 +174,13 @@ def test_numbers_and_state_are_those_of_numpy(kind):
     same_draws(simple, kind=kind, calls=60 if kind == "MT19937" else 3)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [0, 1, 2, 7])
+def test_halves_of_words(kind, count):
+    """With a half left over before, and without; and one left behind, or none."""
+    same_draws(lambda rng: rng.random(count, dtype=np.float32), kind=kind, calls=4)
+
+
 @pytest.mark.parametrize("function", [located, standard, continuous, discrete])
 def test_every_distribution(function):
     same_draws(function)

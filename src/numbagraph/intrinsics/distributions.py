@@ -81,6 +81,10 @@ def at_most(limit: int) -> Check:
     return lambda builder, value: builder.icmp_unsigned("<=", value, ir.Constant(I64, limit))
 
 
+SINGLE = "random_standard_uniform_fill_f"
+"""Drawn in a loop as well, by `ziggurats.fill_single`."""
+
+
 def algorithm(distribution: Distribution) -> Algorithm:
     """``(s), (m)..., (n) -> (n), (s)``: of a state, the parameters (of all draws, or of each), and an operand that says
     by its length how many numbers are drawn. It fails, if NumPy may refuse a parameter."""
@@ -104,6 +108,8 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
                 return call(element.emitter, function, F64, [record])
 
             ziggurats.fill(element, inlined, kind, place, draw_one)
+        elif distribution.function == SINGLE and kind in ziggurats.UNDONE:
+            ziggurats.fill_single(element, kind, place)
         elif distribution.fills:
 
             def fill(k: Index, count: Index) -> None:

@@ -18,7 +18,7 @@ from llvmlite import ir
 from numbagraph.intrinsics.bit_generators import STEPS, WORDS, State
 from numbagraph.intrinsics.buffered_words import KINDS
 from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER
+from numbagraph.intrinsics.emitter import F32, F64, I1, I32, I64, POINTER
 from numbagraph.intrinsics.matrices import Index
 
 UNDONE = {"PCG64": range(2), "PCG64DXSM": range(2), "SFC64": range(4)}
@@ -155,33 +155,75 @@ def buffered(
     emitter.repeat([ir.Constant(I64, 0)], lambda k: builder.icmp_signed("<", k, n), step)
 
 
+def copied(source: State, target: State, words: int) -> None:
+    for number in range(words):
+        target.store(number, source.load(number))
+
+
+def own_state(element: Element, kind: str) -> State:
+    """Room for the words of a state that nobody else sees, so that they are in registers."""
+    builder = element.builder
+    with builder.goto_entry_block():
+        room = builder.alloca(ir.ArrayType(I64, WORDS[kind]))
+        room.align = 16
+    return State(builder, builder.bitcast(room, POINTER))
+
+
+def fill_single(element: Element, kind: str, place: ir.Value) -> None:
+    """Store uniform numbers of float32, of 24 bits: two of a word, of which the upper half may be left over."""
+    builder, code, words, n = element.builder, element.code, WORDS[kind], element["n"]
+    own, shared = own_state(element, kind), State(builder, element.results[1])
+    left, above = words - 1, ir.Constant(I64, -(2**32))
+
+    def put(half: ir.Value, k: Index) -> None:
+        bits = own.shifted(builder.trunc(half, I32), 8)
+        number = builder.uitofp(bits, F32)
+        builder.store(builder.fmul(number, ir.Constant(F32, 2.0**-24)), builder.gep(place, [k.register]))
+
+    copied(shared, own, words)
+    kept = own.load(left)
+    has_kept = builder.and_(builder.trunc(kept, I1), n.compare(">", 0))
+    start = code.index(builder.zext(has_kept, I64))
+    with builder.if_then(has_kept):
+        put(own.shifted(kept, 32), code.index(0))
+        own.store(left, builder.and_(kept, above))
+    missing = (n - start).register
+
+    def pair(j: Index) -> None:
+        word, k = STEPS[kind](own), start + j + j
+        put(word, k)
+        put(own.shifted(word, 32), k + 1)
+        own.store(left, builder.and_(word, above))
+
+    code.loop(0, code.index(own.shifted(missing, 1)), pair)
+    with builder.if_then(builder.trunc(missing, I1)):
+        word = STEPS[kind](own)
+        put(word, n - 1)
+        own.store(left, builder.or_(builder.and_(word, above), ir.Constant(I64, 1)))
+    copied(own, shared, words)
+
+
 def in_registers(
     element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
 ) -> None:
     """One after the other, with the state in registers."""
     builder, words, memory = element.builder, WORDS[kind], element.results[1]
     with builder.goto_entry_block():
-        room = builder.alloca(ir.ArrayType(I64, words))
         slot = builder.alloca(F64)
-        room.align = 16
-    own, shared = State(builder, builder.bitcast(room, POINTER)), State(builder, memory)
-
-    def copy(source: State, target: State) -> None:
-        for number in range(words):
-            target.store(number, source.load(number))
+    own, shared = own_state(element, kind), State(builder, memory)
 
     def step(k: Index) -> None:
         before = {number: own.load(number) for number in UNDONE[kind]}
         number, inside = chosen.usual(own, STEPS[kind](own))
         builder.store(number, slot)
         with builder.if_then(builder.not_(inside), likely=False):
-            copy(own, shared)
+            copied(own, shared, words)
             for word, value in before.items():
                 shared.store(word, value)
             builder.store(draw_one(chosen.function), slot)
-            copy(shared, own)
+            copied(shared, own, words)
         builder.store(builder.load(slot), builder.gep(place, [k.register]))
 
-    copy(shared, own)
+    copied(shared, own, words)
     element.code.loop(0, element["n"], step)
-    copy(own, shared)
+    copied(own, shared, words)
