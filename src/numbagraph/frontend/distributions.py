@@ -18,6 +18,8 @@ from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_smaller_tail
 from numbagraph.frontend.distribution_calls import called, called_support
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
+from numbagraph.frontend.scipy_functions import refusing
+from numbagraph.frontend.scipy_functions.advice import OUTSIDE
 from numbagraph.frontend.scipy_functions.common import require
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
 from numbagraph.ir.op import registry
@@ -38,7 +40,7 @@ def method_of(function: Any) -> Function | None:
     if not isinstance(dist, (stats.rv_continuous, stats.rv_discrete)):
         return None
     if name not in (DISCRETE if is_discrete(dist) else CONTINUOUS) and name not in OF_PARAMETERS:
-        return None
+        return refusing(function, f"scipy.stats.{dist.name}.{name}", OUTSIDE)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         options = {**kwargs, **holder.kwds} if frozen else {**kwargs}

@@ -13,7 +13,7 @@ from typing import Any
 from numbagraph.frontend.active import LengthsNeeded, active
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.locating import TraceError, is_located, user_source
-from numbagraph.frontend.scipy_functions.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS
+from numbagraph.frontend.scipy_functions.advice import ADVICE, CALLBACK, OBJECTS_OF_STATS, OTHERS
 from numbagraph.ir.op import load
 
 Function = Callable[..., Any]
@@ -34,12 +34,10 @@ MODULES = {
 
 def home_of(function: Any, modules: Iterable[str] = MODULES) -> str | None:
     """The module from which users know a function or a class of SciPy."""
-    inner = str(getattr(function, "__module__", None))
+    if not str(getattr(function, "__module__", None)).startswith("scipy."):
+        return None
     name = getattr(function, "__name__", "")
-    for module in modules:
-        if inner.startswith(module) and getattr(sys.modules.get(module), name, None) is function:
-            return module
-    return None
+    return next((each for each in modules if getattr(sys.modules.get(each), name, None) is function), None)
 
 
 def table(home: str, name: str) -> Any:
@@ -67,9 +65,10 @@ def replacement(function: Any) -> Function | None:
 def advice_for(function: Any) -> tuple[str, str] | None:
     """The name of a function of a module that has no folder here, or of a method of one of its objects, and what to
     write instead."""
-    home = home_of(function, ADVICE)
-    if home is not None and function.__name__ in ADVICE[home]:
-        return f"{home}.{function.__name__}", ADVICE[home][function.__name__]
+    home = home_of(function, (*ADVICE, *OTHERS))
+    if home is not None:
+        advice = ADVICE.get(home, {}).get(function.__name__, OTHERS.get(home, CALLBACK))
+        return f"{home}.{function.__name__}", advice
     owner, stats = getattr(function, "__self__", function), sys.modules.get("scipy.stats")
     for name in OBJECTS_OF_STATS if stats is not None else ():
         known = getattr(stats, name)

@@ -9,6 +9,13 @@ from __future__ import annotations
 CALLBACK = "numbagraph.pure_callback calls it from compiled code"
 """Where nothing better is known."""
 
+OUTSIDE = "call it outside, with what the compiled function returns; or numbagraph.pure_callback calls it from there"
+
+OTHERS: dict[str, str] = dict.fromkeys(
+    ("scipy.stats", "scipy.stats.contingency", "scipy.stats.mstats", "scipy.stats.qmc"), OUTSIDE
+)
+"""What is said of the functions of a module that have nothing of their own below."""
+
 SOLVED = (
     "compile the function that it calls, with numbagraph.value_and_grad, and call {} outside; inside of a compiled "
     "function numbagraph.while_loop runs Newton's steps"
@@ -171,13 +178,30 @@ ADVICE: dict[str, dict[str, str]] = {
         "np.sum(xlogy(alpha - 1, x)) + gammaln(np.sum(alpha)) - np.sum(gammaln(alpha))",
         "multinomial": "from scipy.special import gammaln, xlogy; "
         "gammaln(np.sum(x) + 1) + np.sum(xlogy(x, p) - gammaln(x + 1))",
-        **dict.fromkeys(
-            ("ks_2samp", "kstest", "ks_1samp", "mannwhitneyu", "wilcoxon", "kruskal", "levene", "bartlett", "shapiro",
-             "anderson", "normaltest", "jarque_bera", "kendalltau", "chi2_contingency", "fisher_exact", "theilslopes",
-             "bootstrap", "permutation_test", "probplot", "ecdf", "differential_entropy", "combine_pvalues",
-             "false_discovery_control"),
-            "call it outside, with what the compiled function returns",
-        ),
+        "zmap": "(scores - np.mean(x)) / np.std(x)",
+        "gzscore": "v = np.log(x); (v - np.mean(v)) / np.std(v)",
+        "gstd": "np.exp(np.std(np.log(x), ddof=1))",
+        "tvar": "np.var(x, ddof=1), of what is within the limits",
+        "tstd": "np.std(x, ddof=1), of what is within the limits",
+        "tsem": "np.std(x, ddof=1) / np.sqrt(len(x)), of what is within the limits",
+        "tmin": "np.min(x, where=x > lower, initial=np.inf)",
+        "tmax": "np.max(x, where=x < upper, initial=-np.inf)",
+        "quantile": "np.quantile(x, p)",
+        "sigmaclip": "numbagraph.while_loop with a mask of what is kept; it gives as many as the data say",
+        "cumfreq": "np.cumsum(np.histogram(x, bins, (first, last))[0])",
+        "relfreq": "np.histogram(x, bins, (first, last))[0] / len(x)",
+        "pointbiserialr": "np.corrcoef(x, y)[0, 1]",
+        "energy_distance": "d = lambda u, v: np.mean(np.abs(u[:, None] - v)); "
+        "np.sqrt(2 * d(x, y) - d(x, x) - d(y, y))",
+        "jarque_bera": "z = (x - np.mean(x)) / np.std(x); "
+        "s = len(x) / 6 * (np.mean(z**3) ** 2 + (np.mean(z**4) - 3) ** 2 / 4); s, scipy.stats.chi2.sf(s, 2)",
+        "circmean": "np.angle(np.mean(np.exp(1j * x))) % (2 * np.pi)",
+        "circvar": "1 - np.abs(np.mean(np.exp(1j * x)))",
+        "circstd": "np.sqrt(-2 * np.log(np.abs(np.mean(np.exp(1j * x)))))",
+        "boxcox_llf": "(lmb - 1) * np.sum(np.log(x)) - len(x) / 2 * np.log(np.var(scipy.special.boxcox(x, lmb)))",
+    },
+    "scipy.stats.contingency": {
+        "expected_freq": "np.sum(table, 1)[:, None] * np.sum(table, 0) / np.sum(table)",
     },
 }  # fmt: skip
 """By the module from which users know a function, and its name."""
