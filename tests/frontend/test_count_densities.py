@@ -101,3 +101,34 @@ def test_quantiles_where_only_zero_is_possible(method):
         function = getattr(getattr(stats, name), method)
         found = graph_jit(lambda *a, f=function: f(*a), backend="numpy")(probabilities, n, p)
         np.testing.assert_array_equal(found, function(probabilities, n, p))
+
+
+DEGENERATE = {
+    "hypergeom": [(0, 0, 0), (1, 0, 0), (1, 1, 1), (5, 0, 3), (5, 5, 2), (5, 2, 5), (5, 3, 0), (5, 6, 2), (-1, 0, 0)],
+    "binom": [(0, 0.3), (0, 0.0), (0, 1.0), (3, 0.0), (3, 1.0), (-1, 0.5), (3, 1.5)],
+    "nbinom": [(1, 1.0), (0, 0.3), (0, 1.0)],
+    "poisson": [(0.0,), (-1.0,)],
+    "geom": [(1.0,), (0.0,)],
+    "bernoulli": [(0.0,), (1.0,)],
+    "randint": [(0, 1), (0, 0), (-2, -1)],
+    "boltzmann": [(1.0, 1), (1.0, 0)],
+    "betabinom": [(0, 1.0, 2.0), (3, 0.0, 1.0)],
+    "nhypergeom": [(0, 0, 0), (1, 0, 0), (5, 2, 0), (5, 0, 3), (5, 0, 5)],
+    "zipfian": [(1.0, 1), (0.0, 3), (2.0, 0)],
+}
+"""One count alone is possible, or the parameters are none."""
+AROUND = np.array([-np.inf, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 10.0, np.inf, np.nan])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"])
+@pytest.mark.parametrize("distribution", DEGENERATE)
+def test_where_one_count_is_possible_or_none(distribution, method):
+    dist: Any = getattr(stats, distribution)
+    compiled = graph_jit(lambda x, *shapes: getattr(dist, method)(x, *shapes))
+    points = np.array([-0.1, 0.0, 0.2, 0.9, 1.0, np.nan]) if method in ("ppf", "isf") else AROUND
+    for shapes in DEGENERATE[distribution]:
+        expected = getattr(dist, method)(points, *shapes)
+        if method == "logcdf":  # SciPy's is 0 at the end of the support of parameters that are none
+            expected[np.isnan(dist.cdf(points, *shapes))] = np.nan
+        np.testing.assert_allclose(compiled(points, *map(np.asarray, shapes)), expected, 1e-13, err_msg=str(shapes))

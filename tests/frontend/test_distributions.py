@@ -130,6 +130,7 @@ INTEGRATED = set("truncnorm gompertz fisk loggamma gennorm betaprime genpareto".
 OF_PARAMETERS = {
     **{name: shapes for name, shapes in SHAPES.items() if name not in INTEGRATED},
     **{name: shapes for name, shapes in OF_COUNTS.items() if name not in ("boltzmann", "planck")},
+    "hypergeom": (20, 7, 12),
 }
 
 
@@ -261,6 +262,7 @@ CALLED = {
     "skewnorm": (1.5,), "vonmises": (2.0,), "invgauss": (0.7,), "cosine": (), "truncpareto": (2.0, 5.0),
     "irwinhall": (3,), "kappa4": (0.1, 0.2), "trapezoid": (0.2, 0.8), "hypergeom": (20, 7, 12),
     "betabinom": (7, 2.0, 3.0), "logser": (0.6,), "zipf": (2.5,), "skellam": (3.0, 2.0), "nhypergeom": (20, 7, 3),
+    "zipfian": (1.3, 8), "nchypergeom_fisher": (20, 7, 12, 0.5), "nchypergeom_wallenius": (20, 7, 12, 0.5),
 }  # fmt: skip
 """SciPy integrates, sums or searches for some of their methods."""
 

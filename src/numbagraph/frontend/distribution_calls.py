@@ -75,6 +75,23 @@ def called_support(dist: Any, shapes: Any) -> Any:
     return pure_callback(method(dist, "support"), (rest[0], rest[0]), *rest, vmap_method="broadcast_all")
 
 
+def called_check(dist: Any, shapes: Any) -> Any:
+    """Which shapes are some, that SciPy checks by what no traced array can do."""
+    rest = np.broadcast_arrays(*shapes)
+    return pure_callback(argument_check(dist), rest[0] > 0, *rest, vmap_method="broadcast_all")
+
+
+@lru_cache(256)
+def argument_check(dist: Any) -> Function:
+    """The check on arrays of one shape, as one object."""
+
+    def call(*shapes: Any) -> Any:
+        return np.broadcast_to(np.asarray(dist._argcheck(*shapes), bool), np.shape(shapes[0]))
+
+    call.__name__ = call.__qualname__ = f"scipy.stats.{dist.name}._argcheck"
+    return call
+
+
 def constant(x: Any, what: str) -> Any:
     """An array that nothing may be differentiated by."""
 

@@ -41,6 +41,11 @@ def moments_of_loguniform(a: Any, b: Any) -> tuple[Any, Any]:
     return mean, (b - a) * (b + a) / (2.0 * width) - mean * mean
 
 
+def moments_of_hypergeom(M: Any, n: Any, N: Any) -> tuple[Any, Any]:
+    mean = n * (N / M)
+    return mean, mean * ((M - n) / M) * ((M - N) / (M - 1.0))
+
+
 def entropy_of_t(df: Any) -> Any:
     finite = np.where(np.isinf(df), 1.0, df)
     half, more = 0.5 * finite, 0.5 * (finite + 1.0)
@@ -55,6 +60,7 @@ def entropy_of_beta(a: Any, b: Any) -> Any:
 
 STANDARD: dict[str, Function] = {
     "chi": moments_of_chi,
+    "hypergeom": moments_of_hypergeom,
     "loguniform": moments_of_loguniform,
     "lomax": moments_of_lomax,
     "nbinom": lambda n, p: (n * (1.0 - p) / p, n * (1.0 - p) / (p * p)),

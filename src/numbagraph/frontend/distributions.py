@@ -16,7 +16,7 @@ from scipy import stats
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.numbers import is_traced
 from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_smaller_tail
-from numbagraph.frontend.distribution_calls import called, called_support
+from numbagraph.frontend.distribution_calls import called, called_check, called_support
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
 from numbagraph.frontend.scipy_functions import refusing
 from numbagraph.frontend.scipy_functions.advice import OUTSIDE
@@ -35,9 +35,10 @@ OTHER_TAIL = {"logcdf": "sf", "logsf": "cdf"}
 def method_of(function: Any) -> Function | None:
     """What stands for a method of a distribution, plain or frozen, when arguments are traced."""
     holder, name = function.__self__, function.__name__
-    frozen = hasattr(holder, "dist")
-    dist = holder.dist if frozen else holder
-    if not isinstance(dist, (stats.rv_continuous, stats.rv_discrete)):
+    kinds = (stats.rv_continuous, stats.rv_discrete)
+    frozen = not isinstance(holder, kinds)
+    dist = getattr(holder, "dist", None) if frozen else holder
+    if not isinstance(dist, kinds):
         return None
     if name not in (DISCRETE if is_discrete(dist) else CONTINUOUS) and name not in OF_PARAMETERS:
         return refusing(function, f"scipy.stats.{dist.name}.{name}", OUTSIDE)
@@ -153,7 +154,11 @@ def is_generic(dist: Any, name: str) -> bool:
 def are_parameters(dist: Any, shapes: Sequence[Any]) -> Any:
     general: Any = stats.rv_continuous
     if type(dist)._argcheck is not general._argcheck:
-        return dist._argcheck(*shapes)
+        try:
+            with tried():
+                return dist._argcheck(*shapes)
+        except (TypeError, NotImplementedError):
+            return called_check(dist, shapes)
     valid: Any = np.True_
     for each in shapes:
         valid = valid & (each > 0)
