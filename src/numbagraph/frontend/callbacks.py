@@ -81,8 +81,9 @@ def pure_callback(
     *args
         What ``callback`` is called with: arrays, numbers and trees of them.
     vjp : callable, optional
-        The derivative, ``vjp(cotangent, result, *args)``: the cotangent of each argument (None if it is zero). It is
-        traced: where it cannot be written in NumPy, it is a `pure_callback` itself. Forward mode (`jvp`, `hessian`)
+        The derivative, ``vjp(cotangent, result, *args)``: the cotangent of each argument (None if it is zero), which
+        of complex numbers is multiplied by the derivative, not by its conjugate. It is traced: where it cannot be
+        written in NumPy, it is a `pure_callback` itself. Forward mode (`jvp`, `hessian`)
         needs the cotangent outside of that: callbacks of ``result`` and ``args``, times ``cotangent``.
     vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional
         How batches are computed: by a call for each element; or by one call with arrays that have one more dimension

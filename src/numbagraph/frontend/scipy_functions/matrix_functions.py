@@ -23,8 +23,9 @@ def square(a: Any) -> Any:
     return value
 
 
-def adjoint(a: Any) -> Any:
-    return np.conj(np.swapaxes(a, -1, -2))
+def transposed(a: Any) -> Any:
+    """Cotangents of complex numbers are multiplied by derivatives, not by their conjugates."""
+    return np.swapaxes(a, -1, -2)
 
 
 def of_kind(path: str) -> Function:
@@ -52,7 +53,7 @@ def sqrtm(A: Any, disp: Any = True, blocksize: Any = 64) -> Any:
 
     def vjp(g: Any, root: Any, a: Any) -> tuple[Any]:
         del a
-        other = adjoint(root)
+        other = transposed(root)
         return (apply(registry["solve_sylvester"], other, other, g),)
 
     return called(SQUARE_ROOT, value, value, vjp=vjp)
@@ -68,7 +69,7 @@ def logm(A: Any, disp: Any = True) -> Any:
 
     def vjp(g: Any, y: Any, a: Any) -> tuple[Any]:
         del y
-        other = adjoint(a)
+        other = transposed(a)
         blocks = np.block([[other, g], [np.zeros_like(other), other]])
         count = other.shape[-1]
         return (logm(blocks)[:count, count:],)
@@ -138,16 +139,16 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
 
 
 def solved_toeplitz(column: Any, row: Any, right: Any) -> Any:
-    """The adjoint of the solution is that of the adjoint matrix, and an element of the first column and row stands on a
-    diagonal of the matrix."""
+    """The adjoint of the solution is that of the transposed matrix, and an element of the first column and row stands
+    on a diagonal of the matrix."""
 
     def vjp(g: Any, y: Any, column: Any, row: Any, right: Any) -> tuple[Any, ...]:
         del right
         first = np.concatenate([column[:1], row[1:]])
-        back = solved_toeplitz(np.conj(first), np.conj(column), g)
+        back = solved_toeplitz(first, column, g)
         count = known(y, "solve_toeplitz")[0]
         places = np.arange(count)
-        pairs = np.reshape(-back, (count, -1)) @ adjoint(np.reshape(y, (count, -1)))
+        pairs = np.reshape(-back, (count, -1)) @ transposed(np.reshape(y, (count, -1)))
         below = [np.sum(np.diagonal(pairs, -k)) for k in places.tolist()]
         above = [np.sum(np.diagonal(pairs, k)) for k in places.tolist()]
         return np.stack(below), np.stack([0.0 * above[0], *above[1:]]), back

@@ -108,7 +108,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     """`scipy.special.lambertw`. [DLMF 4.13.4 has the derivative]"""
     value = array(z).astype(np.complex128)
     function = bound("scipy.special:lambertw", int(k), float(tol))
-    return called(function, value, value, vjp=lambda g, w, _: (g * np.conj(np.exp(-w) / (1.0 + w)),))
+    return called(function, value, value, vjp=lambda g, w, _: (g * (np.exp(-w) / (1.0 + w)),))
 
 
 # ---- Bessel functions ----
@@ -133,24 +133,31 @@ def hankel_derivative(kind: int) -> Function:
 
 
 def spherical(name: str, cylindrical: Any, slope: tuple[float, float]) -> Function:
-    """A spherical Bessel function of real numbers. [DLMF 10.47.3 to 10.47.9, 10.51.2]"""
+    """A spherical Bessel function. [DLMF 10.47.3 to 10.47.17, 10.51.2]"""
+    own = complex_spherical(name, 1.0 if name in ("in", "kn") else -1.0)
 
     def call(n: Any, z: Any, derivative: bool = False) -> Any:
-        order, value = array(n), double(z)
-        return derived(order, value) if derivative else plain(order, value)
+        order, value = array(n), array(z)
+        if value.dtype.kind == "c":
+            return own(order, value, derivative)
+        found = (derived if derivative else plain)(order, double(value))
+        return found.astype(np.float32) if name == "kn" and value.dtype == np.float32 else found
 
     def plain(order: Any, value: Any) -> Any:
-        size = value if name == "kn" else np.abs(value)
+        size = np.abs(value)
         regular = (size > 0) & np.isfinite(size)
         inside = np.where(regular, size, 1.0)
-        found = np.sqrt(np.pi / 2.0) / np.sqrt(inside) * cylindrical(order + 0.5, inside)
+        scale = np.sqrt(np.pi / 2.0) / np.sqrt(inside)
+        found = scale * cylindrical(order + 0.5, inside)
         at_zero, at_infinity = ends(order)
+        if name == "kn":
+            growing = np.where(value < 0, np.pi * scale * special.iv(order + 0.5, inside), 0.0)
+            found = np.where((value < 0) & (order % 2 == 0), -found, found) - growing
+            at_infinity = np.where(value < 0, -np.inf, at_infinity)
         found = np.where(regular, found, np.where(size == 0, at_zero, np.where(np.isnan(size), np.nan, at_infinity)))
         if name != "kn":
             odd = order % 2 == (1 if name != "yn" else 0)
             found = np.where((value < 0) & odd, -found, found)
-        else:
-            found = np.where(value < 0, np.nan, found)
         return np.where(order < 0, np.nan, found)
 
     def ends(order: Any) -> tuple[Any, Any]:
@@ -162,11 +169,28 @@ def spherical(name: str, cylindrical: Any, slope: tuple[float, float]) -> Functi
         lower, upper = slope
         below = np.where(order > 0, order - 1, 0)
         first = upper * plain(order * 0 + 1, value)
-        regular = value != 0
-        found = lower * plain(below, value) - (order + 1) / np.where(regular, value, 1.0) * plain(order, value)
-        if name in ("jn", "in"):
-            found = np.where(regular, found, np.where(order == 1, 1.0 / 3.0, 0.0))
+        removable = (value == 0) if name in ("jn", "in") else np.False_
+        found = lower * plain(below, value) - (order + 1) / np.where(removable, 1.0, value) * plain(order, value)
+        found = np.where(removable, np.where(order == 1, 1.0 / 3.0, 0.0), found)
         return np.where(order == 0, first, found)
+
+    return call
+
+
+def complex_spherical(name: str, equation: float) -> Function:
+    """SciPy's own function of complex numbers, whose second derivative its differential equation has. [DLMF 10.47.1]"""
+
+    def call(order: Any, value: Any, derivative: bool = False) -> Any:
+        orders, values = np.broadcast_arrays(order, value)
+        function = bound(f"scipy.special:spherical_{name}", bool(derivative))
+        return called(function, values, orders, values, vjp=by_second if derivative else by_first)
+
+    def by_first(g: Any, _: Any, order: Any, value: Any) -> tuple[None, Any]:
+        return None, g * call(order, value, True)
+
+    def by_second(g: Any, first: Any, order: Any, value: Any) -> tuple[None, Any]:
+        bend = order * (order + 1.0) / (value * value) + equation
+        return None, g * (bend * call(order, value) - 2.0 / value * first)
 
     return call
 
