@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from numbagraph.frontend.scipy_functions import banded, factorisations, matrix_functions, riccati
+from numbagraph.frontend.scipy_functions import banded, factorisations, matrix_functions, pencils, riccati
 from numbagraph.frontend.scipy_functions.common import array, inexact, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
@@ -185,8 +185,7 @@ def eig(
         refuse(
             "scipy.linalg.eig with left or homogeneous_eigvals", "numpy.linalg.eig of the adjoint matrix has the left"
         )
-    value = square(a) if b is None else np.linalg.solve(square(b, "b"), square(a))
-    values, vectors = np.linalg.eig(value)
+    values, vectors = np.linalg.eig(square(a)) if b is None else pencils.eig(square(a), square(b, "b"))
     return (values, vectors) if right else values
 
 
