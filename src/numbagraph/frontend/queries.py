@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.polynomial._polybase import ABCPolyBase
 
 from numbagraph.frontend.unknown import Unknown
 
@@ -27,6 +29,15 @@ COMPOSED = {
 """What is written in other functions of tracers, by the module here that has a function of its name."""
 if hasattr(np, "unstack"):  # NumPy 2.1
     COMPOSED[np.unstack] = "assembled"
+
+
+def is_of_series(function: Any) -> bool:
+    """Whether a function of `numpy.polynomial`, or a series that is called, is traced by its own source."""
+    if not str(getattr(function, "__module__", None)).startswith("numpy.polynomial."):
+        return False
+    if isinstance(function, ABCPolyBase):
+        return True
+    return isinstance(getattr(function, "__wrapped__", function), FunctionType) and function not in COMPOSED
 
 
 def kind_of(operand: Any) -> Any:

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.frontend.active import refused
+from numbagraph.frontend.locating import TraceError
+
 INSTEAD = {
     "numpy.may_share_memory": "results of compiled functions never share memory",
     "numpy.shares_memory": "results of compiled functions never share memory",
@@ -42,7 +45,8 @@ def spelled_function(function: Any, method: str = "__call__") -> str:
 
 
 def unsupported(function: Any) -> TypeError:
-    """The error for a function that is not traced."""
+    """The error for a function that is not traced, or not before its callers are converted."""
     name = spelled_function(function)
     advice = INSTEAD.get(name) or FAMILIES["scipy.special" if name.startswith("scipy.special") else "numpy"]
-    return TypeError(f"{name} is not supported in a traced function: {advice}")
+    error = f"{name} is not supported in a traced function: {advice}"
+    return refused(TraceError(error)) if name.startswith("numpy.polynomial.") else TypeError(error)

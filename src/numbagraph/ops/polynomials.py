@@ -237,6 +237,6 @@ lagval = declare_series(
 def polynomial_value(x: Any, c: Any, tensor: bool = True) -> Value:
     at, series = as_strong(x), as_strong(c)
     series = series if series.dtype.kind in "fc" else convert(series, FLOAT64)
-    if series.ndim > 1:
-        raise NotImplementedError("polyval of several polynomials at once: call it for each")
+    if tensor and series.ndim > 1:
+        series = expand_at(series, range(series.ndim, series.ndim + at.ndim))
     return power_series(at, series)

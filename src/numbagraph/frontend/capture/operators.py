@@ -76,8 +76,10 @@ from numbagraph.frontend.capture.texts import (
 from numbagraph.frontend.capture.written.iterators import queued
 from numbagraph.frontend.capture.yielding import generator, has_ended
 from numbagraph.frontend.locating import OnlyTraced
+from numbagraph.frontend.queries import is_of_series
 from numbagraph.frontend.tracing import Tracer, user_source
 from numbagraph.ir.later import Later
+from numbagraph.ir.op import load
 
 if TYPE_CHECKING:
     from numbagraph.frontend.capture import trying
@@ -261,6 +263,8 @@ def call(function: Any) -> Any:
     found = of_library(function, call)
     if found is not None:
         return found
+    if is_of_series(function):
+        return load("numbagraph.frontend.series:traced_series")(function, sys.modules[__name__])
     found = consumer(function, call) or replacement(function)
     if found is not None and any(function is each for each in (list, sorted)):
         make = of_required(found)
