@@ -208,3 +208,52 @@ def test_what_of_a_spline_is_not_compiled():
         graph_jit(lambda y: interpolate.CubicSpline(KNOTS, y).roots())(HEIGHTS[:, 0])
     with pytest.raises(TypeError, match="return its values at points"):
         graph_jit(lambda y: interpolate.CubicSpline(KNOTS, y))(HEIGHTS[:, 0])
+
+
+ENDS = [(1, 1, 1), (1, 3, 1), (2, 1, 3)]
+"""How often knots are repeated, beyond the degree: the first one, one inside, and the last one."""
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 3])
+@pytest.mark.parametrize("ends", ENDS)
+def test_b_splines_of_repeated_knots(degree, ends):
+    first, inner, last = (degree + each for each in ends)
+    knots = np.repeat([0.0, 1.0, 2.0, 3.0], [first, inner, 1, last])
+    count = len(knots) - degree - 1
+    at = np.array([0.0, 0.5, 1.0 - 1e-12, 1.0, np.nextafter(1.0, 2.0), 1.5, 2.0, 3.0, -1.0, 4.0, np.nan])
+    columns = np.cos(np.arange(2.0 * count)).reshape(count, 2) * (1 + 2j)
+    for heights, goes_on in ((columns[:, 0].real, True), (columns, False)):
+        spline = interpolate.BSpline(knots, heights, degree, extrapolate=goes_on)
+        check(lambda x, s=spline: tuple(s(x, nu) for nu in range(degree + 2)), at, rtol=1e-9)
+    slope_error(interpolate.BSpline(knots, columns[:, 0].real, degree), np.array([0.3, 1.5, 2.4]))
+
+
+SPLINES = ["zero", "slinear", "quadratic", "cubic"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["linear", "nearest", "nearest-up", "previous", "next", "zero"])
+@pytest.mark.parametrize("fill", [np.nan, "extrapolate", (1.0, 2.0)])
+def test_one_knot(kind, fill):
+    at = np.array([0.0, 1.0, 2.0, np.nan])
+    for y in (np.array([2.0]), np.array([[2.0], [3.0]]), np.array([2.0 + 1j]), np.array([2])):
+
+        def function(y, at):
+            return interpolate.interp1d(np.array([1.0]), y, kind, bounds_error=False, fill_value=fill)(at)
+
+        try:
+            function(y, at)
+        except ValueError:  # there is nothing to go on with
+            continue
+        made = interpolate.interp1d(np.array([1.0]), y, kind, bounds_error=False, fill_value=fill)
+        check(lambda at, made=made: made(at), at)
+        if kind != "zero" or y.dtype.kind != "c":
+            check(function, y, at)
+
+
+@pytest.mark.parametrize("kind", SPLINES)
+@pytest.mark.parametrize("y", [HEIGHTS[:, 0], HEIGHTS, HEIGHTS.T, np.where(HEIGHTS > 1, np.nan, HEIGHTS)])
+def test_splines_that_were_made_outside(kind, y):
+    made = interpolate.interp1d(KNOTS, y, kind, axis=0 if len(y) == 9 else 1, bounds_error=False)
+    for at in (AT, AT[0], 0.7):
+        check(lambda at, made=made: made(at), at, rtol=1e-9)

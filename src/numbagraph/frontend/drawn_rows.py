@@ -71,8 +71,17 @@ class WholeGenerator(TracedGenerator):
     def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
         array = apply(registry["asarray"], array_of(x))
         if out is not None and not isinstance(out, Tracer):
-            raise TraceError(f"out= of permuted is an array that is traced\n  at {user_source()}")
+            raise TraceError(
+                "out= of permuted is an argument, or what the function makes of arguments (np.empty_like(x)): assign "
+                f"the result to others, out[...] = rng.permuted(x)\n  at {user_source()}"
+            )
+        if not array.ndim and axis is None:
+            raise TypeError("len() of unsized object")
         if out is not None:
+            if not np.can_cast(array.dtype, out.dtype, "safe"):
+                raise TypeError(
+                    f"Cannot cast array data from {array.dtype!r} to {out.dtype!r} according to the rule 'safe'"
+                )
             if out.ndim != array.ndim:
                 raise ValueError(SAME_SHAPE)
             for one, other in zip(out.shape, array.shape, strict=True):

@@ -123,7 +123,8 @@ def integral(_: FunctionType, own: Function, what: str) -> Function:
     def call(c: Any, m: Any = 1, k: Any = (), lbnd: Any = 0, scl: Any = 1, axis: int = 0) -> Any:
         series: Any = np.atleast_1d(array_of(c))
         k = list(k) if isinstance(k, tuple) else k
-        if known_shape(series.value, what)[axis] != 1:
+        shape = known_shape(series.value, what)
+        if not -series.ndim <= axis < series.ndim or shape[axis] != 1:
             return own(series, m, k, lbnd, scl, axis)
         longer = own(np.concatenate([series, np.zeros_like(series)], axis), m, k, lbnd, scl, axis)
         return np.delete(longer, -1, axis)

@@ -21,20 +21,29 @@ def b_spline(spline: Any, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
     how = spline.extrapolate if extrapolate is None else extrapolate
     if nu < 0:
         refuse("scipy.interpolate.BSpline with a negative nu", "spline.antiderivative() outside")
-    if nu > spline.k:
-        refuse("a derivative of scipy.interpolate.BSpline beyond its degree", "it is zero")
     at, t, k = double(x), np.asarray(spline.t), spline.k
     count = len(t) - k - 1
     first, last = t[k], t[count]
     if how == "periodic":
         at, how = wrapped(at, first, last), False
     trailing = np.ndim(spline.c) - 1
-    slope = spline.derivative(nu) if nu else spline
-    found = de_boor(np.asarray(slope.t), np.asarray(slope.c), slope.k, at)
+    found = de_boor(*slope_of(t, np.asarray(spline.c), k, nu), at)
     outside = np.isnan(at)
     if not how:
         outside = outside | (at < first) | (at > last)
     return of_rows(np.where(spread(outside, trailing), np.nan, found), at, spline.axis)
+
+
+def slope_of(t: np.ndarray, c: np.ndarray, k: int, nu: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The knots, coefficients and degree of a derivative. [de Boor, chapter X]"""
+    if nu > k:
+        return t, np.zeros_like(c), k
+    for _ in range(nu):
+        count = len(t) - k - 1
+        widths = t[k + 1 : k + count] - t[1:count]
+        share = np.where(widths > 0, k / np.where(widths > 0, widths, 1.0), 0.0)
+        t, c, k = t[1:-1], np.diff(c[:count], axis=0) * share.reshape(-1, *(1,) * (c.ndim - 1)), k - 1
+    return t, c, k
 
 
 def de_boor(t: Any, c: Any, k: int, at: Any) -> Any:
@@ -48,9 +57,11 @@ def de_boor(t: Any, c: Any, k: int, at: Any) -> Any:
     for level in range(1, k + 1):
         for number in range(k, level - 1, -1):
             left, right = knots[number - k], knots[number + 1 - level]
-            alpha = spread((at - left) / (right - left), trailing)
+            alpha = spread((at - left) / np.where(right > left, right - left, 1.0), trailing)
             parts[number] = (1.0 - alpha) * parts[number - 1] + alpha * parts[number]
-    return parts[k] + 0.0 * spread(at, trailing) if not k else parts[k]
+    if not k:
+        return parts[k] + 0.0 * spread(at, trailing)
+    return np.where(spread(knots[1] > knots[0], trailing), parts[k], 0.0)  # no spline is there where an end is repeated
 
 
 def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
@@ -87,7 +98,11 @@ def interp1d(interpolant: Any, x: Any) -> Any:
     rows = np.moveaxis(y, axis, 0)
     rows = rows if rows.dtype.kind in "fc" else rows.astype(np.float64)
     trailing, rows = rows.ndim - 1, lifted(rows)
-    if kind == "linear":
+    fill = interpolant.fill_value
+    goes_on = isinstance(fill, str) and fill == "extrapolate"
+    if kind == "linear" and len(points) == 1 and not (trailing or goes_on or rows.dtype.kind == "c"):
+        found = np.broadcast_to(rows[0], at.shape)  # as np.interp has it, by which SciPy computes it
+    elif kind == "linear":
         found = on_lines(points, rows, at, trailing)
     elif kind in ("nearest", "nearest-up", "previous", "next"):
         found = at_steps(points, rows, at, kind)
@@ -97,13 +112,13 @@ def interp1d(interpolant: Any, x: Any) -> Any:
         unknown = np.any(np.isnan(rows))  # of which a spline has none of its values
         found = np.where(unknown, np.nan, splines.cubic_spline(points, np.where(unknown, 1.0, rows))(at))
     else:
-        refuse("scipy.interpolate.interp1d with a spline", "scipy.interpolate.make_interp_spline(x, y, k) is it")
+        found = np.reshape(b_spline(interpolant._spline, at), (*at.shape, *rows.shape[1:]))
+        found = found * np.nan if interpolant._call.__name__ == "_call_nan_spline" else found
     below, above = (at < points[0]), (at > points[-1])
     if interpolant.bounds_error:
         require(~np.any(below), "A value in x_new is below the interpolation range.")
         require(~np.any(above), "A value in x_new is above the interpolation range.")
-    fill = interpolant.fill_value
-    if not (isinstance(fill, str) and fill == "extrapolate"):
+    if not goes_on:
         low, high = fill if isinstance(fill, tuple) and len(fill) == 2 else (fill, fill)
         found = np.where(spread(below, trailing), low, np.where(spread(above, trailing), high, found))
     return of_rows(found, at, axis)
