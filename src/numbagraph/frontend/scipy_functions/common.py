@@ -71,7 +71,8 @@ def bound(path: str, *args: Any, **options: Any) -> Function:
     function = load(path)
 
     def call(*arrays: Any) -> Any:
-        return function(*arrays, *args, **options)
+        found = function(*arrays, *args, **options)
+        return tuple(found) if isinstance(found, list) else found  # of stacks SciPy gives lists
 
     call.__name__ = path.replace(":", ".")
     return call
