@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.scipy_functions import banded, factorisations, matrix_functions, pencils, riccati
-from numbagraph.frontend.scipy_functions.common import array, inexact, known, refuse, require
+from numbagraph.frontend.scipy_functions.common import Function, array, inexact, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
 
@@ -415,7 +415,19 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
     return np.where((places >= 0) & (places < count), found, np.zeros((), found.dtype))
 
 
-FUNCTIONS = {
+def of_one(name: str, own: Function, ndim: int) -> Function:
+    """A function that takes one matrix, or one vector, where SciPy's takes stacks, too."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        first = [*args, *kwargs.values()][0]
+        if any(array(each).ndim > ndim for each in (first if isinstance(first, tuple) else (first,))):
+            refuse(f"scipy.linalg.{name} of stacks of matrices", "numbagraph.vmap maps it over them")
+        return own(*args, **kwargs)
+
+    return call
+
+
+FUNCTIONS: dict[str, Function] = {
     each.__name__: each
     for each in (
         cholesky, cho_factor, inv, solve, det, norm, eigh, eigvalsh, eig, eigvals, svd, svdvals, qr, lstsq, pinv,
@@ -423,5 +435,11 @@ FUNCTIONS = {
         convolution_matrix,
     )
 } | matrix_functions.FUNCTIONS | banded.FUNCTIONS | factorisations.FUNCTIONS | riccati.FUNCTIONS  # fmt: skip
+
+ALONE = {
+    **dict.fromkeys(("lstsq", "null_space", "orth", "orthogonal_procrustes"), 2),
+    **dict.fromkeys(("solve_toeplitz", "matmul_toeplitz", "eigh_tridiagonal", "eigvalsh_tridiagonal"), 1),
+}
+FUNCTIONS |= {name: of_one(name, FUNCTIONS[name], ndim) for name, ndim in ALONE.items()}
 
 OBJECTS: dict[str, Any] = {}

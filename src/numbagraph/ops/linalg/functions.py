@@ -193,7 +193,7 @@ def blocks_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 def block_diag(*arrs: Any) -> Value:
     values = promote(common_rule(), [registry["atleast_2d"](each) for each in arrs])
     if any(value.ndim > 2 for value in values):
-        raise ValueError("block_diag: arguments must have at most 2 dimensions")
+        raise ValueError("block_diag: arguments must have at most 2 dimensions; numbagraph.vmap maps it")
     rows = []
     for number_, value in enumerate(values):
         before, after = (total([each.shape[1] for each in part]) for part in (values[:number_], values[number_ + 1 :]))
@@ -219,7 +219,9 @@ def toeplitz(c: Any, r: Any = None) -> Value:
     row = conj(column) if r is None else registry["atleast_1d"](r)
     column, row = promote(common_rule(), (column, row))
     if column.ndim != 1 or row.ndim != 1:
-        raise ValueError("toeplitz: the first column and the first row must have one dimension")
+        raise ValueError(
+            "toeplitz: the first column and the first row must have one dimension; numbagraph.vmap maps it"
+        )
     numbers = concatenate([column[::-1], row[1:]])
     last = shapes.subtract(column.shape[0], 1)
     down, right = (iota(each.shape[0]) for each in (column, row))
