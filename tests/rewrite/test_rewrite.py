@@ -181,6 +181,14 @@ def test_a_replacement_is_broadcast_to_the_shape():
     assert graph.outputs[0].op.name == "broadcast_to"
 
 
+def test_dimensions_that_are_none_are_added_before_an_operation():
+    def difference(x, y):
+        return registry["expand_dims"](x, ()) - registry["expand_dims"](y, 0)
+
+    graph, _ = rewrite(trace(difference, np.ones(3), np.ones(3)), CANONICALISE)
+    np.testing.assert_array_equal(evaluate(graph, [np.arange(3.0), np.ones(3)])[0], [[-1.0, 0.0, 1.0]])
+
+
 def test_deep_graphs():
     value = x
     for number in range(5000):

@@ -42,7 +42,7 @@ expand_dims = view(
     frontend=expand_dims_frontend,
     evaluate=lambda a, *, axes: a[expand_index(a.ndim, axes)],
     vjp=lambda g, y, x, *, axes: (squeeze.bind(g, axes=axes),),
-    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), 0), (draw(rng, dtype, (3, 4)), (1, -1))],
+    samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), axes) for axes in (0, (1, -1), ())],
 )
 
 

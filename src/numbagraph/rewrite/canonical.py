@@ -234,7 +234,7 @@ def plain(value: Value) -> Value:
 
 def has_leading_axes(value: Node) -> bool:
     """Whether a value is an `expand_dims` that adds axes on the left only."""
-    return value.op.name == "expand_dims" and value.attrs["axes"][-1] < -value.inputs[0].ndim
+    return value.op.name == "expand_dims" and all(axis < -value.inputs[0].ndim for axis in value.attrs["axes"])
 
 
 REPEATS = ("broadcast_to", "expand_dims")
