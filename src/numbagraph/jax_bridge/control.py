@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.tree_util import tree_leaves, tree_unflatten
 
@@ -62,14 +63,27 @@ def while_loops(run: Run, equation: Any, *operands: Any) -> list[Any]:
     of_condition = equation.params["cond_nconsts"]
     before = of_condition + equation.params["body_nconsts"]
     fixed, own, initial = operands[:of_condition], operands[of_condition:before], operands[before:]
+    is_batched = condition.out_avals[0].shape != ()  # by jax.vmap, whose loop runs until its last element is done
 
-    def goes_on(carry: Sequence[Any]) -> Any:
+    def wanted(carry: Sequence[Any]) -> Any:
         return traced(run.closed(condition, [*fixed, *carry])[0])
 
+    def goes_on(carry: Sequence[Any]) -> Any:
+        return np.any(wanted(carry)) if is_batched else wanted(carry)
+
     def step(carry: Sequence[Any]) -> Any:
-        return typed(run.closed(body, [*own, *carry]), body.out_avals)
+        found = typed(run.closed(body, [*own, *carry]), body.out_avals)
+        return chosen(wanted(carry), found, carry) if is_batched else found
 
     return list(while_loop(goes_on, step, typed(initial, body.out_avals)))
+
+
+def chosen(condition: Any, found: Sequence[Any], carry: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a step for the elements of a batch that go on, and what was carried for the others."""
+    return tuple(
+        np.where(np.expand_dims(condition, tuple(range(condition.ndim, new.ndim))), new, old)
+        for new, old in zip(found, carry, strict=True)
+    )
 
 
 def branches(run: Run, equation: Any, index: Any, *operands: Any) -> list[Any]:
@@ -185,11 +199,13 @@ TABLE: dict[str, Callable[..., Any]] = {
     "call_hi_primitive": ruled(expanded),
     "checkpoint": call,
     "closed_call": call,
+    "composite": call,
     "cond": branches,
     "core_call": call,
     "custom_jvp_call": ruled(call),
     "custom_linear_solve": ruled(solved),
     "custom_vjp_call": ruled(call),
+    "custom_vmap_call": called("call"),
     "custom_vjp_call_jaxpr": ruled(call),
     "jit": call,
     "pjit": call,

@@ -175,6 +175,17 @@ def polygamma(order: Any, x: Any) -> Any:
     return special.polygamma(int(orders[0]), x)
 
 
+def leading_zeros(x: Any) -> Any:
+    """All bits below the highest one are set, and those that are not are counted."""
+    width = 8 * x.dtype.itemsize
+    bits = x.astype(np.dtype(f"u{x.dtype.itemsize}"))
+    step = 1
+    while step < width:
+        bits = bits | (bits >> bits.dtype.type(step))
+        step *= 2
+    return (width - np.bitwise_count(bits)).astype(x.dtype)
+
+
 PLAIN: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "acos": np.arccos,
@@ -192,6 +203,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "cbrt": np.cbrt,
     "ceil": np.ceil,
     "clamp": clamp,
+    "clz": leading_zeros,
     "complex": complex_of,
     "conj": np.conj,
     "copy": same,
@@ -212,6 +224,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "ge": lambda a, b: a >= b,
     "gt": lambda a, b: a > b,
     "igamma": special.gammainc,
+    "igamma_grad_a": lambda a, x: apply(registry["gammainc_by_a"], a, x),
     "igammac": special.gammaincc,
     "imag": lambda x: x.imag,
     "is_finite": np.isfinite,
@@ -227,6 +240,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "max": maximum,
     "min": minimum,
     "mul": multiply,
+    "name": same,
     "ne": lambda a, b: a != b,
     "neg": lambda x: -x,
     "nextafter": np.nextafter,

@@ -17,18 +17,48 @@ from numbagraph.frontend.tracing import Tracer, to_value, user_source
 from numbagraph.frontend.transformed import Transformed
 from numbagraph.ir.types import canonical_dtype
 from numbagraph.ir.values import at_source
-from numbagraph.jax_bridge import control, elementwise, matrices, random_bits, structure
+from numbagraph.jax_bridge import (
+    callbacks,
+    control,
+    elementwise,
+    folding,
+    matrices,
+    random_bits,
+    sliding,
+    sparse,
+    structure,
+)
 from numbagraph.jax_bridge.common import Run, fitted, jaxpr_of
 from numbagraph.ops.linalg.errors import on_linalg_error
 
 TABLE: dict[str, Callable[..., Any]] = {
     **elementwise.TABLE,
     **structure.TABLE,
+    **folding.TABLE,
+    **sliding.TABLE,
     **matrices.TABLE,
     **control.TABLE,
     **random_bits.TABLE,
+    **callbacks.TABLE,
+    **sparse.TABLE,
 }
 """``TABLE[name](run, equation, *operands)``: the result of an equation of the primitive of that name, or a list."""
+
+
+OTHERWISE = "write this part with NumPy, or call it through numbagraph.pure_callback"
+_STATE = "return the new array (x.at[i].set(y)) in place of writing into a reference"
+_REAL = "numpy.linalg.eigh is for symmetric matrices; call others through numbagraph.pure_callback"
+INSTEAD = {
+    "addupdate": _STATE,
+    "eig": _REAL,
+    "get": _STATE,
+    "io_callback": "jax.pure_callback is for what only returns something, jax.debug.callback for what only acts",
+    "new_ref": _STATE,
+    "rng_bit_generator": "make the key with impl='threefry2x32', which is JAX's default",
+    "schur": _REAL,
+    "swap": _STATE,
+}
+"""What to write instead of a primitive."""
 
 
 def imported(function: Callable[..., Any]) -> Transformed[..., Any]:
@@ -106,8 +136,8 @@ def apply(equation: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         translate = TABLE.get(name)
     if translate is None:
         raise NotImplementedError(
-            f"from_jax has no translation of JAX's primitive {name!r}, which the function calls: write this part with "
-            f"NumPy, or call it through numbagraph.pure_callback\n  at {place_of(equation)}"
+            f"from_jax has no translation of JAX's primitive {name!r}, which the function calls: "
+            f"{INSTEAD.get(name, OTHERWISE)}\n  at {place_of(equation)}"
         )
     for each in equation.outvars:
         require_dtype(each.aval, name)

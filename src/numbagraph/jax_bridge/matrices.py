@@ -86,6 +86,10 @@ def refuse_subset(equation: Any, name: str) -> None:
         raise NotImplementedError(f"from_jax has no translation of JAX's primitive {name!r} with subset_by_index")
 
 
+def tridiagonal_solve(_run: Run, _equation: Any, *operands: Any) -> Any:
+    return apply(registry["solve_tridiagonal"], *map(traced, operands))
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     "cholesky": cholesky,
     "eigh": eigh,
@@ -94,4 +98,5 @@ TABLE: dict[str, Callable[..., Any]] = {
     "qr": qr,
     "svd": svd,
     "triangular_solve": triangular_solve,
+    "tridiagonal_solve": tridiagonal_solve,
 }

@@ -1,0 +1,47 @@
+"""JAX's reductions by a function of the user: a scan, of which a step takes one element of each result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from numbagraph.frontend.loops import scan
+from numbagraph.jax_bridge.common import Run, jaxpr_of, shape_of, traced
+from numbagraph.jax_bridge.control import typed
+
+
+def folded(run: Run, jaxpr: ClosedJaxpr, stacks: Sequence[Any], initial: Sequence[Any]) -> list[Any]:
+    """What a jaxpr of two numbers each makes of the first axes of stacks."""
+    count, *shape = map(int, stacks[0].shape)
+    totals = [np.broadcast_to(traced(each), tuple(shape)) for each in initial]
+    if not count:
+        return totals
+    of_two = jaxpr_as_fun(jaxpr)
+    for _ in shape:
+        of_two = jax.vmap(of_two)
+    types = [jax.ShapeDtypeStruct(tuple(shape), each.dtype) for each in jaxpr.in_avals]
+    combine = jaxpr_of(of_two, *types)
+
+    def step(carry: Sequence[Any], row: Sequence[Any]) -> tuple[Any, None]:
+        return typed(run.closed(combine, [*carry, *row]), combine.out_avals), None
+
+    last, _ = scan(step, typed(totals, combine.out_avals), tuple(map(traced, stacks)))
+    return list(last)
+
+
+def reduce(run: Run, equation: Any, *operands: Any) -> list[Any]:
+    axes = [int(each) for each in equation.params["dimensions"]]
+    arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
+    kept = shape_of(equation.outvars[0])
+    length = math.prod(shape_of(equation.invars[0])[axis] for axis in axes)
+    rest = [axis for axis in range(len(shape_of(equation.invars[0]))) if axis not in axes]
+    stacks = [np.transpose(traced(x), [*axes, *rest]).reshape((length, *kept)) for x in arrays]
+    return folded(run, equation.params["jaxpr"], stacks, initial)
+
+
+TABLE: dict[str, Callable[..., Any]] = {"reduce": reduce}
