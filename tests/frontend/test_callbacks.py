@@ -24,6 +24,7 @@ from numbagraph import (
     jvp,
     pure_callback,
     scan,
+    stop_gradient,
     vmap,
     while_loop,
 )
@@ -236,6 +237,18 @@ def test_no_derivative():
         grad(lambda x: np.sum(pure_callback(np.sin, x, x)))(X)
     with pytest.raises(TypeError, match="gave 2 cotangents for 1"):
         grad(lambda x: np.sum(pure_callback(np.sin, x, x, vjp=lambda g, y, x: (g, g))))(X)
+
+
+def test_no_derivative_is_needed_of_what_is_constant():
+    def called(x):
+        return pure_callback(np.sin, x, x)
+
+    np.testing.assert_array_equal(grad(lambda x: np.sum(called(stop_gradient(x)) * x))(X), np.sin(X))
+    np.testing.assert_array_equal(grad(lambda x: np.sum(called(np.floor(x)) * x))(X + 0.5), np.sin(X))
+    np.testing.assert_array_equal(jvp(lambda x: called(stop_gradient(x)) + x, (X,), (X,))[1], X)
+    np.testing.assert_array_equal(
+        hessian(lambda x: np.sum(called(np.floor(x)) * x**2))(X + 0.5), np.diag(2 * np.sin(X))
+    )
 
 
 # ---- errors ----

@@ -42,6 +42,7 @@ smooth_sine.defjvp(lambda x, t: (smooth_sine(*x), t[0] * jnp.cos(x[0])))
 def test_pure_callbacks():
     check(lambda x: sine(x) * 2 + x, X)
     check_gradient(lambda x: jnp.sum(smooth_sine(x) * x), X)
+    check_gradient(lambda x: jnp.sum(sine(lax.stop_gradient(x)) * x), X)
     check(jax.vmap(sine), X)
     np.testing.assert_allclose(numbagraph.vmap(numbagraph.from_jax(sine))(M), np.sin(M), rtol=1e-14)
     check(lambda x: lax.scan(lambda c, y: (c + sine(y), c), 0.0, x), X)

@@ -70,9 +70,14 @@ def real_if(cotangent: Value, target: Value) -> Value:
     return cotangent if cotangent.dtype == target.dtype else convert(cotangent, target.dtype)
 
 
+def flat(*_: Any, **__: Any) -> Cotangents:
+    """The vjp of an op of one operand whose derivative is zero: nothing before it is differentiated."""
+    return (None,)
+
+
 def broadcasting_vjp(vjp: Vjp | Unsupported) -> Vjp | Unsupported:
     """A vjp whose cotangents are summed to the shapes of the operands."""
-    if isinstance(vjp, Unsupported):
+    if vjp is flat or isinstance(vjp, Unsupported):
         return vjp
 
     def reduced(g: Value, y: Value, *inputs: Value, **attrs: Any) -> Cotangents:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from numbagraph.blockwise.common import flat
 from numbagraph.blockwise.kinds import decomposition, draw, elementwise
 from numbagraph.blockwise.promotion import promote, ufunc_rule
 from numbagraph.intrinsics import parts, reals
@@ -22,7 +23,7 @@ copysign = elementwise(
     kinks=lambda a, b: a == 0,
 )
 nextafter = elementwise(np.nextafter, emit=reals.next_after, vjp=lambda g, y, a, b: (g, None), cost=10)
-spacing = elementwise(np.spacing, emit=reals.spacing, vjp=lambda g, y, x: (None,), cost=10)
+spacing = elementwise(np.spacing, emit=reals.spacing, vjp=flat, cost=10)
 heaviside = elementwise(
     np.heaviside, emit=reals.heaviside, vjp=lambda g, y, x, at_zero: (None, where(equal(x, 0.0), g, 0.0))
 )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, give_batch
+from numbagraph.blockwise.common import batch_elementwise, broadcasting_vjp, draw, flat, give_batch
 from numbagraph.blockwise.lowering import Element, Index, View
 from numbagraph.blockwise.promotion import as_value, convert, written
 from numbagraph.ir.op import lazy, registry
@@ -55,7 +55,7 @@ alias = identity(
 
 stop_gradient = identity(
     "stop_gradient",
-    lambda g, y, x: (None,),
+    flat,
     jnp=lazy("jax.lax:stop_gradient"),
     frontend=lambda op, a: op.bind(as_value(a)),
     view_of=lambda a: a,

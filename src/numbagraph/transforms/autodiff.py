@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from numbagraph.blockwise.common import real_if
+from numbagraph.blockwise.common import flat, real_if
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
@@ -63,7 +63,9 @@ def path_between(outputs: Iterable[Value], active: set[Value]) -> list[Node]:
     """The nodes through which ``outputs`` change with the active values, in dependency order. All become active."""
     path = []
     for value in toposort(outputs, known=active):
-        if isinstance(value, Node) and is_differentiable(value) and not active.isdisjoint(value.inputs):
+        if not isinstance(value, Node) or value.op.vjp is flat or not is_differentiable(value):
+            continue
+        if not active.isdisjoint(value.inputs):
             active.add(value)
             path.append(value)
     return path
