@@ -211,3 +211,16 @@ def test_decorator_with_a_signature():
 def test_results_that_do_not_fit(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
+
+
+@pytest.mark.parametrize("x", [1.5, 3, np.float32(1.5), np.array(2)])
+def test_what_vectorize_gives_of_numbers_is_numpys(x):
+    def doubled(x):
+        return x * 2
+
+    expected = np.vectorize(doubled)(x)[()]
+    found = vectorize(doubled)(x)
+    assert (type(found), found) == (type(expected), expected)
+    single = np.ones(2, np.float32)
+    total = graph_jit(lambda x: vectorize(doubled)(x) + single)(x)
+    assert total.dtype == (np.vectorize(doubled)(x) + single).dtype

@@ -25,6 +25,7 @@ from numbagraph.ir.graph import Guard
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import replace
 from numbagraph.ir.values import BatchElement, Extent, Value, at_source
+from numbagraph.ops.control.common import strong
 from numbagraph.ops.effects import after_all
 from numbagraph.rewrite.masks import under_masks
 from numbagraph.runtime.arguments import NAMESPACE, flatten
@@ -442,7 +443,7 @@ def vectorize(
             )
         else:
             values = Mapped(noting, cores, name)(operands)
-        results = tuple(Tracer(scalar_result(each)) for each in values)
+        results = tuple(Tracer(scalar_result(strong(each))) for each in values)
         return results[0] if single[0] else results
 
     again = functools.partial(vectorize, excluded=excluded, signature=signature)
