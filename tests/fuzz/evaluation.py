@@ -19,7 +19,7 @@ from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import FillDiagonalOffset
-from pytensor.tensor.math import ProdWithoutZeros
+from pytensor.tensor.math import Dot, ProdWithoutZeros
 
 from numbagraph.pymc_bridge.compatibility import blas, conditional, indexing, linalg, math
 from numbagraph.pymc_bridge.linalg import TABLE, core_of
@@ -42,6 +42,7 @@ ELIMINATING = (linalg.Solve, linalg.MatrixInverse, linalg.Det, linalg.SLogDet, l
 """Those that add multiples of rows to others. All that are not named here rotate a matrix; PyTensor's `LogDet` does so,
 too, since it sums logarithms of singular values."""
 SCALED = (blas.Gemv, blas.Gemm, blas.Ger)
+PRODUCTS = (Dot, blas.Dot22, blas.BatchedDot)
 SELECTING = (indexing.AdvancedSubtensor, indexing.AdvancedSubtensor1)
 UPDATING = (indexing.AdvancedIncSubtensor, indexing.AdvancedIncSubtensor1)
 SUMS = {Add: np.add, Mul: np.multiply}
@@ -139,6 +140,8 @@ class Evaluation:
             return results
         if isinstance(node.op, SCALED):
             results = in_another_order(node.op, inputs, rounding)
+        if isinstance(core_of(node.op), PRODUCTS):
+            results = [product_in_another_way(*inputs, each, rounding) for each in results]
         if isinstance(node.op, CAReduce):  # of a sum whose terms cancel, their order decides what is left
             results = self.runs[node]([perturbed(each, rounding) for each in inputs], rounding)
         if type(core_of(node.op)) in TABLE:
@@ -234,6 +237,25 @@ def in_another_order(op: Any, inputs: list[Any], rng: np.random.Generator) -> li
         if rng.integers(2):
             parts = [(each, part if each else np.zeros_like(part)) for each, part in parts]
         return [parts[0][1] + parts[1][1]]
+
+
+def product_in_another_way(x: Any, y: Any, result: Any, rng: np.random.Generator) -> Any:
+    """A product of matrices of which zeros read nothing, as those of a diagonal matrix; where a product overflows, or a
+    sum of them does, it is a matter of order and of fused operations what comes out."""
+    x, y, found = (np.asarray(each) for each in (x, y, result))
+    if found.dtype.kind not in "fc":
+        return result
+    left, right = x if x.ndim > 1 else x[None], y if y.ndim > 1 else y[:, None]
+    with np.errstate(all="ignore"):
+        products = left[..., :, :, None] * right[..., None, :, :]
+        zero = (left == 0)[..., :, :, None] | (right == 0)[..., None, :, :]
+        without = np.where(zero, 0, products).sum(-2).reshape(found.shape).astype(found.dtype)
+        sizes = np.abs(left.astype(np.clongdouble)) @ np.abs(right.astype(np.clongdouble))
+    overflows = (np.abs(sizes) > np.finfo(found.dtype).max).reshape(found.shape)
+    ends = rng.choice([np.nan, np.inf, -np.inf], found.shape)
+    changed = np.where(overflows & np.isfinite(sizes).reshape(found.shape), ends, found)
+    unread = np.isnan(found) & ~np.isnan(without) & (rng.random() < 0.5)
+    return np.where(unread, without, changed).astype(found.dtype)
 
 
 def precision_of(loop: ScalarLoop) -> float:
