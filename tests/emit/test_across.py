@@ -106,7 +106,8 @@ def test_sums_of_rows(name, dtype, without):
                     continue
                 found, expected = compiled(a, v), function(a.astype(float), v.astype(float))
                 assert found.dtype == a.dtype
-                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 if dtype == "f4" else 1e-12)
+                rounding = 1e-6 if dtype == "f4" else 1e-14  # of sums of up to 1,100 terms, which may cancel
+                np.testing.assert_allclose(found, expected, rtol=rounding, atol=100 * rounding)
 
 
 def test_special_numbers_stay_in_their_rows():
