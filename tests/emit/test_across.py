@@ -27,7 +27,7 @@ def close(found, expected) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-4 if single else 1e-11, atol=1e-4 if single else 1e-11)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["f8", *(pytest.param(each, marks=pytest.mark.repeats) for each in DTYPES[1:])])
 def test_convolutions(dtype):
     compiled = {mode: graph_jit(lambda a, v, mode=mode: np.convolve(a, v, mode)) for mode in ("full", "same", "valid")}
     for rows in ROWS:
@@ -49,7 +49,7 @@ REDUCTIONS = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("dtype", ["f8", *(pytest.param(each, marks=pytest.mark.repeats) for each in ("f4", "i4"))])
 @pytest.mark.parametrize("reduction", REDUCTIONS.values(), ids=REDUCTIONS)
 @pytest.mark.parametrize("columns", [1, 5, 40, 300])
 def test_reductions_of_windows(reduction, dtype, columns):
@@ -91,8 +91,11 @@ OF_ROWS = {
 }
 
 
-@pytest.mark.parametrize("without", ["", "+avx512"], ids=["host", "without AVX-512"])
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+WITHOUT = pytest.param("+avx512", marks=pytest.mark.repeats, id="without AVX-512")
+
+
+@pytest.mark.parametrize("without", [pytest.param("", id="host"), WITHOUT])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.repeats)])
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_sums_of_rows(name, dtype, without):
     function = OF_ROWS[name]

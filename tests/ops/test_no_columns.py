@@ -39,7 +39,9 @@ for dtype in ("f8", "f4", "c16"):
 
 
 @pytest.mark.skipif(not checks_available(), reason="the C library has no checks of its allocator")
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.repeats) if each != "three diagonals" else each for each in SYSTEMS]
+)
 def test_nothing_is_written_where_there_is_no_column(name, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.format(expression=SYSTEMS[name]))
