@@ -331,7 +331,7 @@ def leaking(function, *arguments, calls):
 PATHS = {
     "success": (lambda x: x + 1, (X,), {}),
     "tree": (lambda x: {"a": x[0] + 1, "b": [x[1]]}, ([X, 2.0],), {}),
-    "static": (lambda x, n: x * n, (X, 3), {"static_argnames": "n"}),
+    "static": (lambda x, n: x * n, (X, 3000), {"static_argnames": "n"}),  # of small integers there is one for all tests
     "captured": (lambda x: x + X, (X,), {}),
     "guard": (lambda x, y: x + y, (X, X[:5]), {}),
     "index": (lambda x, i: x[i], (X, np.array([0, 99])), {}),
