@@ -59,9 +59,9 @@ GRID = np.arange(12.0).reshape(4, 3) ** 2
 NUMBERS = itertools.count()
 
 
-def function_of(call: str) -> tuple[Any, list[Any]]:
+def function_of(call: str, given: dict[str, Any] | None = None) -> tuple[Any, list[Any]]:
     """A call as a function, with its arguments. One that writes into an array gives that array too."""
-    given = arguments()
+    given = arguments() if given is None else given
     used = [name for name in compile(call, call, "eval").co_names if name in given]
     used += [name for name in nested_names(call) if name in given and name not in used]
     written = [name for name in "Bkm" if name in used and writes(call)]
