@@ -57,7 +57,7 @@ def orthogonal_triangular(element: Element) -> None:
     m, n, k, fortran, code = element["m"], element["n"], element["k"], element.fortran, element.code
     matrix, factors, work = element.scratch
     columns_of(element, element.operand(0), matrix, m, n)
-    size = (m + n) * BLOCK + 1
+    size = ((n + k) * BLOCK + 1).least(MOST)
     width = fortran.width(m.register)
     fortran.lapack("geqrf", m, n, matrix, width, factors, work, size)
     upper = element.result(1)
@@ -78,6 +78,8 @@ def orthogonal_triangular(element: Element) -> None:
 
 BLOCK = 64
 """Columns that LAPACK takes at a time."""
+MOST = 2**31 - 1
+"""Elements of work memory that LAPACK can be told of."""
 
 
 def singular(vectors: bool) -> Callable[[Element], ir.Value]:
@@ -91,10 +93,10 @@ def singular(vectors: bool) -> Callable[[Element], ir.Value]:
         rows, columns = (element["p"], element["q"]) if vectors else (code.index(1), code.index(1))
         if vectors:
             with element.builder.if_then(m.least(n).compare("==", 0), likely=False):
-                unit(element, left, m)
-                unit(element, right, n)
+                unit(element, left, rows)
+                unit(element, right, columns)
         job = "N" if not vectors else "A" if element.attributes["full_matrices"] else "S"
-        spaces = [work, work_of_singular(m, n)]
+        spaces = [work, work_of_singular(m, n, rows, columns)]
         if code.dtype.kind == "c":
             spaces.append(real_work)
         values = element.results[1 if vectors else 0]
@@ -110,10 +112,10 @@ def singular(vectors: bool) -> Callable[[Element], ir.Value]:
     return emit
 
 
-def work_of_singular(m: Index, n: Index) -> Index:
-    """More than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k, and blocks of columns."""
+def work_of_singular(m: Index, n: Index, rows: Index, columns: Index) -> Index:
+    """More than LAPACK asks for: ``4 k**2 + 7 k`` for the smaller length k, the larger one, and blocks of vectors."""
     k = m.least(n)
-    return k * k * 4 + k * 7 + (m + n) * BLOCK + 1
+    return (k * k * 4 + k * (7 + 2 * BLOCK) + (rows + columns) * BLOCK + m + n + 1).least(MOST)
 
 
 def general(element: Element) -> ir.Value:

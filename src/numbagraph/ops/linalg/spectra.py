@@ -17,7 +17,7 @@ from numbagraph.intrinsics.linalg import spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import real_dtype
-from numbagraph.ir.values import Op, Value
+from numbagraph.ir.values import Extent, Op, Value
 from numbagraph.ops.arithmetic import absolute
 from numbagraph.ops.comparison import less_equal
 from numbagraph.ops.creation import zeros_like
@@ -193,8 +193,8 @@ def qr_sizes(lengths: Lengths, *, complete: bool) -> Lengths:
 
 
 def qr_scratch(dtype: np.dtype, lengths: Mapping[str, Any], *, complete: bool) -> Sequence[tuple[np.dtype, Any]]:
-    more = lowering.add(lowering.add(lengths["m"], lengths["n"]), lowering.literal(1))
-    return [(dtype, (lengths["m"], more)), (dtype, (lengths["m"],)), (dtype, (spectral.BLOCK, more))]
+    more = lowering.add(lowering.add(lengths["n"], lengths["k"]), lowering.literal(1))
+    return [(dtype, (lengths["m"], more)), (dtype, (lengths["k"],)), (dtype, (spectral.BLOCK, more))]
 
 
 def qr_frontend(op: Op, a: Any, mode: str = "reduced") -> Any:
@@ -215,7 +215,6 @@ qr = core_op(
     jnp=lambda a, *, complete: load("jax.numpy.linalg:qr")(a, "complete" if complete else "reduced"),
     sizes=qr_sizes,
     scratch=qr_scratch,
-    longest=LONGEST,
     samples=samples.of(samples.dominant, (3, 3), (5, 3), (2, 3, 5), (1, 1), (20, 18), options=[("complete",), ("r",)]),
     regular=True,
 )
@@ -274,18 +273,35 @@ def svd_evaluate(a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...
     return tuple(np.linalg.svd(require_finite(a), full_matrices))
 
 
+def smaller_length(lengths: Lengths, name: str) -> Extent:
+    """The number of singular values, whose square LAPACK's work memory has."""
+    k = shapes.minimum(lengths["m"], lengths["n"])
+    shapes.require(shapes.compare("less_equal", k, LONGEST), f"{name}: the smaller length is more than {LONGEST}")
+    return k
+
+
 def svd_sizes(lengths: Lengths, *, full_matrices: bool, on_error: str) -> Lengths:
-    m, n = lengths["m"], lengths["n"]
-    k = shapes.minimum(m, n)
+    m, n, k = lengths["m"], lengths["n"], smaller_length(lengths, "svd")
     return {"k": k, "p": m if full_matrices else k, "q": n if full_matrices else k}
 
 
+def total(*terms: tuple[int, lowering.Scalar]) -> lowering.Scalar:
+    """A sum of scalars times factors, and 1."""
+    found: lowering.Scalar = lowering.literal(1)
+    for factor, scalar in terms:
+        found = lowering.add(found, lowering.multiply(lowering.literal(factor), scalar))
+    return found
+
+
 def svd_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
-    m, n = lengths["m"], lengths["n"]
-    both = lowering.add(lowering.add(m, n), lowering.literal(1))
-    rows = lowering.add(both, lowering.literal(spectral.BLOCK))
-    matrices = [(dtype, (m, n)), (dtype, (m, m)), (dtype, (n, n))]
-    return [*matrices, (dtype, (4, both, rows)), (real_dtype(dtype), (8, both, rows)), (INTEGER, (8, both))]
+    m, n, k = (lengths[label] for label in "mnk")
+    p, q = (lengths.get(label, lowering.literal(1)) for label in "pq")
+    square, all_of_it = lowering.multiply(k, k), lowering.multiply(m, n)
+    blocks = spectral.BLOCK
+    work = total((4, square), (7 + 2 * blocks, k), (blocks, p), (blocks, q), (1, m), (1, n))
+    real_work = total((7, square), (7, k), (2, all_of_it)) if dtype.kind == "c" else lowering.literal(1)
+    matrices = [(dtype, (m, n)), (dtype, (m, p)), (dtype, (q, n)), (dtype, (work,))]
+    return [*matrices, (real_dtype(dtype), (real_work,)), (INTEGER, (total((8, k)),))]
 
 
 def svd_frontend(op: Op, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
@@ -323,7 +339,6 @@ svd = core_op(
     dtypes=lambda dtype, *_: (dtype, real_dtype(dtype), dtype),
     sizes=svd_sizes,
     scratch=svd_scratch,
-    longest=LONGEST,
     determined=pairs_of_vectors,
     samples=svd_samples,
 )
@@ -342,8 +357,7 @@ svdvals = core_op(
     vjp=svdvals_vjp,
     jnp=lambda a, *, on_error: load("jax.numpy.linalg:svd")(a, compute_uv=False),
     dtypes=lambda dtype, *_: (real_dtype(dtype),),
-    sizes=lambda lengths, **_: {"k": shapes.minimum(lengths["m"], lengths["n"])},
+    sizes=lambda lengths, **_: {"k": smaller_length(lengths, "svdvals")},
     scratch=svd_scratch,
-    longest=LONGEST,
     samples=samples.of(samples.separated, (3, 3), (5, 3), (2, 3, 5), (20, 18)),
 )
