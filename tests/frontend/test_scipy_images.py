@@ -47,6 +47,22 @@ def test_traced_moves():
     check(lambda a, b: ndimage.affine_transform(a, b, order=1), IMAGE, np.array([[0.9, 0.1], [0.05, 1.1]]))
 
 
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "wrap", "grid-wrap", "grid-constant"])
+def test_points_that_rounding_puts_at_an_edge_or_half_way(mode, order):
+    """Factors and offsets of one digit: sums of them are whole, or halves, but for rounding, which is SciPy's.
+
+    (Halves beyond an edge that reflects have a neighbour on each side in SciPy, too: ``reflect`` is left out.)"""
+    rng = np.random.default_rng(order)
+    moved = graph_jit(lambda a, m, o: ndimage.affine_transform(a, m, o, order=order, mode=mode))
+    for factors in [np.round(rng.uniform(-1, 1, (2, 2)), 1) for _ in range(20)] + [np.array([0.9, -0.6])]:
+        offset = np.round(rng.uniform(-2, 2, 2), 1)
+        expected = ndimage.affine_transform(IMAGE, factors, offset, order=order, mode=mode)
+        np.testing.assert_allclose(moved(IMAGE, factors, offset), expected, 1e-9, 1e-11)
+    no_move = moved(IMAGE, np.array([0.0, 1.0]), np.array([2.0, 0.0]))  # SciPy divides by the factor
+    np.testing.assert_allclose(no_move, np.broadcast_to(IMAGE[2], IMAGE.shape))
+
+
 @pytest.mark.parametrize(
     "mode",
     ["reflect", "constant", *(pytest.param(mode, marks=pytest.mark.repeats) for mode in ("nearest", "mirror", "wrap"))],

@@ -21,8 +21,8 @@ def inside(x: Any, length: int, mode: str) -> Any:
     if mode == "nearest" or length == 1:
         return np.clip(x, 0.0, last)
     if mode == "mirror":
-        folded = np.mod(x, 2.0 * last)
-        return np.where(folded > last, 2.0 * last - folded, folded)
+        folded = np.mod(np.abs(x), 2.0 * last)
+        return np.where(folded >= np.where(x < 0, last, length), 2.0 * last - folded, folded)
     if mode in ("reflect", "grid-mirror"):
         folded = np.mod(x, 2.0 * length)
         return np.where(folded >= length, 2.0 * length - folded - 1.0, folded)
@@ -36,6 +36,8 @@ def place(index: Any, length: int, mode: str) -> Any:
     """The position of the element at a whole coordinate, which may be one beyond an end."""
     if mode == "grid-wrap":
         return np.mod(index, length)
+    if mode == "mirror":  # between the last element and the next one, which is the last but one
+        index = np.where(index > length - 1, 2 * (length - 1) - index, index)
     return np.clip(index, 0, length - 1)
 
 

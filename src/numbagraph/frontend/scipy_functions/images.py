@@ -99,12 +99,16 @@ def affine_transform(
     rows = []
     for number in range(count):
         if linear.ndim == 1:
-            total = linear[number] * grid[number]
-        else:
-            terms = [linear[number, other] * grid[other] for other in range(count)]
-            total = sum(terms[1:], start=terms[0])
-        rows.append(total + moves[number])
+            rows.append(scaled(grid[number], linear[number], moves[number]))
+        else:  # in SciPy's order: rounding decides whether a point at the edge is inside
+            rows.append(sum((linear[number, other] * grid[other] for other in range(count)), start=moves[number]))
     return map_coordinates(image, np.stack(rows), output, order, mode, cval)
+
+
+def scaled(place: Any, factor: Any, move: Any) -> Any:
+    """``factor * place + move`` in SciPy's order, which adds first (and divides by factors of 0)."""
+    none = factor == 0
+    return np.where(none, move, (place + move / np.where(none, 1.0, factor)) * factor)
 
 
 def rotate(
