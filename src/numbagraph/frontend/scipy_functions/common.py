@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
 
+from numbagraph.blockwise.lengths import as_extent
+from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.capture.calls import as_numpy_array
 from numbagraph.frontend.capture.numbers import is_traced
@@ -49,6 +52,19 @@ def known(x: Any, what: str) -> tuple[int, ...]:
     return known_shape(x.value, what) if isinstance(x, Tracer) else x.shape
 
 
+def known_number(x: Any, what: str) -> int:
+    """A number, such as the length of an argument: a version is made for it alone."""
+    if not isinstance(x, Tracer):
+        return operator.index(x)
+    number = shapes.resolve(as_extent(to_value(x)))
+    if not isinstance(number, int):
+        raise LengthsNeeded(
+            f"{what} needs a number that is known before it runs, such as the length of an argument, and one of "
+            f"{number.type} follows from elements: call it outside"
+        )
+    return number
+
+
 def axis_of(axis: Any, ndim: int) -> int:
     """An axis, counted from the left."""
     if not -ndim <= axis < ndim:
@@ -63,6 +79,11 @@ def require(condition: Any, message: str, error: type[Exception] = ValueError) -
 
 def refuse(what: str, instead: str) -> NoReturn:
     raise TraceError(f"{what} is not supported in a traced function: {instead}\n  at {user_source()}")
+
+
+def only_numpy(xp: Any, device: Any, what: str) -> None:
+    if device is not None or xp not in (None, np):
+        refuse(f"{what} with xp= or device=", "leave them out")
 
 
 @lru_cache(256)

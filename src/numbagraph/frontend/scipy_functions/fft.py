@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 
 from numbagraph.blockwise.lengths import as_extent
-from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.branches import cond
 from numbagraph.frontend.capture.numbers import is_traced
-from numbagraph.frontend.scipy_functions.common import Function, array, axis_of, inexact, known, refuse
+from numbagraph.frontend.scipy_functions.common import (
+    Function,
+    array,
+    axis_of,
+    inexact,
+    known,
+    known_number,
+    only_numpy,
+    refuse,
+)
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
@@ -234,13 +242,19 @@ def fast_length(name: str) -> Function:
     """A length near another one, which must be known: a version is made for it alone."""
 
     def call(target: Any, real: bool = False) -> int:
-        number = shapes.resolve(as_extent(to_value(target)))
-        if not isinstance(number, int):
-            raise LengthsNeeded(
-                f"scipy.fft.{name} needs a number that is known before it runs, such as the length of an argument, and "
-                f"one of {number.type} follows from elements: call it outside"
-            )
+        number = known_number(target, f"scipy.fft.{name}")
         return load(f"scipy.fft:{name}")(number, bool(real))
+
+    call.__name__ = name
+    return call
+
+
+def frequencies(name: str) -> Function:
+    """The frequencies of a transform, which NumPy has under the same name."""
+
+    def call(n: Any, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Any:
+        only_numpy(xp, device, f"scipy.fft.{name}")
+        return apply(registry[f"fft.{name}"], n, d)
 
     call.__name__ = name
     return call
@@ -285,6 +299,7 @@ FUNCTIONS: dict[str, Function] = {
     "dctn": real_transforms(True, True),
     "idctn": real_transforms(True, False),
     **{name: logarithmic(name) for name in ("fht", "ifht")},
+    **{name: frequencies(name) for name in ("fftfreq", "rfftfreq")},
     **{name: fast_length(name) for name in ("next_fast_len", "prev_fast_len")},
     "dstn": real_transforms(False, True),
     "idstn": real_transforms(False, False),
