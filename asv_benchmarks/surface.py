@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -27,9 +28,11 @@ from tests.support.coverage.measure import difference, function_of
 from . import report
 from .results import duration
 from .surface_calls import LARGEST, LONGER, UNSIZED, arguments
+from .systems import leaves
 
 BATCH_SECONDS, LONG_SECONDS = 1e-3, 0.2
 BAR = 0.95
+VIEW = "a view, which takes no time"
 
 
 class Row(NamedTuple):
@@ -57,6 +60,8 @@ def measured(family: str, name: str, call: str, size: int, budget: float) -> Row
             expected = plain(*theirs)
     except Exception as error:  # noqa: BLE001  a call may be bound to its size
         return row._replace(reason=f"NumPy: {type(error).__name__}: {error}")
+    if is_view(expected, theirs):
+        return row._replace(reason=VIEW)
     try:
         compiled = graph_jit(plain)
         with warnings.catch_warnings():
@@ -68,6 +73,12 @@ def measured(family: str, name: str, call: str, size: int, budget: float) -> Row
             return row._replace(seconds=times(lambda: compiled(*ours), lambda: plain(*theirs), budget))
     except Exception as error:  # noqa: BLE001  the others' figures are wanted, too
         return row._replace(reason=f"{type(error).__name__}: {error}")
+
+
+def is_view(result: Any, given: list[Any]) -> bool:
+    """Whether NumPy's result has the memory of an argument; a compiled function's results have memory of their own."""
+    arrays = [each for each in given if isinstance(each, np.ndarray)]
+    return any(np.may_share_memory(each, other) for each in leaves(result) for other in arrays)
 
 
 def times(one: Callable[[], Any], other: Callable[[], Any], budget: float) -> tuple[float, float]:
@@ -117,8 +128,10 @@ def show(console: Console, rows: list[Row]) -> None:
             mean = f"{statistics.geometric_mean(ratios):.2f}"
             means.add_row(family, f"{size:,}", str(len(ratios)), str(slow), mean)
     console.print(means)
+    views = [f"{row.family}.{row.name}" for row in rows if row.reason == VIEW]
+    console.print(f"Views, which are copied here: {', '.join(views)}", style="dim", markup=False)
     for row in rows:
-        if row.reason:
+        if row.reason and row.reason != VIEW:
             console.print(f"{row.family}.{row.name} of {row.size:,}: {row.reason}", markup=False)
 
 

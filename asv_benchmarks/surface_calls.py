@@ -83,13 +83,11 @@ roots_legendre: special.roots_legendre(50)[0].sum() * x
 FOURIER = """
 dctn: fft.dctn(A, 3)
 fft: fft.fft(x, len(x) + 24)
-fftfreq: fft.fftfreq(len(x), s)
 hfft2: fft.hfft2(A + 1j)
 hfftn: fft.hfftn(C + 1j, norm="forward")
 idct: fft.idct(x, 4)
 irfft: fft.irfft(z)
 prev_fast_len: x * fft.prev_fast_len(x.shape[0] + 5)
-rfftfreq: fft.rfftfreq(len(x), s)
 """
 SCIPY_LINALG = """
 circulant: linalg.circulant(v)
@@ -136,7 +134,6 @@ oaconvolve: signal.oaconvolve(x, v)
 resample: signal.resample(x, 2 * len(x))
 upfirdn: signal.upfirdn(v[:9], A, 3, 2, axis=0)
 welch: signal.welch(x, nperseg=256)
-windows.gaussian: signal.windows.gaussian(len(x), s)
 windows.general_gaussian: signal.windows.general_gaussian(len(x), 1.5, s)
 windows.hann: signal.windows.hann(len(x)) * x
 windows.kaiser: signal.windows.kaiser(len(x), s, sym=False)
