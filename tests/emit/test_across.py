@@ -117,3 +117,21 @@ def test_special_numbers_stay_in_their_rows():
     a = rng.normal(size=(9, 77))
     a[2, 5], a[6, 70], a[7, 76] = np.nan, np.inf, -np.inf
     np.testing.assert_allclose(graph_jit(lambda a: a.sum(1))(a), a.sum(1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("backend", ["numba", "jax"])
+def test_either_vector_of_a_convolution_may_be_the_longer_one(mode, backend):
+    """The terms of each sum are as many as the shorter one has elements: a million times a million take days."""
+    rng, functions = np.random.default_rng(0), [lambda a, v, f=f: f(a, v, mode) for f in (np.convolve, np.correlate)]
+    for function in functions:
+        compiled = graph_jit(function, backend=backend)
+        for n, m in ((5, 3), (3, 5), (4, 4), (1, 7), (7, 1), (70, 90)):
+            a, v = rng.normal(size=n), rng.normal(size=m) + 1j
+            np.testing.assert_allclose(compiled(a, v), function(a, v), atol=1e-12)
+    long, short = rng.normal(size=200_000), rng.normal(size=3)
+    for first, second in ((long, short), (short, long)):
+        np.testing.assert_allclose(graph_jit(functions[0])(first, second), functions[0](first, second), atol=1e-12)
+        if backend == "numba":
+            captured = graph_jit(lambda a, second=second: functions[0](a, second))
+            np.testing.assert_allclose(captured(first), functions[0](first, second), atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from numbagraph.ir.values import Extent, Value
 from numbagraph.ops.comparison import greater_equal, less, logical_and
 from numbagraph.ops.creation import iota, zeros_like
 from numbagraph.ops.gathering import gather_value
-from numbagraph.ops.padding import pad_evenly
+from numbagraph.ops.joining import concatenate
+from numbagraph.ops.padding import pad_piece
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_at, ravel
 from numbagraph.ops.slicing import flip
 
 MODES = ("full", "same", "valid")
+SHORT = 64
+"""Elements of a vector that is taken for the shorter one, where the length of the other one is not known."""
 
 
 def part(n: Extent, m: Extent, mode: str, mirrored: bool) -> tuple[Extent, Extent]:
@@ -39,15 +43,32 @@ def part(n: Extent, m: Extent, mode: str, mirrored: bool) -> tuple[Extent, Exten
     return before, shapes.subtract(most, before)
 
 
+def longer_first(a: Value, v: Value) -> tuple[list[Value], Value]:
+    """Two vectors in the order in which a sum for each place takes fewer terms (a convolution has no order), the longer
+    one in pieces."""
+    n, m = shapes.resolve(a.shape[-1]), shapes.resolve(v.shape[-1])
+    in_order = shapes.compare("greater_equal", n, m)
+    if a.ndim > 1 or v.ndim > 1 or in_order is True or (isinstance(m, int) and m <= SHORT):
+        return [a], v
+    if in_order is False or (isinstance(n, int) and n <= SHORT):
+        return [v], a
+    first = shapes.minimum(shapes.maximum(shapes.add(shapes.subtract(n, m), 1), 0), 1)
+    of_a, of_v = shapes.multiply(first, n), shapes.multiply(shapes.subtract(1, first), m)
+    # a whole vector and nothing of the other one
+    return [a[:of_a], v[:of_v]], concatenate([v[of_v:], a[of_a:]])
+
+
 def convolved(a: Value, v: Value, mode: str, *, mirrored: bool = False) -> Value:
     """The convolution of rows, whose other dimensions broadcast."""
     a, v = promote(common_rule(), (a, v))
-    n, m = a.shape[-1], v.shape[-1]
-    for extent, name in ((n, "a"), (m, "v")):
+    for extent, name in ((a.shape[-1], "a"), (v.shape[-1], "v")):
         shapes.require(shapes.compare("greater", extent, 0), f"{name} cannot be empty", ValueError)
+    begin, length = part(a.shape[-1], v.shape[-1], mode, mirrored)
+    pieces, v = longer_first(a, v)
+    n, m = functools.reduce(shapes.add, [each.shape[-1] for each in pieces]), v.shape[-1]
     margin = shapes.subtract(m, 1)
-    padded = pad_evenly(a, [*[(0, 0)] * (a.ndim - 1), (margin, margin)], 0)
-    begin, length = part(n, m, mode, mirrored)
+    zeros = pad_piece(pieces[0], -1, margin, 0)
+    padded = concatenate([zeros, *pieces, zeros], axis=-1)
     positions = expand_at(iota(length) + shapes.as_value(begin), (1,)) + expand_at(iota(m), (0,))
     windows = gather_value(padded, [positions], -1, checked=False)
     products = windows * expand_at(flip(v, -1), (v.ndim - 1,))

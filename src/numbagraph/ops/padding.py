@@ -93,7 +93,9 @@ def pad_evenly(value: Value, widths: Sequence[tuple[Extent, Extent]], fill: Any)
 
 
 def pad_piece(value: Value, axis: int, width: Extent, fill: Any) -> Value:
-    return filled(written(fill, value.dtype, alone=True), (*value.shape[:axis], width, *value.shape[axis + 1 :]))
+    shape = list(value.shape)
+    shape[axis] = width
+    return filled(written(fill, value.dtype, alone=True), shape)
 
 
 def padded(value: Value, widths: Widths, mode: str, options: dict[str, Any]) -> Value:
