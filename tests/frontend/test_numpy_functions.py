@@ -119,6 +119,32 @@ def test_methods_of_ufuncs(name, axis):
         check(lambda x, y: ufunc.outer(x, y), X, X[0])
 
 
+@pytest.mark.parametrize("ufunc", [np.fmax, np.fmin])
+def test_reductions_beside_nan(ufunc):
+    """NaN is left where there is nothing else; ``initial``, ``where`` and other dtypes are NumPy's."""
+    rows = np.array([[np.nan, 1.0, -np.inf, 3.0], [np.nan] * 4, [np.inf, np.nan, 0.0, -0.0]])
+    for options in ({"axis": 1}, {}, {"axis": None}, {"axis": (0, 1), "keepdims": True}, {"axis": 1, "initial": 2.0}):
+        for array in (rows, rows.astype(np.float32), np.nan_to_num(rows).clip(-9, 9).astype(np.int8), rows + 1j):
+            if array.dtype.kind == "c" and len(np.atleast_1d(options.get("axis", 0))) > 1:
+                continue
+            expected = ufunc.reduce(array, **options)
+            found = graph_jit(lambda a, o=options: ufunc.reduce(a, **o))(array)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="zero-size array"):
+        graph_jit(lambda a: ufunc.reduce(a))(rows[:0])
+
+
+@pytest.mark.parametrize("ufunc", [np.bitwise_or, np.bitwise_and, np.bitwise_xor, np.logical_or, np.logical_and])
+def test_accumulation_from_the_identity(ufunc):
+    for array in (np.arange(-6, 6).reshape(3, 4), np.arange(5, dtype=np.uint8), np.arange(7) % 3 > 0, np.arange(0)):
+        for axis in range(array.ndim):
+            expected = ufunc.accumulate(array, axis)
+            found = graph_jit(lambda a, axis=axis: ufunc.accumulate(a, axis))(array)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract])
 def test_positions_that_reduceat_takes(ufunc):
     reduced = graph_jit(lambda x, positions: ufunc.reduceat(x, positions))

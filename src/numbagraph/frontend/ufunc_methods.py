@@ -86,6 +86,9 @@ def reduce(
 ) -> Any:
     given = as_array(array)
     axes = reduced_axes(ufunc, given, axis)
+    op = BESIDE_NAN.get(ufunc)
+    if op is not None and given.dtype.kind != "c" and initial is np._NoValue and where is True and axes:
+        return apply(registry[op], given if dtype is None else given.astype(dtype), axes, keepdims=keepdims)
     rows = rows_of(given.astype(loop_dtype(ufunc, given.dtype) if dtype is None else dtype, copy=False), axes)
     initial = ufunc.identity if initial is np._NoValue else initial
     if initial is None:
@@ -121,8 +124,12 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) ->
         now = ufunc(so_far, row)
         return now, now
 
-    _, rest = scan(step, first_of(rows), rows[1:])
-    return np.moveaxis(np.concatenate([rows[:1], rest]), 0, axis)
+    if ufunc in OF_BITS:
+        identity = np.array(ufunc.identity).astype(rows.dtype)  # of unsigned integers -1 has all bits, too
+        found = scan(step, np.full_like(first_of(rows), identity), rows)[1]
+    else:
+        found = np.concatenate([rows[:1], scan(step, first_of(rows), rows[1:])[1]])
+    return np.moveaxis(found, 0, axis)
 
 
 def positions_of(indices: Any) -> Any:
@@ -183,6 +190,11 @@ def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
     fill = value.inputs[0]
     return isinstance(fill, Constant) and not np.any(fill.data) and np.can_cast(operand.dtype, array.dtype, "safe")
 
+
+OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_or, np.logical_xor)
+"""Of an element and their identity they give the element."""
+BESIDE_NAN = {np.fmax: "nanmax", np.fmin: "nanmin"}
+"""Ops that reduce what is not NaN, and give NaN where nothing else is."""
 
 METHODS: dict[str, Callable[..., Any]] = {
     "reduce": reduce,
