@@ -67,7 +67,7 @@ NAMES = {
         "pinv_of pinv matrix_rank condition_number matrix_power multi_dot kron block_diag toeplitz matrix_diagonal "
         "matrix_trace matrix_norm vector_norm"
     ),
-    "linalg.general": "lu_factor lu_solve factor_of lu eig eigvals expm_frechet expm",
+    "linalg.general": "lu_factor lu_solve factor_of lu eig eig_values eigvals expm_frechet expm",
     "linalg.least_squares": "lstsq_of lstsq",
     "linalg.permutations": "permutation_of",
     "linalg.solutions": "solve_triangular solve_factored solve inv cho_solve solve_tridiagonal",

@@ -118,58 +118,69 @@ def work_of_singular(m: Index, n: Index, rows: Index, columns: Index) -> Index:
     return (k * k * 4 + k * (7 + 2 * BLOCK) + (rows + columns) * BLOCK + m + n + 1).least(MOST)
 
 
-def general(element: Element) -> ir.Value:
-    """Eigenvalues and right eigenvectors of a complex matrix, the latter in columns."""
-    return general_of_real(element) if element.attributes["real"] else general_of_complex(element)
+def general(vectors: bool) -> Callable[[Element], ir.Value]:
+    """Eigenvalues of a complex matrix, and right eigenvectors in columns."""
+
+    def emit(element: Element) -> ir.Value:
+        return (general_of_real if element.attributes["real"] else general_of_complex)(element, vectors)
+
+    return emit
 
 
-def general_of_complex(element: Element) -> ir.Value:
+def general_of_complex(element: Element, vectors: bool) -> ir.Value:
     n, fortran = element["m"], element.fortran
-    matrix, vectors, work, real_work = element.scratch
+    matrix, columns, work, real_work = element.scratch
     columns_of(element, element.operand(0), matrix, n, n)
     width = fortran.width(n.register)
     wrong = not_finite(element, 0, n * n)
-    outputs = element.results[0], vectors, width, vectors, width
+    outputs = element.results[0], columns, width, columns, width
     order = none_if(element, wrong, n)  # LAPACK would print
-    info = fortran.lapack("geev", "N", "V", order, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
-    rows_of(element, vectors, element.result(1), n, n)
+    jobs = "N", "V" if vectors else "N"
+    info = fortran.lapack("geev", *jobs, order, matrix, width, *outputs, work, n * BLOCK + 1, real_work)
+    if vectors:
+        rows_of(element, columns, element.result(1), n, n)
     return element.builder.or_(wrong, nonzero(element, info))
 
 
-def general_of_real(element: Element) -> ir.Value:
+def general_of_real(element: Element, vectors: bool) -> ir.Value:
     """The same of a complex matrix without imaginary parts, by the routine for real ones, whose order NumPy's is."""
     n, dtype = element["m"], real_dtype(element.code.dtype)
     code, fortran = Code(element.emitter, dtype), Fortran(element.emitter, dtype)
-    matrix, vectors, parts, work = element.scratch
+    matrix, columns, parts, work = element.scratch
     source = Matrix(element.emitter, element.operands[0], dtype, n * 2, code.index(2))
     move(element, source, element.matrix(matrix, n, dtype).transposed, n, n)
     width = fortran.width(n.register)
     wrong = not_finite(element, 0, n * n)
     both = element.matrix(parts, n, dtype)
     real, imaginary = (both.address(code.index(each), code.index(0)) for each in (0, 1))
-    outputs = real, imaginary, vectors, width, vectors, width
-    info = fortran.lapack("geev", "N", "V", none_if(element, wrong, n), matrix, width, *outputs, work, n * BLOCK + 1)
-    values, columns = element.result(0), element.result(1)
-    found = element.matrix(vectors, n, dtype).transposed
+    outputs = real, imaginary, columns, width, columns, width
+    order, jobs = none_if(element, wrong, n), ("N", "V" if vectors else "N")
+    info = fortran.lapack("geev", *jobs, order, matrix, width, *outputs, work, n * BLOCK + 1)
+    values = element.result(0)
 
     def put(k: Index) -> None:
-        """Vectors of a pair of conjugates are the sum and the difference of two columns, the second one times i."""
         value = Complex(both[code.index(0), k], both[code.index(1), k])
-        zero = code.number(0.0)
-        first, second = value.imag > zero, value.imag < zero
-        left = k + code.index(element.builder.sext(second.value, I64))
-        right = k + code.index(element.builder.zext(first.value, I64))
         values[code.index(0), k] = value
-
-        def one(i: Index) -> None:
-            part: Any = found[i, right]
-            turned: Any = first.where(part, second.where(-part, zero))
-            columns[i, k] = Complex(found[i, left], turned)
-
-        code.loop(0, n, one)
+        if vectors:
+            put_vector(element, code, element.matrix(columns, n, dtype).transposed, value, k)
 
     code.loop(0, n, put)
     return element.builder.or_(wrong, nonzero(element, info))
+
+
+def put_vector(element: Element, code: Code, found: Matrix, value: Complex, k: Index) -> None:
+    """Vectors of a pair of conjugates are the sum and the difference of two columns, the second one times i."""
+    zero, target = code.number(0.0), element.result(1)
+    first, second = value.imag > zero, value.imag < zero
+    left = k + code.index(element.builder.sext(second.value, I64))
+    right = k + code.index(element.builder.zext(first.value, I64))
+
+    def one(i: Index) -> None:
+        part: Any = found[i, right]
+        turned: Any = first.where(part, second.where(-part, zero))
+        target[i, k] = Complex(found[i, left], turned)
+
+    code.loop(0, element["m"], one)
 
 
 def not_finite(element: Element, operand: int, size: Index) -> ir.Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numbagraph.intrinsics.linalg import exponential, spectral
 from numbagraph.ir import shapes
 from numbagraph.ir.op import lazy, load, registry
 from numbagraph.ir.types import COMPLEX64, COMPLEX128, FLOAT32, real_dtype
-from numbagraph.ir.values import Op, Value
+from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota, zeros, zeros_like
 from numbagraph.ops.exponential import exp
@@ -164,11 +165,13 @@ def eig_jnp(a: Any, *, real: bool, on_error: str) -> tuple[Any, ...]:
     return tuple(load("jax.numpy.linalg:eig")(a.real if real else a))
 
 
-def eig_scratch(dtype: np.dtype, lengths: Mapping[str, Any], *, real: bool, **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+def eig_scratch(
+    dtype: np.dtype, lengths: Mapping[str, Any], *, real: bool, vectors: bool = True, **_: Any
+) -> Sequence[tuple[np.dtype, Any]]:
     n, more = lengths["m"], lowering.add(lengths["m"], lowering.literal(1))
     dtype = real_dtype(dtype) if real else dtype
     spaces = [(dtype, (2, more)), (dtype, (spectral.BLOCK, more))]
-    return [(dtype, (n, n)), (dtype, (n, n)), *(spaces if real else spaces[::-1])]
+    return [(dtype, (n, n)), (dtype, (n, n) if vectors else (1, 1)), *(spaces if real else spaces[::-1])]
 
 
 def complex_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -179,7 +182,7 @@ eig = core_op(
     np.linalg.eig,
     "(m,m)->(m),(m,m)",
     evaluate=reference("(m,m)->(m),(m,m)", stacks=True)(eig_reference),
-    library=spectral.general,
+    library=spectral.general(vectors=True),
     frontend=eig_frontend,
     vjp=eig_vjp,
     jnp=eig_jnp,
@@ -188,6 +191,26 @@ eig = core_op(
     determined=projections,
     samples=complex_samples,
 )
+
+
+eig_values = core_op(
+    None,
+    "(m,m)->(m)",
+    name="eig_values",
+    evaluate=reference("(m,m)->(m)", stacks=True)(
+        lambda a, real: np.linalg.eigvals(np.real(a) if real else a).astype(a.dtype)
+    ),
+    library=spectral.general(vectors=False),
+    frontend=lambda op, a: op.bind(one_square(a), real=False, on_error=errors.chosen()),
+    vjp=Unsupported("eigenvalues without eigenvectors take the place of both behind derivatives"),
+    jnp=lambda a, **options: eig_jnp(a, **options)[0],
+    scratch=partial(eig_scratch, vectors=False),
+    longest=LONGEST,
+    samples=complex_samples,
+    regular=True,
+    ulp=256,
+)
+"""The eigenvalues of `eig` alone: another routine of LAPACK's may order them otherwise than the vectors'."""
 
 
 @decomposition(np.linalg.eigvals, samples=complex_samples, ulp=256, regular=True)
