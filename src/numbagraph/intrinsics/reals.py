@@ -6,7 +6,6 @@ import math
 
 from llvmlite import ir
 
-from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, Operand
 from numbagraph.intrinsics.formula import (
     Number,
@@ -28,9 +27,7 @@ LARGE = {FLOAT32: 2.0**23, FLOAT64: 2.0**52}
 """From where on all numbers are whole."""
 
 copy_sign = intrinsic("copysign")
-next_after = libm.nextafter
 
-_next_after = lifted(next_after)
 _divided = instruction("frem")
 _whole = lifted(intrinsic("trunc"))
 
@@ -100,10 +97,20 @@ def modf_fraction(x: Number) -> Number:
 
 
 @formula
+def next_after(x: Number, y: Number) -> Number:
+    """The number beside ``x`` on the side of ``y``. Numbers of one sign are in the order of their bits."""
+    grows = (x < y) ^ (x < 0.0)
+    moved = grows.where((x.bits + 1).number, (x.bits - 1).number)
+    smallest = copysign((x.constant(0.0).bits + 1).number, y)
+    moved = x.equals(0.0).where(smallest, moved)
+    return (x.is_nan() | y.is_nan()).where(x + y, x.equals(y).where(y, moved))
+
+
+@formula
 def spacing(x: Number) -> Number:
     """The distance to the next number away from zero, with the sign of the number."""
     size = absolute(x)
-    distance = _next_after(size, x.constant(INFINITY)) - size
+    distance = (size.bits + 1).number - size
     return size.equals(INFINITY).where(NAN, (x < 0.0).where(-distance, distance))
 
 

@@ -22,8 +22,8 @@ copysign = elementwise(
     vjp=lambda g, y, a, b: (g * sign(a) * where(signbit(b), -1.0, 1.0), None),
     kinks=lambda a, b: a == 0,
 )
-nextafter = elementwise(np.nextafter, emit=reals.next_after, vjp=lambda g, y, a, b: (g, None), cost=10)
-spacing = elementwise(np.spacing, emit=reals.spacing, vjp=flat, cost=10)
+nextafter = elementwise(np.nextafter, emit=reals.next_after, vjp=lambda g, y, a, b: (g, None), cost=4)
+spacing = elementwise(np.spacing, emit=reals.spacing, vjp=flat, cost=4)
 heaviside = elementwise(
     np.heaviside, emit=reals.heaviside, vjp=lambda g, y, x, at_zero: (None, where(equal(x, 0.0), g, 0.0))
 )
