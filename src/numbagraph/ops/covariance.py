@@ -17,6 +17,7 @@ from numbagraph.ops.comparison import maximum, minimum
 from numbagraph.ops.convolution import convolved
 from numbagraph.ops.diagonals import diag
 from numbagraph.ops.identity import differentiated_as
+from numbagraph.ops.linalg.common import adjoint
 from numbagraph.ops.product import matmul
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import at_least, permute
@@ -100,7 +101,7 @@ def cov(
         factor = total if freedom == 0 else total - freedom * (surplus / total if importance is not None else 1.0)
     distance = value - centre
     weighed = distance if weights is None else distance * weights
-    product = matmul(distance, conjugate(permute(weighed, (1, 0))))
+    product = matmul(distance, adjoint(weighed))
     product = product * (1.0 / convert(maximum(factor, 0), np.dtype(value.dtype.char.lower())))
     return product if shapes.resolve(product.shape[0]) != 1 else registry["squeeze"](product)
 
