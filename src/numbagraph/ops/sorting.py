@@ -25,11 +25,16 @@ KINDS = ("q", "h", *STABLE)
 """The first letters of the kinds of sorting; NumPy reads no others."""
 
 
-def comparable(value: Value, subject: str) -> Value:
-    """Keys that machines compare: truth values as integers."""
-    if value.dtype.kind == "c":
-        raise TypeError(f"{subject}: complex numbers have no order here; sort them by np.argsort of what orders them")
+def sortable(value: Value) -> Value:
+    """Keys that NumPy's functions sort: truth values as integers."""
     return convert(value, np.dtype(np.uint8)) if value.dtype.kind == "b" else value
+
+
+def comparable(value: Value, subject: str) -> Value:
+    """Keys that machines compare."""
+    if value.dtype.kind == "c":
+        raise TypeError(f"{subject}: complex numbers have no order here; np.sort and np.argsort have one")
+    return sortable(value)
 
 
 def require_kind(kind: Any, order: Any, stable: Any) -> None:
@@ -57,16 +62,24 @@ def argsort_frontend(
     value = as_value(a)
     value, axis = with_axis(value if value.ndim else ravel(value), axis)
     last = value.ndim - 1
-    keys = comparable(move(value, [axis], [last]), op.name)
+    keys = sortable(move(value, [axis], [last]))
     keeps_order = bool(stable) or (kind or "q")[0].lower() in STABLE
     return move(op.bind(keys, stable=keeps_order, on_error="raise"), [last], [axis])
 
 
+def special_numbers(dtype: np.dtype) -> np.ndarray:
+    """Complex numbers of all pairs of parts that are infinite, zero or none."""
+    parts = np.array([0.0, np.nan, 1.0, np.inf, -np.inf, -0.0])
+    pairs = np.stack(np.broadcast_arrays(parts, parts[:, None]), -1).astype(dtype.char.lower())
+    return pairs.view(dtype).ravel()
+
+
 def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     """Arrays with equal elements, whose order NumPy defines for one kind alone, and with those that are no numbers."""
-    if dtype.kind == "c":
-        return []
     arrays = [rng.integers(0, 2 if dtype.kind == "b" else 30, shape).astype(dtype) for shape in ((40,), (3, 17))]
+    if dtype.kind == "c":
+        arrays = [each + 1j * rng.permutation(each.ravel()).reshape(each.shape) for each in arrays]
+        arrays.append(special_numbers(dtype))
     if dtype.kind == "f":
         arrays.append(np.array([np.nan, 1.0, -np.inf, 0.0, np.inf, np.nan, -0.0, 2.0, -1.0, 0.5] * 2, dtype))
     calls = [(each,) for each in arrays] + sort_samples(rng, dtype)
@@ -75,9 +88,9 @@ def argsort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any
 
 def sort_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
     """Different elements, of lengths around those of runs, along each axis."""
-    if dtype.kind == "c":
-        return []
     numbers = rng.permutation(2 if dtype.kind == "b" else 40).astype(dtype)
+    if dtype.kind == "c":
+        numbers = numbers + 1j * rng.permutation(np.real(numbers))
     half = len(numbers) // 2
     arrays = [numbers, numbers[: 2 * half].reshape(2, half), numbers[: 2 * half].reshape(half, 2), numbers[:1]]
     return [(arrays[0],), (arrays[1], 0), (arrays[1], -1), (arrays[2], None), (arrays[3],)]
@@ -106,7 +119,7 @@ def sort_frontend(op: Op, a: Any, axis: Any = -1, kind: Any = None, order: Any =
     require_kind(kind, order, stable)
     value, axis = with_axis(a, axis)
     last = value.ndim - 1
-    keys = op.bind(comparable(move(value, [axis], [last]), op.name), on_error="raise")
+    keys = op.bind(sortable(move(value, [axis], [last])), on_error="raise")
     return convert(move(keys, [last], [axis]), value.dtype)
 
 
