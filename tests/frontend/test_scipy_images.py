@@ -47,6 +47,18 @@ def test_traced_moves():
     check(lambda a, b: ndimage.affine_transform(a, b, order=1), IMAGE, np.array([[0.9, 0.1], [0.05, 1.1]]))
 
 
+def test_complex_weights():
+    """Correlations conjugate them, convolutions do not."""
+    kernel = RNG.normal(size=(3, 2)) + 1j * RNG.normal(size=(3, 2))
+    for function in (ndimage.correlate, ndimage.convolve):
+        for weights in (kernel, kernel.real):
+            for image in (IMAGE, IMAGE + 1j * IMAGE[::-1]):
+                check(lambda a, w, f=function: f(a, w, mode="mirror"), image, weights)
+                check(lambda a, w=weights, f=function: f(a, w), image)
+    for function in (ndimage.correlate1d, ndimage.convolve1d):
+        check(lambda a, w, f=function: f(a, w, axis=0, origin=-1), IMAGE, kernel[:, 0])
+
+
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("mode", ["constant", "nearest", "mirror", "wrap", "grid-wrap", "grid-constant"])
 def test_points_that_rounding_puts_at_an_edge_or_half_way(mode, order):

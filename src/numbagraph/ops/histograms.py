@@ -67,7 +67,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Value:
     if weights is None:
         ones = registry["ones_like"](positions)
     else:
-        ones = convert(as_strong(weights), FLOAT64)
+        ones = as_strong(weights)
+        if ones.dtype.kind == "c":
+            raise TypeError(f"Cannot cast array data from {ones.dtype} to float64 according to the rule 'safe'")
+        ones = convert(ones, FLOAT64)
         shapes.require_same(ones.shape[0], positions.shape[0], "The weights and list don't have the same length.")
     return scatter(ones, [positions], (length,), -1, (False,))
 

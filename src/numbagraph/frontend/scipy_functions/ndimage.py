@@ -122,8 +122,8 @@ def correlate1d(
     cval: Any = 0.0,
     origin: int = 0,
 ) -> Any:
-    """`scipy.ndimage.correlate1d`."""
-    image, line = array(input), inexact(weights)
+    """`scipy.ndimage.correlate1d`, which conjugates weights, as NumPy's does."""
+    image, line = array(input), np.conj(inexact(weights))
     dtype = dtype_of(output, image)
     if output is None and line.dtype.kind == "c":
         dtype = np.result_type(dtype, np.complex64)
@@ -145,7 +145,7 @@ def convolve1d(
     origin: int = 0,
 ) -> Any:
     """`scipy.ndimage.convolve1d`."""
-    line = inexact(weights)
+    line = np.conj(inexact(weights))
     return correlate1d(input, line[::-1], axis, output, mode, cval, turned(origin, known(line, "a filter")[0]))
 
 
@@ -186,6 +186,7 @@ def filtered(
     input: Any, weights: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, *, convolves: bool
 ) -> Any:
     image, kernel = array(input), inexact(weights)
+    kernel = kernel if convolves else np.conj(kernel)
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
     dtype = dtype_of(output, image)

@@ -86,9 +86,12 @@ def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
         refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
     below = value < 0
     at_right = special.zetac(np.where(below, 2.0, value)) + 1.0
+    dtype = at_right.dtype
     if not value.ndim:
-        return np.where(below, reflected(value), at_right)
-    return cond(np.any(below), lambda x, y: np.where(x < 0, reflected(x), y), lambda x, y: y, value, at_right)
+        return np.where(below, reflected(value), at_right).astype(dtype)
+    return cond(
+        np.any(below), lambda x, y: np.where(x < 0, reflected(x), y).astype(dtype), lambda x, y: y, value, at_right
+    )
 
 
 def reflected(x: Any) -> Any:
