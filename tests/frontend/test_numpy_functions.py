@@ -197,6 +197,19 @@ def test_at_sees_what_it_has_done_at_equal_positions(function):
     check(function, np.arange(6.0).reshape(3, 2), np.array([0, 2, 0]), np.ones((3, 2)))
 
 
+@pytest.mark.parametrize("fill", [0.0, -0.0])
+def test_at_leaves_the_signs_of_zeros(fill):
+    def sums(i, v):
+        total = np.full(4, fill)
+        np.add.at(total, i, v)
+        return total
+
+    i, v = np.array([1, 1, 3]), np.array([1.0, 2.0, -0.0])
+    found, expected = graph_jit(sums)(i, v), sums(i, v)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
 def test_gradients_go_through_methods_of_ufuncs():
     found = graph_jit(grad(lambda x: np.hypot.reduce(x)))(X[0])
     np.testing.assert_allclose(found, X[0] / np.sqrt(np.sum(X[0] ** 2)), rtol=1e-12)

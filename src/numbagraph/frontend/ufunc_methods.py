@@ -16,9 +16,8 @@ from numbagraph.frontend.writers import not_traced
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import INT64
-from numbagraph.ir.values import Constant, Node
 from numbagraph.ops.creation import iota
-from numbagraph.ops.indexing import add_index
+from numbagraph.ops.indexing import add_index, is_zeros
 
 
 def call_method(ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
@@ -182,13 +181,7 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
 
 def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
     """Whether all that is added are numbers of an array of zeros: then nothing is rounded but what a scatter rounds."""
-    value = array.value
-    while isinstance(value, Node) and value.op.name in ("copy", "identity"):
-        value = value.inputs[0]
-    if not isinstance(value, Node) or value.op.name != "full" or array.dtype.kind not in "iufc":
-        return False
-    fill = value.inputs[0]
-    return isinstance(fill, Constant) and not np.any(fill.data) and np.can_cast(operand.dtype, array.dtype, "safe")
+    return is_zeros(array.value) and array.dtype.kind in "iufc" and np.can_cast(operand.dtype, array.dtype, "safe")
 
 
 OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_or, np.logical_xor)

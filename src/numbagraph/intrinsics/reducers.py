@@ -17,6 +17,11 @@ from numbagraph.ir.types import COMPLEX128, FLOAT64, INT64
 State = tuple[ir.Value, ...]
 
 
+def negative_zero(dtype: np.dtype) -> Any:
+    """The neutral element of addition, bit for bit: 0.0 + -0.0 is 0.0."""
+    return complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if dtype.kind == "f" else 0
+
+
 class Reducer(Struct):
     """A reduction of one accumulator. ``combine`` is associative, up to rounding."""
 

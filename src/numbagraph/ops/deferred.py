@@ -46,6 +46,7 @@ NAMES = {
         "inverse_half_fourier_columns fft.fftfreq fft.rfftfreq fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft "
         "fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.fftshift fft.ifftshift"
     ),
+    "gathering_rows": "take_along_axis",
     "histograms": "bincount digitize histogram histogram_bin_edges histogramdd histogram2d",
     "hypergeometric": (
         "hyp0f1 hyp1f1 hyp2f1 hyperu lpmv eval_jacobi eval_sh_jacobi eval_gegenbauer eval_legendre eval_sh_legendre "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numbagraph.blockwise.lengths import MOST, as_extent, both, is_known_at_entr
 from numbagraph.blockwise.lowering import Index, Pull
 from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.reducers import Reducer
+from numbagraph.intrinsics.reducers import Reducer, negative_zero
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.structs import Struct
@@ -25,7 +26,15 @@ from numbagraph.ops.shape import broadcast_value, move, ravel, reshape_value
 from numbagraph.ops.slicing import pick_value
 
 Template = tuple[int | None, ...]
+
+
+def zero(dtype: np.dtype) -> Any:
+    return dtype.type(0)
+
+
 ADD = Reducer("add", scalar.add, 0)
+INCREMENT = Reducer("increment", scalar.add, negative_zero)
+"""To which nothing has been added is -0.0: an increment that changes no number, be that 0.0 or -0.0."""
 
 
 def require_elements(extent: Extent, positions: Sequence[Extent], axis: int) -> None:
@@ -135,21 +144,27 @@ def scatter_type(
     return updates.type.with_shape((*batch, *target))
 
 
-def scatter_array(updates: Any, *rest: Any, axis: int, count: int, shape: Template, checked: tuple[bool, ...]) -> Any:
+def scatter_array(
+    updates: Any, *rest: Any, axis: int, count: int, shape: Template, checked: tuple[bool, ...], start: Any = zero
+) -> Any:
     positions = np.broadcast_arrays(*rest[:count])
     target = shapes.join_extents(shape, rest[count:])
     batch = np.shape(updates)[: np.ndim(updates) - (len(target) - count + positions[0].ndim)]
-    result = np.zeros((*batch, *target), np.asarray(updates).dtype)
+    dtype = np.asarray(updates).dtype
+    result = np.full((*batch, *target), start(dtype), dtype)
     np.add.at(result, numpy_key(positions, axis), updates)
     return result
 
 
-def scatter_jnp(updates: Any, *rest: Any, axis: int, count: int, shape: Template, checked: tuple[bool, ...]) -> Any:
-    jnp_zeros, target = load("jax.numpy:zeros"), shapes.join_extents(shape, rest[count:])
+def scatter_jnp(
+    updates: Any, *rest: Any, axis: int, count: int, shape: Template, checked: tuple[bool, ...], start: Any = zero
+) -> Any:
+    jnp_full, target = load("jax.numpy:full"), shapes.join_extents(shape, rest[count:])
     updates = updates.astype(np.int8) if updates.dtype == bool else updates  # JAX adds numbers only
     rank = max(np.ndim(each) for each in rest[:count])
     batch = updates.shape[: updates.ndim - (len(target) - count + rank)]
-    return jnp_zeros((*batch, *target), updates.dtype).at[numpy_key(rest[:count], axis)].add(updates)
+    begun = jnp_full((*batch, *target), start(np.dtype(updates.dtype)), updates.dtype)
+    return begun.at[numpy_key(rest[:count], axis)].add(updates)
 
 
 def scatter_vjp(
@@ -182,16 +197,26 @@ def scatter_batch(
     updates = move(updates, [0], [others + first])
     target = (*target[:first], size, *target[first:])
     positions = [batch_numbers(size, positions), *positions]
-    return move(scatter(updates, positions, target, axis - 1, (False, *checked)), [others + first], [0])
+    return move(scattered_by(op, updates, positions, target, axis - 1, (False, *checked)), [others + first], [0])
+
+
+def scattered_by(
+    op: Op,
+    updates: Value,
+    positions: Sequence[Value],
+    shape: Sequence[Extent],
+    axis: int,
+    checked: tuple[bool, ...],
+) -> Value:
+    template, sizes = shapes.split_extents(shape)
+    return op.bind(updates, *positions, *sizes, axis=axis, count=len(positions), shape=template, checked=checked)
 
 
 def scatter(
     updates: Value, positions: Sequence[Value], shape: Sequence[Extent], axis: int, checked: tuple[bool, ...]
 ) -> Value:
     """Zeros of a shape, with ``updates`` added at run-time positions of the axes from ``axis`` on."""
-    template, sizes = shapes.split_extents(shape)
-    count = len(positions)
-    return scatter_add.bind(updates, *positions, *sizes, axis=axis, count=count, shape=template, checked=checked)
+    return scattered_by(scatter_add, updates, positions, shape, axis, checked)
 
 
 def scatter_frontend(op: Op, updates: Any, indices: Any, shape: Any, axis: int = 0) -> Value:
@@ -199,30 +224,37 @@ def scatter_frontend(op: Op, updates: Any, indices: Any, shape: Any, axis: int =
     axis, positions = shapes.normalise_axis(axis, len(shape)), as_positions(indices)
     first = axis + len(shape)
     expected = (*shape[:first], *positions.shape, *shape[first + 1 :])
-    return scatter(broadcast_value(as_value(updates), expected), [positions], shape, axis, (True,))
+    return scattered_by(op, broadcast_value(as_value(updates), expected), [positions], shape, axis, (True,))
 
 
-scatter_add = registry.register(
-    Op(
-        name="scatter_add",
-        kind="indexing",
-        reference=scatter_array,
-        infer=scatter_type,
-        frontend=scatter_frontend,
-        lower=lowering.ScatterInto(ADD),
-        vjp=scatter_vjp,
-        batch=scatter_batch,
-        bounds=lambda node: bounds(node, 1, node.shape),
-        jnp=scatter_jnp,
-        samples=lambda rng, dtype: [
-            (draw(rng, dtype, (6,)), position_samples(rng)[0], (4,)),
-            (draw(rng, dtype, (3, 2, 3, 2)), position_samples(rng)[1], (3, 4, 2), 1),
-        ],
-        zero_dim="array",
-        cost=2.0,
+def scatter_op(name: str, reducer: Reducer, start: Callable[[np.dtype], Any]) -> Op:
+    """What goes to the same position is added up, from a number on that stands where nothing goes."""
+    return registry.register(
+        Op(
+            name=name,
+            kind="indexing",
+            reference=partial(scatter_array, start=start),
+            infer=scatter_type,
+            frontend=scatter_frontend,
+            lower=lowering.ScatterInto(reducer),
+            vjp=scatter_vjp,
+            batch=scatter_batch,
+            bounds=lambda node: bounds(node, 1, node.shape),
+            jnp=partial(scatter_jnp, start=start),
+            samples=lambda rng, dtype: [
+                (draw(rng, dtype, (6,)), position_samples(rng)[0], (4,)),
+                (draw(rng, dtype, (3, 2, 3, 2)), position_samples(rng)[1], (3, 4, 2), 1),
+            ],
+            zero_dim="array",
+            cost=2.0,
+        )
     )
-)
-"""The reverse of `gather`: what goes to the same position is added up."""
+
+
+scatter_add = scatter_op("scatter_add", ADD, zero)
+"""The reverse of `gather`."""
+scatter_increments = scatter_op("scatter_increments", INCREMENT, negative_zero)
+"""The same, to be added to an array: where nothing goes, numbers stay what they are."""
 
 
 def put_at_type(base: Value, updates: Value, *positions: Value, axis: int, checked: tuple[bool, ...]) -> ArrayType:
@@ -434,38 +466,3 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     if not positions.ndim:
         return pick_value(value, axis, positions)
     return gather_value(value, [positions], axis, checked=False)
-
-
-@decomposition(
-    np.take_along_axis,
-    samples=lambda rng, dtype: [
-        (draw(rng, dtype, (3, 4)), rng.integers(-4, 4, (3, 2)), 1),
-        (draw(rng, dtype, (4, 3)), rng.integers(0, 4, (2, 1)), 0),
-        (draw(rng, dtype, (2, 2)), rng.integers(0, 4, (5,)), None),
-    ],
-)
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Value:
-    value, positions = as_value(arr), as_positions(indices)
-    if axis is None:
-        value, axis = ravel(value), 0
-    axis = shapes.normalise_axis(axis, value.ndim) + value.ndim
-    if positions.ndim != value.ndim:
-        raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    return gather_along(value, positions, axis)
-
-
-def gather_along(value: Value, positions: Value, axis: int, *, checked: bool = True) -> Value:
-    """Elements at run-time positions of one axis, in each row along it."""
-    flags = tuple(checked and each == axis for each in range(value.ndim))
-    return gather.bind(value, *places_along(value.shape, positions, axis), axis=-value.ndim, checked=flags)
-
-
-def scatter_along(updates: Value, positions: Value, shape: Sequence[Extent], axis: int) -> Value:
-    """Zeros of a shape with ``updates`` added at positions of one axis, all inside of it, in each row along it."""
-    return scatter(updates, places_along(shape, positions, axis), shape, -len(shape), (False,) * len(shape))
-
-
-def places_along(shape: Sequence[Extent], positions: Value, axis: int) -> list[Value]:
-    """The positions of all axes, of which one has its own in each row."""
-    count = len(shape)
-    return [positions if each == axis else along(iota(extent), each, count) for each, extent in enumerate(shape)]

@@ -15,9 +15,20 @@ from numbagraph.blockwise.promotion import as_value, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
-from numbagraph.ir.values import Extent, Node, Value
+from numbagraph.ir.values import Constant, Extent, Node, Value
 from numbagraph.ops.creation import along, iota
-from numbagraph.ops.gathering import as_positions, gather_value, pick_at, put_at, scatter, static_position
+from numbagraph.ops.gathering import (
+    all_different,
+    as_positions,
+    gather,
+    gather_value,
+    pick_at,
+    put_at,
+    scatter_add,
+    scatter_increments,
+    scattered_by,
+    static_position,
+)
 from numbagraph.ops.masks import put_selected, require_mask_length, selected
 from numbagraph.ops.shape import broadcast_value, expand_at, inverse, permute, squeeze_at
 from numbagraph.ops.slicing import put_slice, set_slice, take_slice
@@ -300,9 +311,24 @@ def replace(part: Value, update: Value, positions: list[Value], axis: int) -> Va
 
 
 def accumulate(part: Value, update: Value, positions: list[Value], axis: int) -> Value:
-    if positions:
-        update = scatter(update, positions, part.shape, axis, (True,) * len(positions))
-    return registry["add"](part, update)
+    if not positions:
+        return registry["add"](part, update)
+    checked = (True,) * len(positions)
+    if all_different(positions) and not is_zeros(part):
+        added = registry["add"](gather.bind(part, *positions, axis=axis, checked=checked), update)
+        return put_at.bind(part, added, *positions, axis=axis, checked=checked)
+    op = scatter_add if is_zeros(part) or part.dtype.kind not in "fc" else scatter_increments
+    return registry["add"](part, scattered_by(op, update, positions, part.shape, axis, checked))
+
+
+def is_zeros(value: Value) -> bool:
+    """Whether all elements are the constant 0 (and none is -0.0, to which 0.0 cannot be added)."""
+    while isinstance(value, Node) and value.op.name in ("full", "broadcast", "cast", "copy", "identity"):
+        value = value.inputs[0]
+    if not isinstance(value, Constant):
+        return False
+    parts = np.real(value.data), np.imag(value.data)
+    return not any(np.any(part) or np.any(np.signbit(part)) for part in parts)
 
 
 def update_index(value: Value, key: Any, update: Any, combine: Combine) -> Value:

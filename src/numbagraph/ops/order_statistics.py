@@ -14,7 +14,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
-from numbagraph.ops.gathering import scatter_along
+from numbagraph.ops.gathering_rows import scatter_along
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.slicing import narrow
 from numbagraph.ops.sorting import comparable

@@ -16,7 +16,7 @@ from numbagraph.ir.types import COMPLEX64, COMPLEX128, INT64
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import along, iota, number_as
-from numbagraph.ops.gathering import gather_along
+from numbagraph.ops.gathering_rows import gather_along
 from numbagraph.ops.joining import as_sequence
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.order_statistics import argpart, part, parted

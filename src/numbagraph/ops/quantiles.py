@@ -19,7 +19,7 @@ from numbagraph.ir.types import FLOAT64, INT64
 from numbagraph.ir.values import Constant, Op, Value, constant
 from numbagraph.ops.comparison import equal, greater_equal, isnan, less_equal, logical_and, logical_or, maximum, minimum
 from numbagraph.ops.creation import filled, number_as
-from numbagraph.ops.gathering import gather_along
+from numbagraph.ops.gathering_rows import gather_along
 from numbagraph.ops.order_statistics import elements_at
 from numbagraph.ops.reduction import all, any, sum
 from numbagraph.ops.rounding import ceil, floor, rint

@@ -10,18 +10,13 @@ import numpy as np
 from numbagraph.blockwise.kinds import draw, running, running_op
 from numbagraph.blockwise.promotion import common_rule, convert, promote
 from numbagraph.intrinsics import scalar
-from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer, RunningProduct
+from numbagraph.intrinsics.reducers import LinearRecurrence, Reducer, RunningProduct, negative_zero
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import greater, less
 from numbagraph.ops.reduction import accumulator_dtype, highest, lowest
 from numbagraph.ops.selection import where
-
-
-def negative_zero(dtype: np.dtype) -> Any:
-    """The neutral element of addition, bit for bit: 0.0 + -0.0 is 0.0."""
-    return complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if dtype.kind == "f" else 0
 
 
 def cumsum_vjp(g: Value, y: Value, x: Value, *, axis: int, reverse: bool, exclusive: bool) -> tuple[Value]:

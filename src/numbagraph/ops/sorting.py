@@ -15,7 +15,8 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.checking import check
 from numbagraph.ops.comparison import greater_equal, less, logical_and
-from numbagraph.ops.gathering import scatter_along, take
+from numbagraph.ops.gathering import take
+from numbagraph.ops.gathering_rows import scatter_along
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.selection import DISCRETE
 from numbagraph.ops.shape import move, ravel, reshape_value

@@ -10,6 +10,7 @@ from pytensor.tensor.basic import Nonzero, PermuteRowElements
 from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 
 from numbagraph.blockwise.promotion import convert
+from numbagraph.intrinsics.reducers import negative_zero
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL
@@ -115,7 +116,10 @@ def put_where(node: Apply, x: Value, update: Value, key: Key, masks: Sequence[Va
     if len(masks) == 1:
         require_one_for_all(x, update, key, masks[0])
         update = convert(update, x.dtype)
-        return set_index(x, key, update) if replaces else x + set_index(registry["zeros_like"](x), key, update)
+        if replaces:
+            return set_index(x, key, update)
+        nothing = registry["full_like"](x, negative_zero(x.dtype))  # of which x + nothing is x, be that -0.0
+        return x + set_index(nothing, key, update)
     mask = masks[0]
     if mask.ndim > 1 or update.ndim or any(each is not mask for each in key):
         raise UnsupportedOp(

@@ -13,7 +13,7 @@ from numbagraph.ir.op import load
 from numbagraph.ir.values import Unsupported, Value
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.creation import iota
-from numbagraph.ops.gathering import take_along_axis
+from numbagraph.ops.gathering_rows import take_along_axis
 from numbagraph.ops.linalg.common import reference
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import expand_dims
