@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import collections
 import ctypes
 import gc
 import itertools
@@ -47,21 +48,37 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what a quick run has, of a file that it does not have whole")
-    config.addinivalue_line("markers", "repeats: what repeats others in another way, and runs with --extent=all alone")
+    text = (
+        "repeats(but_each=0): what repeats others in another way, and runs with --extent=all alone, but each n-th case"
+    )
+    config.addinivalue_line("markers", text)
 
 
 def pytest_collection_modifyitems(config, items):
     extent = config.getoption("--extent")
+    cases = collections.Counter()
 
     def is_meant(item):
         if is_repeated(item):
             return False
         if extent == "quick":
             return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
-        return extent == "all" or item.get_closest_marker("repeats") is None
+        return extent == "all" or not is_repetition(item, cases)
 
-    config.hook.pytest_deselected(items=[item for item in items if not is_meant(item)])
-    items[:] = [item for item in items if is_meant(item)]
+    meant = [is_meant(item) for item in items]
+    config.hook.pytest_deselected(items=[item for item, wanted in zip(items, meant, strict=True) if not wanted])
+    items[:] = [item for item, wanted in zip(items, meant, strict=True) if wanted]
+
+
+def is_repetition(item, cases):
+    """Whether a test is marked so, and not the n-th case of its function of which each n-th one is no repetition."""
+    marks = list(item.iter_markers("repeats"))
+    steps = [mark.kwargs["but_each"] for mark in marks if mark.kwargs]
+    if not steps:
+        return bool(marks)
+    place = item.path, item.originalname
+    cases[place] += 1
+    return len(steps) < len(marks) or (cases[place] - 1) % steps[0] > 0
 
 
 def is_repeated(item):

@@ -25,6 +25,7 @@ def check(function, *args):
         np.testing.assert_allclose(one, other, rtol, rtol * np.max(np.abs(other), initial=1.0))
 
 
+@pytest.mark.repeats(but_each=4)
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])
 def test_cosines_and_sines(name, kind, extent):
@@ -35,6 +36,7 @@ def test_cosines_and_sines(name, kind, extent):
         check(lambda x, n=norm, o=each: transform(x, kind, axis=0, norm=n, orthogonalize=o), ROWS)
 
 
+@pytest.mark.repeats(but_each=4)
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
 @pytest.mark.parametrize("kind", [2, *(pytest.param(kind, marks=pytest.mark.repeats) for kind in (3, 4))])
 def test_cosines_of_other_numbers(name, kind):

@@ -132,6 +132,7 @@ def test_second_derivatives(order: str) -> None:
         np.testing.assert_allclose(plain(x, limit), expected, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("order", SECOND)
 def test_second_derivatives_of_arrays(order: str) -> None:
     """By what is carried, by a captured matrix, and by both."""

@@ -70,6 +70,7 @@ def test_without_a_fault_captured_programs_agree(monkeypatch):
     assert found(captured, [], monkeypatch, cases=2) == ""
 
 
+@pytest.mark.repeats
 def test_what_runs_after_a_jump_is_found(monkeypatch):
     monkeypatch.setattr(jumps, "none_of", lambda names: ast.Constant(value=True))
     assert "expected, found" in found(captured, [], monkeypatch, first=81)  # of those before, none has such a jump
