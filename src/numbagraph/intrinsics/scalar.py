@@ -27,6 +27,7 @@ from numbagraph.intrinsics.formula import (
     absolute as magnitude,
 )
 from numbagraph.intrinsics.ir import Emit
+from numbagraph.intrinsics.target import current_target
 
 add = by_kind(b=instruction("or_"), iu=instruction("add"), f=instruction("fadd"), c=on_parts(instruction("fadd")))
 subtract = by_kind(iu=instruction("sub"), f=instruction("fsub"), c=on_parts(instruction("fsub")))
@@ -142,7 +143,7 @@ def extremum(predicate: str, *, accumulate: bool = True) -> Emit:
     """The emitter of maximum (">") or minimum ("<"): NaN wins.
 
     LLVM reorders an accumulation by its own instruction, for which the sign of zero makes no difference here: to order
-    zeros takes half the time. Of two numbers that are equal, NumPy takes the second.
+    zeros takes half the time. Of two numbers that are equal, NumPy takes the second on x86.
     """
 
     def second(x: Number, y: Number) -> Number:
@@ -152,7 +153,7 @@ def extremum(predicate: str, *, accumulate: bool = True) -> Emit:
     return by_kind(
         b=instruction("or_" if predicate == ">" else "and_"),
         iu=_integer_extremum(predicate),
-        f=intrinsic(name, ("nsz",)) if accumulate else formula(second),
+        f=intrinsic(name, ("nsz",)) if accumulate else _by_instruction_of_arm(name, second),
         c=formula(complexes.extremum(predicate)),
     )
 
@@ -164,7 +165,18 @@ def extremum_ignoring_nan(predicate: str) -> Emit:
         return y.is_nan().where(x, x.compare(predicate, y).where(x, y))
 
     plain, complex_ = extremum(predicate), complexes.extremum_ignoring_nan(predicate)
-    return by_kind(biu=plain, f=formula(second), c=formula(complex_))
+    name = "maxnum" if predicate == ">" else "minnum"
+    return by_kind(biu=plain, f=_by_instruction_of_arm(name, second), c=formula(complex_))
+
+
+def _by_instruction_of_arm(name: str, elsewhere: Callable[[Number, Number], Number]) -> Emit:
+    """An extremum as NumPy takes it: on ARM by an instruction, by which 0 is more than -0."""
+    on_arm, on_others = intrinsic(name), formula(elsewhere)
+
+    def emit(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+        return (on_arm if current_target().is_arm else on_others)(emitter, x, y)
+
+    return emit
 
 
 def where(emitter: Emitter, condition: Operand, x: Operand, y: Operand) -> ir.Value:

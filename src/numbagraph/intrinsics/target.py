@@ -32,6 +32,11 @@ class Target(Struct):
         return self.triple.startswith(("x86", "i386", "i486", "i586", "i686"))
 
     @property
+    def is_arm(self) -> bool:
+        """Whether it is ARM with 64 bits, on Linux or as Apple calls it."""
+        return self.triple.startswith(("aarch64", "arm64"))
+
+    @property
     def vector_bytes(self) -> int | None:
         """The width of a vector register, where it does not depend on the machine that runs the code."""
         if not self.is_x86:

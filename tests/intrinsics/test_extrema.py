@@ -1,0 +1,40 @@
+"""Extrema of two numbers as NumPy's loops take them: on ARM by its instructions, which order zeros."""
+
+import re
+
+import numpy as np
+import pytest
+
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.intrinsics.target import Target, emitting_for, host
+from numbagraph.testing import special_values
+
+ARM = [Target("aarch64-unknown-linux-gnu", "neoverse-n1"), Target("arm64-apple-macosx", "apple-m1")]
+EXTREMA = {np.maximum: "fmax", np.minimum: "fmin", np.fmax: "fmaxnm", np.fmin: "fminnm"}
+
+
+@pytest.mark.parametrize("target", ARM, ids=["Linux", "macOS"])
+@pytest.mark.parametrize(("function", "instruction"), EXTREMA.items(), ids=EXTREMA.values())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_on_arm_they_are_instructions(target, function, instruction, dtype):
+    x = np.ones(9, dtype)
+    with emitting_for(target):
+        text = GraphFunction(lambda x, y: function(x, y), cache=False).asm(x, x)
+    instructions = set(re.findall(r"^\s+(\w+)", text, re.MULTILINE))
+    assert instructions & {*EXTREMA.values(), "fcmp", "fcmgt", "fcmge", "fcsel", "bsl", "bif", "bit"} == {instruction}
+
+
+@pytest.mark.parametrize("function", [each for each in EXTREMA if host().is_arm or each in (np.maximum, np.minimum)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeros_are_chosen_as_numpy_does(function, dtype):
+    """In loops of vectors, in what remains of them, and of numbers. On x86, NumPy's `fmax` chooses by the length."""
+    numbers = np.concatenate([special_values(np.dtype(dtype)), [0.0, -0.0]]).astype(dtype)
+    x, y = (np.ravel(each) for each in np.meshgrid(numbers, numbers))
+    compiled = GraphFunction(lambda x, y: function(x, y))
+    for length in (1, 3, len(x)):
+        for begin in range(0, len(x) - length + 1, max(1, len(x) // 40)):
+            pair = x[begin : begin + length], y[begin : begin + length]
+            found, expected = compiled(*pair), function(*pair)
+            np.testing.assert_array_equal(found, expected, strict=True)
+            known = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
