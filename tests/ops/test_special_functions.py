@@ -12,6 +12,8 @@ from scipy import special
 from numbagraph import grad, graph_jit, vmap
 from numbagraph.frontend.active import tracing
 from numbagraph.frontend.differentiation import vjp
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.intrinsics.target import Target, emitting_for
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import DTYPES, FLOAT32, FLOAT64, INT64
 from numbagraph.ir.values import ArrayType, Input, Node, Unsupported
@@ -222,6 +224,13 @@ def test_counts_that_are_not_whole_are_truncated_without_a_warning(ufunc):
     for backend in ("numba", "numpy"):
         found = graph_jit(lambda *arrays: ufunc(*arrays), backend=backend)(*arrays)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_on_arm_counts_beyond_int_are_the_greatest_one():
+    """What its instruction makes of them, and so SciPy there."""
+    function = GraphFunction(lambda n, x: special.expn(n, x), cache=False)
+    with emitting_for(Target("aarch64-unknown-linux-gnu", "neoverse-n1")):
+        assert "2147483647" in function.llvm(np.ones(3), np.ones(3))
 
 
 def test_batches_and_several_results():

@@ -14,6 +14,7 @@ from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand, llvm_
 from numbagraph.intrinsics.external import SCIPY, Types, special_types
 from numbagraph.intrinsics.formula import absolute, wrap
 from numbagraph.intrinsics.ir import Emit
+from numbagraph.intrinsics.target import current_target
 from numbagraph.ir.types import COMPLEX128, FLOAT32, FLOAT64, INT64
 
 
@@ -43,7 +44,12 @@ def complex_(name: str) -> Emit:
     return emit
 
 
-LEAST_INT = -(2.0**31)
+LEAST_INT, GREATEST_INT = -(2.0**31), 2**31 - 1
+
+
+def has_greatest_int() -> bool:
+    """Whether a float beyond C's ``int`` becomes the greatest one, as on ARM; elsewhere it becomes the least one."""
+    return current_target().is_arm
 
 
 LETTERS = {FLOAT32: "f", INT64: "l"}
@@ -82,10 +88,14 @@ def scipy(name: str, whole: Collection[int] = ()) -> Emit:
 
 
 def _as_integer(emitter: Emitter, operand: Operand) -> Operand:
-    """A float as C's ``int``, on processors that give the least one for what is none."""
+    """A float as C's ``int``; what becomes of NaN does not matter."""
     number = wrap(emitter, operand)
-    whole = (absolute(number) < -LEAST_INT).where(number, LEAST_INT)
-    return Operand(emitter.cast(whole.operand, INT64), INT64)
+    fitting = (absolute(number) < -LEAST_INT).where(number, LEAST_INT)
+    whole = emitter.cast(fitting.operand, INT64)
+    if has_greatest_int():
+        above = (number >= -LEAST_INT).value
+        whole = emitter.builder.select(above, ir.Constant(whole.type, GREATEST_INT), whole)
+    return Operand(whole, INT64)
 
 
 def _several(emitter: Emitter, symbol: str, types: Types, values: list[ir.Value]) -> ir.Value:

@@ -170,5 +170,7 @@ def with_integers(ufunc: Callable[..., Any], whole: Collection[int], rule: Dtype
         each = given[number]
         if each.dtype.kind == "f":
             unknown = unknown | np.isnan(each)
-            given[number] = np.where(np.abs(each) < -libm.LEAST_INT, each, libm.LEAST_INT).astype(INT64)
+            whole = np.where(np.abs(each) < -libm.LEAST_INT, each, libm.LEAST_INT).astype(INT64)
+            above = (each >= -libm.LEAST_INT) & libm.has_greatest_int()
+            given[number] = np.where(above, libm.GREATEST_INT, whole)
     return np.where(unknown, np.nan, quiet(ufunc, *given)).astype(dtype)[()]
