@@ -25,7 +25,7 @@ bench_pymc := $(pymc)/.installed-bench-pymc
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax nightly lint format docs bench bench-pymc clean
+.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax test-arm nightly lint format docs bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -63,6 +63,10 @@ test-jax: $(test_pymc)  ## the tests of the JAX bridge beside PyMC: about 3 minu
 	@echo 'This takes about 3 minutes on two quiet cores.'
 	$(pymc)/bin/python -m pytest -n auto tests/jax_bridge $(ARGS)
 
+test-arm: $(test)  ## the suite's core as ARM's code, by qemu: about 40 minutes on two cores
+	@echo 'This takes about 40 minutes on two quiet cores, and fetches 300 MB the first time.'
+	PYTHON=.venv/bin/python .ci/arm $(ARGS)
+
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
 nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
@@ -78,6 +82,7 @@ nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	.venv/bin/python -m tests.fuzz nests --minutes 60
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
 	$(pymc)/bin/python -m tests.fuzz models --minutes 60
+	HYPOTHESIS_PROFILE=numbagraph PYTHON=.venv/bin/python .ci/arm
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.
@@ -103,7 +108,7 @@ bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own
 	$(pymc)/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .arm .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/$(created) .venv-bench/$(created) $(pymc)/$(created):
