@@ -421,3 +421,17 @@ def test_errors_of_jax_speak_of_jaxs_tracers():
     with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
         f(1.0)
     assert "from_jax" not in "".join(getattr(caught.value, "__notes__", []))
+
+
+def test_arrays_of_jax_from_outside_of_a_trace_are_operands():
+    """Larger ones than those that become part of the code."""
+    other, x = jnp.arange(40.0), np.linspace(0, 1, 40)
+    known = np.asarray(other)
+    for function, expected in (
+        (lambda x: x * 2 + other, x * 2 + known),
+        (lambda x: np.where(x > 0.5, other, x), np.where(x > 0.5, known, x)),
+        (lambda x: np.concatenate([other, x])[::8], np.concatenate([known, x])[::8]),
+        (lambda x: numbagraph.grad(lambda a: np.sum(a * a * x))(other), 2 * known * x),
+        (lambda x: numbagraph.from_jax(jnp.add)(other, x), known + x),
+    ):
+        np.testing.assert_allclose(numbagraph.graph_jit(function)(x), expected, rtol=1e-6)

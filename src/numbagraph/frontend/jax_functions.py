@@ -94,7 +94,8 @@ def from_jax(f: Callable[P, R]) -> Transformed[P, R]:
     Returns
     -------
     callable
-        Takes what ``f`` takes, with arrays of NumPy, and gives arrays of NumPy. What is no array, such as a text or a
+        Takes what ``f`` takes, with arrays of NumPy, and gives arrays of NumPy. Sparse arrays of JAX are trees of such,
+        and are differentiated by their elements. What is no array, such as a text or a
         static argument of `graph_jit`, reaches ``f`` as it is.
 
     Raises

@@ -16,7 +16,7 @@ from numbagraph.ir import shapes
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.values import Dim, Input, Node, Source, Value, extent_values
 
-_BESIDE = (Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy", "numba"))
+_BESIDE = (Path(np.__file__).parent.with_name(name) for name in ("numpy", "scipy", "numba", "optree"))
 _LIBRARIES = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], *_BESIDE))
 
 

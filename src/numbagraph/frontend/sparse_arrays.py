@@ -13,7 +13,7 @@ import numpy as np
 from numbagraph.frontend import sparse_indexing, sparse_pairs
 from numbagraph.frontend.active import refused
 from numbagraph.frontend.locating import OnlyTraced, TraceError, user_source
-from numbagraph.frontend.sparse_trees import NAMES, OF_VECTORS, Parts, form_of, parts_of
+from numbagraph.frontend.sparse_trees import ALL_PARTS, NAMES, OF_VECTORS, Parts, form_of, parts_of
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
@@ -496,3 +496,4 @@ def together(pattern: Any, children: Any) -> Any:
 
 
 register_node(SparseArray, apart, together)
+ALL_PARTS[SparseArray] = SparseArray._all_parts

@@ -1,9 +1,9 @@
-"""SciPy's sparse arrays as trees: their elements, where these are, and an array that has their shape."""
+"""Sparse arrays as trees. SciPy's are their elements, where these are, and an array that has their shape."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -20,11 +20,18 @@ OF_VECTORS = {"coo vector": ("col",), "csr vector": NAMES["csr"]}
 """The same for arrays of one dimension: these are the arrays of one row, but for a COO array's rows."""
 
 
+ALL_PARTS: dict[type, Callable[[Any], Any]] = {}
+"""For each class of traced sparse arrays, what makes a tree of all parts of one; as trees they are their elements."""
+
+
 def known_to_trees() -> None:
-    """Make trees of SciPy's arrays, if somebody has imported them."""
+    """Make trees of SciPy's and JAX's arrays, if somebody has imported them."""
     module = imported("scipy.sparse")
     if module is not None and hasattr(module, "coo_array"):
         register(module)
+    module = imported("jax.experimental.sparse")
+    if module is not None and hasattr(module, "BCSR"):
+        load("numbagraph.frontend.jax_sparse:register")(module)
 
 
 @functools.cache
@@ -80,14 +87,17 @@ def together(form: str, parts: Iterable[Any]) -> Any:
 
 def whole(tree: Any) -> Any:
     """A tree with all parts of the traced sparse arrays in it, if there may be any."""
-    if imported("numbagraph.frontend.sparse_arrays") is None:
+    if not ALL_PARTS:
         return tree
 
     def is_sparse(leaf: Any) -> bool:
-        return hasattr(type(leaf), "_all_parts")
+        return type(leaf) in ALL_PARTS
 
     return optree.tree_map(
-        lambda leaf: leaf._all_parts() if is_sparse(leaf) else leaf, tree, is_leaf=is_sparse, namespace=NAMESPACE
+        lambda leaf: ALL_PARTS[type(leaf)](leaf) if is_sparse(leaf) else leaf,
+        tree,
+        is_leaf=is_sparse,
+        namespace=NAMESPACE,
     )
 
 

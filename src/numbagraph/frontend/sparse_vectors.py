@@ -20,7 +20,7 @@ from numbagraph.frontend.sparse_arrays import (
     sparse_or_dense,
 )
 from numbagraph.frontend.sparse_pairs import Compare, Compared, is_comparable
-from numbagraph.frontend.sparse_trees import Parts
+from numbagraph.frontend.sparse_trees import ALL_PARTS, Parts
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import load
 from numbagraph.ops.creation import filled, number_as
@@ -249,3 +249,4 @@ def together(_: None, children: Any) -> SparseVector:
 
 
 register_node(SparseVector, apart, together)
+ALL_PARTS[SparseVector] = SparseVector._all_parts

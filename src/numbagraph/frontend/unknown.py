@@ -44,6 +44,7 @@ _ADVICE = {
     "library's function is called outside, or by numbagraph.pure_callback",
     "scipy.special.": "SciPy's logsumexp, softmax and log_softmax are in numbagraph.special",
     "scipy.linalg.": "Functions of scipy.linalg are in numbagraph.linalg",
+    "jax.": "A function of JAX is called as numbagraph.from_jax(f), also one of operators (lambda A, x: A @ x)",
     "": "Call it outside, and pass what it gives, or call it by numbagraph.pure_callback",
 }
 """What to write instead of a function that makes NumPy's arrays of what it is given, by the beginning of its name."""

@@ -98,6 +98,8 @@ def is_known(leaf: Any) -> bool:
 
 def abstract(leaf: Any) -> Any:
     """What JAX knows of an argument."""
+    if not isinstance(leaf, (Tracer, OnlyTraced)):  # an array from outside of the trace
+        return leaf
     value = to_value(leaf)
     if not isinstance(leaf, Tracer):
         return value

@@ -15,6 +15,8 @@ FORMATS = {
         *("sum_duplicates", "todense", "transpose"),
     ),
     "bcsr": ("dot_general", "extract", "fromdense", "todense"),
+    "coo": ("fromdense", "matmat", "matvec", "todense"),
+    "csr": ("fromdense", "matmat", "matvec", "todense"),
 }
 
 
