@@ -8,6 +8,8 @@ import pytest
 
 import numbagraph
 from numbagraph.errors import TraceError
+from numbagraph.frontend.outside import Outside
+from numbagraph.frontend.reach import Walk
 
 jax = pytest.importorskip("jax")
 from jax import lax  # noqa: E402
@@ -435,3 +437,23 @@ def test_arrays_of_jax_from_outside_of_a_trace_are_operands():
         (lambda x: numbagraph.from_jax(jnp.add)(other, x), known + x),
     ):
         np.testing.assert_allclose(numbagraph.graph_jit(function)(x), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [jax.device_put, jax.nn.logsumexp, jnp.sin, jax.vmap(jnp.sin), jax.grad(jnp.sin)])
+def test_what_jax_reads_itself_is_not_followed(function):
+    """JAX's modules hold thousands of objects, which took minutes to look at."""
+    walk, outside = Walk(numbagraph.from_jax(function), ()), Outside(numbagraph.from_jax(function), ())
+    assert not [each for each in walk.codes.values() if "jax" in each.co_filename.rsplit("-packages")[-1]]
+    assert not walk.guards
+    assert not outside.codes
+
+
+SCALE = 2.0
+
+
+@pytest.mark.parametrize("through", [lambda f: f, jax.vmap, lambda f: jax.vmap(jax.vmap(f))])
+def test_what_the_users_function_reads_is_guarded_behind_functions_of_jax(through, monkeypatch):
+    f = numbagraph.from_jax(through(lambda x: x * SCALE))
+    np.testing.assert_array_equal(f(M), M * 2.0)
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    np.testing.assert_array_equal(f(M), M * 3.0)

@@ -19,7 +19,7 @@ from numbagraph.frontend.bytecode import facts_of, locations_of
 from numbagraph.frontend.held import Attributes, Cell, Change, Content, Held, Namespace, tracer_in
 from numbagraph.frontend.locating import SideEffectError
 from numbagraph.frontend.tracing import Tracer
-from numbagraph.frontend.user_code import entries_of
+from numbagraph.frontend.user_code import entries_of, is_home
 from numbagraph.ir.values import Node
 
 MOST_OBJECTS = 20_000
@@ -62,7 +62,8 @@ class Outside:
     """What a function and its arguments reach by the names in its bytecode, and in that of the functions it calls."""
 
     def __init__(self, function: Callable[..., Any], arguments: Iterable[Any]) -> None:
-        self.package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        self.package = package if is_home(package) else ""
         self.held: list[Held] = []
         self.codes: dict[int, CodeType] = {}
         self.names: set[str] = set()

@@ -22,7 +22,7 @@ import numpy as np
 from numbagraph.frontend.bytecode import Facts, Read, facts_of, takes_errors
 from numbagraph.frontend.harmless import are_methods, is_harmless, is_harmless_module, may_write_unasked, of_builtins
 from numbagraph.frontend.impure import Watch, spelled, suspicious_names
-from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, library_of
+from numbagraph.frontend.user_code import HARMLESS, OWN, entries_of, is_home, library_of
 from numbagraph.runtime.arguments import is_source
 from numbagraph.runtime.guards import MISSING, Guards, NameGuard, read
 from numbagraph.runtime.objects import slot_offset
@@ -218,7 +218,7 @@ class Walk:
     def _enter(self, function: types.FunctionType, instance: Any) -> None:
         code, cells = function.__code__, function.__closure__ or ()
         library = library_of(code.co_filename)
-        if library != OWN and self.home == "":
+        if library != OWN and self.home == "" and is_home(library or ""):
             self.home = library if "-packages" in (library or "") else None
         if library not in (None, self.home) or library == OWN:
             self.draws = self.draws or spelled(function) is not None

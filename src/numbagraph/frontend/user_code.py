@@ -15,6 +15,13 @@ _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 _NUMPY = tuple(f"{Path(np.__file__).parent.with_name(name)}{os.sep}" for name in ("numpy", "scipy"))
 HARMLESS = frozenset((OWN, *_NUMPY))
 """The libraries that keep nothing of what they are given."""
+_IDENTITIES = frozenset(("jax", "jaxlib"))
+"""Packages whose functions `from_jax` is given as they are: as of NumPy's, nobody changes what they read."""
+
+
+def is_home(package: str) -> bool:
+    """Whether an installed package counts as the user's code if a function of it is compiled."""
+    return package.rpartition(os.sep)[2] not in _IDENTITIES
 
 
 @lru_cache(4096)
