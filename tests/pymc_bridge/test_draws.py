@@ -1,6 +1,7 @@
 """Random variables in the mode ``NUMBAGRAPH``: PyTensor's numbers, and its generators afterwards."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -266,9 +267,40 @@ def test_what_pytensor_draws_in_another_way(name):
     alike(makes[name], size=(2, 3))
 
 
-def test_what_pytensor_draws_in_another_way_is_said_once():
-    with pytest.warns(FallbackWarning, match="random variable"):
-        drawn(lambda **k: basic.halfnormal(v, v * 0, **k), NAME, np.random.default_rng(1))
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda **k: basic.halfnormal(v, v * 0, **k), "drawn by halfnormal, .* if some scale is not 0"),
+        (
+            lambda **k: basic.halfnormal(v, v * 0, name="y", **k),
+            r"'y' \(Vector.* is drawn by halfnormal, .* some scale",
+        ),
+        (
+            lambda **k: basic.dirichlet(v / 20 * np.ones((2, 3)), **k),
+            r"dirichlet, .* each row has a parameter of 0\.1 or more",
+        ),
+    ],
+)
+def test_what_pytensor_draws_in_another_way_is_said_by_its_name(make, message):
+    with pytest.warns(FallbackWarning, match=message):
+        drawn(make, NAME, np.random.default_rng(1))
+
+
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS")
+def test_cut_points_that_do_not_ascend_are_said_with_the_variables_name():
+    x = np.linspace(-1, 1, 20)
+
+    def predicted(arranged):
+        with pm.Model():
+            cut = pm.Normal("cut", shape=4, transform=pm.distributions.transforms.ordered, initval=np.arange(4.0))
+            grade = pm.OrderedProbit("grade", eta=x, cutpoints=arranged(cut), compute_p=False)
+            pm.draw(grade, 2, random_seed=1, mode=NAME)
+
+    with pytest.warns(FallbackWarning, match="'grade'.*is drawn by categorical.*cutpoints=pytensor.tensor.sort"):
+        predicted(lambda cut: cut)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FallbackWarning)
+        predicted(pt.sort)
 
 
 def test_classes_that_draw_otherwise_are_not_taken_for_those_they_inherit_from():

@@ -46,6 +46,18 @@ class NotDrawn(ShapeError):
     """Parameters for which PyTensor has an error, or draws in another way: it decides."""
 
 
+class Source(Local):
+    """A generator of which a random variable is drawn."""
+
+    __slots__ = ("_drawn",)
+    _drawn: str
+    """What is drawn, for people."""
+
+    def _require(self, condition: Any, rule: str) -> None:
+        """Leave parameters to PyTensor that do not keep a rule."""
+        require(condition, NotDrawn, f"{self._drawn}, which native code draws if {rule}")
+
+
 def state_input(kind: str, name: str | None) -> State:
     """The input for a random generator."""
     return State(kind, Input(ArrayType(UINT64, (WORDS[kind],)), name or "a random generator"))
@@ -73,8 +85,9 @@ def draw(importer: Importer, node: Apply, state: Any, size: Any, *parameters: Va
             advice=f"Draw it before, as a constant, or make it a variable of the model. {IN_THE_MODE}",
         )
     with tracing("a random variable") as trace:
-        generator = object.__new__(Local)
+        generator = object.__new__(Source)
         generator._kind, generator._state = state.kind, to_tracer(state.words)
+        generator._drawn = f"{describe(node.outputs[-1])} is drawn by {getattr(node.op, 'name', None) or node.op}"
         shape = None if size is None else tuple(map(length, elements_of(size)))
         found = to_value(sampler(generator, shape, *map(to_tracer, parameters)))
         after = to_value(generator._state)
@@ -114,25 +127,23 @@ METHODS = frozenset(
 # ---- SciPy's distributions: standard ones that are scaled and shifted ----
 
 
-def standard(sample: Sampler, domain: Callable[..., Any] = lambda *_: True) -> Callable[..., Any]:
-    """What ``rvs`` of a distribution draws: of shape parameters, which have to be in their domain."""
+def standard(
+    sample: Sampler, domain: Callable[..., Any] = lambda *_: True, rule: str = "its parameters are positive"
+) -> Callable[..., Any]:
+    """What ``rvs`` of a distribution draws: of shape parameters, which have to be in their domain, as ``rule`` says."""
 
     def rvs(generator: Any, size: Any, *parameters: Any, loc: Any = None, scale: Any = None) -> Any:
         given = [each for each in (*parameters, loc, scale) if each is not None]
-        refuse_unless(domain(*parameters))
+        generator._require(domain(*parameters), rule)
         if scale is not None:
-            refuse_unless(scale >= 0)
-            refuse_unless(np.any(scale != 0))
+            generator._require(scale >= 0, "no scale is negative")
+            generator._require(np.any(scale != 0), "some scale is not 0")
         numbers = sample(generator, shape_of(size, *given), *parameters)
         if scale is not None:
             numbers = numbers * scale
         return numbers if loc is None else numbers + loc
 
     return rvs
-
-
-def refuse_unless(condition: Any) -> None:
-    require(condition, NotDrawn, "parameters of a random variable that native code does not draw")
 
 
 def by_quantiles(quantile: Callable[..., Any], domain: Callable[..., Any] = lambda *_: True) -> Callable[..., Any]:
@@ -177,11 +188,21 @@ gumbel = by_quantiles(lambda q: -np.log(-np.log(q)))
 pareto = by_quantiles(lambda q, b: (1 - q) ** (-1.0 / b), positive)
 truncated_exponential = by_quantiles(lambda q, b: -np.log1p(q * np.expm1(-b)), positive)
 student_t = standard(drawn("standard_t"), positive)
-bernoulli = standard(lambda rng, size, p: rng.binomial(1, p, size=size), probability)
-negative_binomial = standard(drawn("negative_binomial"), lambda n, p: np.all(n > 0) & np.all((p > 0) & (p <= 1)))
-beta_binomials = standard(beta_binomial, lambda n, a, b: np.all(whole(n)) & positive(a, b))
+bernoulli = standard(lambda rng, size, p: rng.binomial(1, p, size=size), probability, "p is between 0 and 1")
+negative_binomial = standard(
+    drawn("negative_binomial"),
+    lambda n, p: np.all(n > 0) & np.all((p > 0) & (p <= 1)),
+    "n is positive, and p above 0 and at most 1",
+)
+beta_binomials = standard(
+    beta_binomial,
+    lambda n, a, b: np.all(whole(n)) & positive(a, b),
+    "n is whole and not negative, and the other parameters are positive",
+)
 generalized_gamma = standard(
-    lambda rng, size, a, c: rng.standard_gamma(a, size=size) ** (1.0 / c), lambda a, c: positive(a) & np.all(c != 0)
+    lambda rng, size, a, c: rng.standard_gamma(a, size=size) ** (1.0 / c),
+    lambda a, c: positive(a) & np.all(c != 0),
+    "alpha is positive, and p is not 0",
 )
 skew_normals = standard(skew_normal)
 moyal = standard(lambda rng, size: -np.log(rng.standard_gamma(0.5, size=size) * 2))
@@ -189,7 +210,7 @@ beta = standard(drawn("beta"), positive)
 
 
 def uniform_integers(rng: Any, size: Any, low: Any, high: Any) -> Any:
-    refuse_unless(np.all(low <= high))
+    rng._require(np.all(low <= high), "lower is at most upper")
     return rng.integers(low, high, size=shape_of(size, low, high), endpoint=True)
 
 
@@ -201,9 +222,15 @@ def clipped(rng: Any, size: Any, a: Any, b: Any) -> Any:
 # ---- vectors ----
 
 
+OF_ORDERED = (
+    "Those of an ordered model are where its cut points do not ascend, as draws from their prior do not: write "
+    "cutpoints=pytensor.tensor.sort(c)"
+)
+
+
 def categorical(rng: Any, size: Any, p: Any) -> Any:
     """The position of a uniform number among cumulated probabilities."""
-    refuse_unless(p >= 0)
+    rng._require(p >= 0, f"no probability is negative. {OF_ORDERED}")
     rows = tuple(p.shape[:-1]) if size is None else size
     if len(rows) < p.ndim - 1:
         raise UnsupportedOp("categories whose size has fewer dimensions than their probabilities")
@@ -219,7 +246,7 @@ def dirichlet(rng: Any, size: Any, alpha: Any) -> Any:
     if alpha.ndim == 1:
         return rng.dirichlet(alpha, size=size)
     # one row after the other: of each, independent numbers that are scaled
-    refuse_unless(np.max(alpha, axis=-1) >= SMALL)
+    rng._require(np.max(alpha, axis=-1) >= SMALL, f"each row has a parameter of {SMALL} or more")
     rows = alpha.shape if size is None else (*size, alpha.shape[-1])
     numbers = rng.standard_gamma(np.broadcast_to(alpha.astype(np.float64), rows), size=rows)
     return numbers * (1 / np.cumsum(numbers, axis=-1)[..., -1:])
