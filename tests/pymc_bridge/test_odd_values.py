@@ -162,6 +162,30 @@ def test_numbers_wrap_round_where_pytensor_decides_on_lengths():
 
 
 @pytest.mark.filterwarnings(FALLBACK)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+def test_sums_and_products_of_many_integers_wrap_round_where_pytensor_decides_on_lengths(dtype):
+    """It computes more than two with Python's integers."""
+    given = [pt.vector(dtype=dtype) for _ in range(4)]
+    info = np.iinfo(dtype)
+    values = [np.array([info.max, info.min, 7, 3], dtype), np.array([info.max, info.min, 100, 5], dtype)] * 2
+    outputs = [pt.set_subtensor(x[:2], y), pt.add(*given), pt.mul(*given), pt.add(*[each[0] for each in given])]
+    compiled = pytensor.function([x, y, *given], outputs, mode="NUMBAGRAPH")
+    a, b, c, d = (list(map(int, each)) for each in values)
+    sums = [sum(each) for each in zip(a, b, c, d, strict=True)]
+    products = [p * q * r * s for p, q, r, s in zip(a, b, c, d, strict=True)]
+
+    def wrapped(numbers):
+        return [(each - info.min) % (info.max - info.min + 1) + info.min for each in numbers]
+
+    for update in (X[:2], X[:1]):
+        _, added, multiplied, one = compiled(X, update, *values)
+        assert [str(each.dtype) for each in (added, multiplied, one)] == [dtype] * 3
+        assert list(map(int, added)) == wrapped(sums)
+        assert list(map(int, multiplied)) == wrapped(products)
+        assert int(one) == wrapped(sums)[0]
+
+
+@pytest.mark.filterwarnings(FALLBACK)
 def test_results_are_arrays_of_their_types_where_pytensor_decides_on_lengths():
     small = pt.vector("small", dtype="uint8")
     outputs = [pt.set_subtensor(x[:2], y), pt.searchsorted(x, s), pt.cumsum(small)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pytensor.graph.basic import Apply, Variable, clone_get_equiv
 from pytensor.graph.traversal import toposort
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
-from pytensor.scalar.basic import Cast
+from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type import TensorType
@@ -102,9 +103,33 @@ class ByPytensor:
             elif isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and node.inputs[0].type.dtype != "bool":
                 node.op = Elemwise(op.scalar_op, nfunc_spec=("positive", 1, 1))  # numbers wrap round, as in compiled
                 # code: Python's would be an error
+            elif is_of_many_integers(node):
+                node.op = Elemwise(op.scalar_op, nfunc_spec=op.nfunc_spec)
+                node.op.ufunc = OneByOne(op.nfunc_spec[0], node.outputs[0])
         options: Any = {"mode": mode, "on_unused_input": "ignore", "trust_input": True}
         run: Any = pytensor.function([*given.values()], [*results, *required], **options)
         return lambda *arrays: run(*arrays)[: len(results)]
+
+
+def is_of_many_integers(node: Apply) -> bool:
+    """Whether a node adds or multiplies more integers than NumPy's functions take: PyTensor does with Python's."""
+    op: Any = node.op
+    is_one = isinstance(op, Elemwise) and isinstance(op.scalar_op, (Add, Mul))
+    return is_one and len(node.inputs) > 2 and node.outputs[0].type.numpy_dtype.kind in "iu"
+
+
+class OneByOne:
+    """A function of NumPy of two arrays that takes any number of them. Integers wrap round, as in compiled code."""
+
+    nout = 1
+
+    def __init__(self, name: str, result: Any) -> None:
+        self.ufunc: np.ufunc = getattr(np, name)
+        self.dtype: np.dtype = result.type.numpy_dtype
+
+    def __call__(self, *arrays: Any) -> Any:
+        with np.errstate(over="ignore"):  # of numbers
+            return reduce(lambda x, y: self.ufunc(x, y, dtype=self.dtype, casting="unsafe"), arrays)
 
 
 def as_promised(variable: Variable, result: Any) -> Any:
