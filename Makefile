@@ -25,7 +25,7 @@ bench_pymc := $(pymc)/.installed-bench-pymc
 .DELETE_ON_ERROR:
 # Two installations into one environment at once would trip over each other.
 .NOTPARALLEL:
-.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax test-arm nightly lint format docs bench bench-pymc clean
+.PHONY: help demo demo-pymc test test-quick test-all test-pymc test-jax test-arm test-candidates nightly lint format docs bench bench-pymc clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -38,8 +38,8 @@ demo-pymc: $(demo_pymc)  ## sample PyMC models on real data, with times and plot
 	$(pymc)/bin/python examples/pymc_models $(ARGS)
 
 # The tests run side by side already: a BLAS with threads of its own would only fight over the cores.
-test test-quick test-all test-pymc test-jax nightly: export OMP_NUM_THREADS = 1
-test test-quick test-all test-pymc test-jax nightly: export OPENBLAS_NUM_THREADS = 1
+test test-quick test-all test-pymc test-jax test-candidates nightly: export OMP_NUM_THREADS = 1
+test test-quick test-all test-pymc test-jax test-candidates nightly: export OPENBLAS_NUM_THREADS = 1
 pytest := .venv/bin/python -m pytest -n auto
 
 test: $(test)  ## the test suite, on all cores: about 10 minutes on two
@@ -67,6 +67,9 @@ test-arm: $(test)  ## the suite's core as ARM's code, by qemu: about 40 minutes 
 	@echo 'This takes about 40 minutes on two quiet cores, and fetches 300 MB the first time.'
 	PYTHON=.venv/bin/python .ci/arm $(ARGS)
 
+test-candidates:  ## the tests of both bridges on release candidates of PyMC, PyTensor, JAX, Numba and NumPy
+	PYTHON=$(PYTHON) .ci/candidates $(ARGS)
+
 # Other programs each night: Hypothesis draws them by chance, and prints how to have one again.
 nightly: export HYPOTHESIS_PROFILE = thorough
 nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
@@ -83,6 +86,7 @@ nightly: $(test) $(test_pymc)  ## random programs, 1500 of each kind: hours
 	$(pymc)/bin/python -m tests.fuzz pytensor_graphs --minutes 60
 	$(pymc)/bin/python -m tests.fuzz models --minutes 60
 	HYPOTHESIS_PROFILE=numbagraph PYTHON=.venv/bin/python .ci/arm
+	PYTHON=$(PYTHON) .ci/candidates
 
 # pyright needs to see what the sources import, JAX included: that is what the tests install.
 # Without the variable it asks the network at each run whether there is a newer version of it.
@@ -108,7 +112,7 @@ bench-pymc: $(bench_pymc)  ## compile and sample PyMC models beside nutpie's own
 	$(pymc)/bin/python -m asv_benchmarks.compare --workloads pymc $(ARGS)
 
 clean:  ## remove the environments and what tools left behind
-	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .arm .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-pymc .venv-pymc6 .venv-candidates .arm .asv build dist docs/_build docs/images/gallery .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/$(created) .venv-bench/$(created) $(pymc)/$(created):
