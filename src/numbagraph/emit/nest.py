@@ -12,6 +12,7 @@ from llvmlite import ir
 
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
 from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretches_of
+from numbagraph.emit.chosen import ways_of
 from numbagraph.emit.extrema import improve, search_block
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
@@ -82,9 +83,9 @@ class KernelEmitter:
         self.owners = owners
         self.externals = externals
         self.slots = slots
-        self.scalars = ScalarEmitter(self, self)
         self.depth = {loop: depth for depth, loop in enumerate(kernel.loops)}
         self.levels: dict[Scalar, int] = {}
+        self.scalars = ScalarEmitter(self, self, ways_of(kernel.roots(), self.level))
         self.preheaders: list[Emitter] = []
         self.flag: ir.Value | None = None
         self.in_blocks = not kernel.unrolled
@@ -374,9 +375,7 @@ class KernelEmitter:
     def emit_blocks(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         """The innermost loop in blocks: the sum of each is added to its compensated total, its extremum looked up."""
         function, name = self.function, self.kernel.loops[depth].name
-        head = function.append_basic_block(f"{name}.blocks")
-        body = function.append_basic_block(f"{name}.block")
-        after = function.append_basic_block(f"{name}.done")
+        head, body, after = (function.append_basic_block(f"{name}.{each}") for each in ("blocks", "block", "done"))
         head_builder, outer = ir.IRBuilder(head), self.preheaders[depth]
         start = head_builder.phi(I64)
         head_builder.cbranch(head_builder.icmp_signed("<", start, end), body, after)

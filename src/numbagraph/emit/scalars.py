@@ -7,6 +7,7 @@ from typing import Protocol
 
 from llvmlite import ir
 
+from numbagraph.emit.chosen import Ways
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
@@ -73,9 +74,11 @@ def is_stretch(scalar: Scalar) -> bool:
 class ScalarEmitter:
     """Emits a graph of scalars, each once."""
 
-    def __init__(self, outside: Outside, placement: Placement) -> None:
+    def __init__(self, outside: Outside, placement: Placement, ways: Ways | None = None) -> None:
+        """``ways``: what is computed in branches, where it is chosen."""
         self.outside = outside
         self.placement = placement
+        self.ways = ways or Ways()
         self.values: dict[Scalar, ir.Value] = {}
         """The scalars that have been emitted."""
         self.offsets: dict[Scalar, ir.Value] = {}
@@ -87,7 +90,7 @@ class ScalarEmitter:
         """The register of a scalar, after emitting it and its operands unless they have been."""
         if root not in self.values:
             for each in walk([root]):
-                if each not in self.values:
+                if each not in self.values and each not in self.ways.inside:
                     self.values[each] = self._emit(each)
         return self.values[root]
 
@@ -106,6 +109,8 @@ class ScalarEmitter:
             if scalar in self.offsets:
                 index = self.values[scalar.arguments[0]]
                 return emitter.builder.add(index, self.offsets[scalar], flags=("nsw",))
+            if self.ways.are_of(scalar):
+                return self._chosen(emitter, scalar)
             return scalar.emit(emitter, *[Operand(self.values[each], each.dtype) for each in scalar.arguments])
         if isinstance(scalar, Load):
             copy = self.placement.copied(emitter, scalar)
@@ -115,6 +120,16 @@ class ScalarEmitter:
             index, extent = self.values[scalar.index], self.values[scalar.extent]
             return self.outside.position(emitter, index, extent, scalar.index.dtype.kind == "i")
         raise TypeError(f"{scalar!r} has no value outside its loop")
+
+    def _chosen(self, emitter: Emitter, choice: Apply) -> ir.Value:
+        """A choice as a branch, in which what is chosen is computed."""
+
+        def way(number: int) -> ir.Value:
+            for each in self.ways.members.get((choice, number), ()):
+                self.values[each] = self._emit(each)
+            return self.values[choice.arguments[number]]
+
+        return emitter.choose(self.values[choice.arguments[0]], lambda: way(1), lambda: way(2))
 
     def address(self, emitter: Emitter, buffer: Buffer, indices: tuple[Scalar, ...], flat: bool = False) -> ir.Value:
         """A pointer to one element, typed for its memory format."""

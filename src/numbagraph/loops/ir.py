@@ -173,6 +173,10 @@ class Kernel(Step, frozen=False):
         return self.split is not None
 
     def scalars(self) -> Iterator[Scalar]:
+        return walk(self.roots())
+
+    def roots(self) -> list[Scalar]:
+        """The scalars that it uses, without those that these are computed from."""
         roots: list[Scalar] = [loop.extent for loop in self.loops]
         for output in self.outputs:
             roots.extend(output.indices)
@@ -183,7 +187,7 @@ class Kernel(Step, frozen=False):
                 roots.append(output.factor)
             if output.buffer is not None:
                 roots.extend(output.buffer.extents)
-        return walk(roots)
+        return roots
 
     def writes(self) -> list[Buffer]:
         return [buffer for output in self.outputs for buffer in targets(output)]
