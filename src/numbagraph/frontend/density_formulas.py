@@ -38,15 +38,48 @@ def least_count(near: Function, reached: Function, only_zero: Function) -> Funct
     return quantile
 
 
-def by_smaller_tail(tail: Function, other: Function) -> Function:
-    """The logarithm of a probability, which is accurate where that is about 1, too."""
+def by_smaller_tail(tail: Function, other: Function, is_small: Function | None = None) -> Function:
+    """The logarithm of a probability, which is accurate where that is about 1, too.
+
+    ``is_small`` says where to take the logarithm itself, if that is known without the probability: below about a half.
+    """
 
     def formula(*args: Any) -> Any:
         p = tail(*args)
-        small = p < 0.5
+        small = p < 0.5 if is_small is None else is_small(*args)
         return np.where(small, np.log(np.where(small, p, 0.5)), np.log1p(-np.where(small, 0.5, other(*args))))
 
     return formula
+
+
+LOG_2 = np.log(2.0)
+
+BELOW_MEDIAN: dict[str, Function] = {
+    "t": lambda x, df: x < 0,
+    "poisson": lambda k, mu: k < mu - LOG_2,
+    "binom": lambda k, n, p: k < n * p - LOG_2,
+}
+"""Whether a number is below the median, up to a part of the probability. A mean of counts is within log(2) of their
+median: Hamza, The smallest uniform upper bound on the distance between the mean and the median (1995)."""
+
+
+def by_known_tail(name: str, method: str, tail: Function, other: Function) -> Function:
+    """The same for "logcdf" or "logsf" of a distribution, whose median may be known."""
+    below = BELOW_MEDIAN.get(name)
+    if below is None or method == "logcdf":
+        return by_smaller_tail(tail, other, below)
+    return by_smaller_tail(tail, other, lambda *args: ~below(*args))
+
+
+def odds_of(inverse: Function, complement: Function) -> Function:
+    """The odds of a share that an inverse of beta functions gives; near 1 with what is left of it."""
+
+    def quantile(q: Any, a: Any, b: Any) -> Any:
+        share = inverse(a, b, q)
+        near = share > 0.9
+        return share / np.where(near, complement(b, a, q), 1.0 - share)
+
+    return quantile
 
 
 # ---- Cauchy's, triangular, Pareto's ----
@@ -179,9 +212,28 @@ def erfcx_decrease(z: Any, gap: Any) -> Any:
 # ---- counts ----
 
 
+def of_boost(name: str, otherwise: Function) -> Function:
+    """A function of Boost's in double precision, or another formula for it in a SciPy that has it elsewhere."""
+    return getattr(special._ufuncs, f"_{name}", otherwise)
+
+
+binomial_below = of_boost("binom_cdf", lambda k, n, p: special.betaincc(k + 1.0, n - k, p))
+negative_binomial_above = of_boost("nbinom_sf", lambda k, n, p: special.betaincc(n, k + 1.0, p))
+
+
+def near_quantile(name: str, inverse: Function) -> Function:
+    """Where Boost's search ends soon, what it finds; elsewhere the inverse by a real number, which takes longer."""
+    search = of_boost(f"{name}_ppf", inverse)
+
+    def near(q: Any, n: Any, p: Any) -> Any:
+        soon = (n <= 1e6) & (n >= 1e-3) & (np.abs(q - 0.5) < 0.5 - 1e-12) & (np.abs(p - 0.5) < 0.5 - 1e-6)
+        return np.where(soon, search(q, n, p), inverse(q, n, p))
+
+    return near
+
+
 def binomial_cdf(k: Any, n: Any, p: Any) -> Any:
-    k = np.floor(k)
-    return special.betaincc(k + 1.0, n - k, p)
+    return binomial_below(np.floor(k), n, p)
 
 
 def binomial_sf(k: Any, n: Any, p: Any) -> Any:
@@ -202,7 +254,11 @@ def negative_binomial_cdf(k: Any, n: Any, p: Any) -> Any:
 
 
 def negative_binomial_sf(k: Any, n: Any, p: Any) -> Any:
-    return special.betaincc(n, np.floor(k) + 1.0, p)
+    return negative_binomial_above(np.floor(k), n, p)
+
+
+near_binomial = near_quantile("binom", lambda q, n, p: special.bdtrik(q, n, p))
+near_negative_binomial = near_quantile("nbinom", lambda q, n, p: special.nbdtrik(q, n, p))
 
 
 def zeta_log_density(k: Any, a: Any) -> Any:
@@ -221,8 +277,8 @@ SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": par
 FORMULAS: dict[tuple[str, str], Function] = {
     ("beta", "pdf"): exponential_of("beta", "logpdf"),
     ("beta", "ppf"): lambda q, a, b: special.betaincinv(a, b, q),
-    ("betaprime", "ppf"): lambda q, a, b: special.betaincinv(a, b, q) / special.betainccinv(b, a, q),
-    ("betaprime", "isf"): lambda q, a, b: special.betainccinv(a, b, q) / special.betaincinv(b, a, q),
+    ("betaprime", "ppf"): odds_of(special.betaincinv, special.betainccinv),
+    ("betaprime", "isf"): odds_of(special.betainccinv, special.betaincinv),
     ("cauchy", "ppf"): cauchy_quantile,
     ("cauchy", "isf"): lambda q: -cauchy_quantile(q),
     ("genpareto", "logpdf"): lambda x, c: pareto_logarithm(x, c, c + 1.0),
@@ -251,9 +307,9 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("binom", "pmf"): exponential_of("binom", "logpmf"),
     ("binom", "cdf"): binomial_cdf,
     ("binom", "sf"): binomial_sf,
-    ("binom", "ppf"): least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q, no_success),
+    ("binom", "ppf"): least_count(near_binomial, lambda k, q, n, p: binomial_cdf(k, n, p) >= q, no_success),
     ("binom", "isf"): least_count(
-        lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
+        lambda q, n, p: near_binomial(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
     ),
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
     ("nbinom", "logpmf"): negative_binomial_log_density,
@@ -262,9 +318,11 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("nbinom", "logcdf"): by_smaller_tail(negative_binomial_cdf, negative_binomial_sf),
     ("nbinom", "sf"): negative_binomial_sf,
     ("nbinom", "logsf"): by_smaller_tail(negative_binomial_sf, negative_binomial_cdf),
-    ("nbinom", "ppf"): least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q, no_failure),
+    ("nbinom", "ppf"): least_count(
+        near_negative_binomial, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q, no_failure
+    ),
     ("nbinom", "isf"): least_count(
-        lambda q, n, p: special.nbdtrik(1.0 - q, n, p),
+        lambda q, n, p: near_negative_binomial(1.0 - q, n, p),
         lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q,
         no_failure,
     ),

@@ -15,7 +15,7 @@ from scipy import stats
 
 from numbagraph.frontend.active import tried
 from numbagraph.frontend.capture.numbers import is_traced
-from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_smaller_tail
+from numbagraph.frontend.density_formulas import FORMULAS, SUPPORTS, Function, by_known_tail
 from numbagraph.frontend.distribution_calls import called, called_check, called_support
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
 from numbagraph.frontend.scipy_functions import refusing
@@ -125,7 +125,7 @@ def formula_of(dist: Any, name: str) -> Function:
     if name in ("pdf", "pmf") and is_generic(dist, name) and not is_generic(dist, f"log{name}"):
         return lambda *args: np.exp(formula_of(dist, f"log{name}")(*args))
     if name in OTHER_TAIL and is_generic(dist, name) and not is_generic(dist, OTHER_TAIL[name]):
-        found = by_smaller_tail(*(formula_of(dist, each) for each in (name.removeprefix("log"), OTHER_TAIL[name])))
+        found = by_known_tail(dist.name, name, *(formula_of(dist, each) for each in (name[3:], OTHER_TAIL[name])))
         return found if name == "logsf" or not is_discrete(dist) else lambda k, *args: found(np.floor(k), *args)
     if name.startswith("log") and is_generic(dist, name):
         return lambda *args: np.log(formula_of(dist, name.removeprefix("log"))(*args))

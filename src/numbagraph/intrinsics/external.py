@@ -13,6 +13,8 @@ from numbagraph.intrinsics.extension_modules import extension_module
 
 SCIPY = "numbagraph.scipy."
 """The prefix of external symbols that are functions of `scipy.special.cython_special`, by name and types (`Types`)."""
+BOOST = "numbagraph.boost."
+"""The prefix of external symbols that are functions of Boost's that `scipy.stats` calls, by name and precision."""
 BLAS = "numbagraph.blas."
 """The prefix of external symbols that are functions of `scipy.linalg.cython_blas`."""
 LAPACK = "numbagraph.lapack."
@@ -123,6 +125,18 @@ def _special_address(symbol: str) -> int:
 
 
 @cache
+def _boost_address(name: str) -> int:
+    """SciPy's modules leave the address of a function to each other in a variable of theirs."""
+    with importing:
+        exported = import_module("scipy.special._ufuncs_cxx").__pyx_capi__
+    try:
+        variable = exported[f"_export_{name}"]
+    except KeyError:
+        raise LookupError(f"scipy.special has no function {name}; SciPy 1.17 has it") from None
+    return ctypes.c_void_p.from_address(_capsule_pointer(variable, _capsule_name(variable))).value or 0
+
+
+@cache
 def _loop_address(name: str) -> int:
     """The address of an inner loop, or of its data, from the ufunc's record (NumPy's ``PyUFuncObject``)."""
     ufunc, number, what = name.split(".")
@@ -172,6 +186,7 @@ def _random_address(name: str) -> int:
 
 FINDERS: dict[str, Callable[[list[str]], Iterable[int]]] = {
     SCIPY: one_by_one(_special_address),
+    BOOST: one_by_one(_boost_address),
     BLAS: one_by_one(partial(_address, "scipy.linalg.cython_blas")),
     NUMPY_LOOP: one_by_one(_loop_address),
     NUMPY_SORT: one_by_one(_sort_address),

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand, llvm_type
-from numbagraph.intrinsics.external import SCIPY, Types, special_types
+from numbagraph.intrinsics.external import BOOST, SCIPY, Types, special_types
 from numbagraph.intrinsics.formula import absolute, wrap
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
@@ -83,6 +83,17 @@ def scipy(name: str, whole: Collection[int] = ()) -> Emit:
                 value = emitter.builder.select(known, value, ir.Constant(value.type, math.nan))
         single = any(each.dtype == FLOAT32 for each in operands)
         return emitter.cast(Operand(value, computed), FLOAT32 if single else FLOAT64)
+
+    return emit
+
+
+def boost(name: str) -> Emit:
+    """A distribution of Boost, in the precision of its operands, as `scipy.stats` has it."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        type_ = llvm_type(operands[0].dtype)
+        precision = "float" if operands[0].dtype == FLOAT32 else "double"
+        return emitter.call(f"{BOOST}{name}_{precision}", type_, *[each.value for each in operands])
 
     return emit
 

@@ -9,6 +9,7 @@ NAMES = {
     ),
     "bits": "to_bits from_bits",
     "blocks": "block",
+    "boost_distributions": "binom_cdf nbinom_sf binom_ppf nbinom_ppf",
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "closeness": (
@@ -140,6 +141,8 @@ NAMES = {
 """The names of ops by their module in `numbagraph.ops`, in the order of their declarations."""
 
 CALLED = {
+    "binom_cdf": "_binom_cdf",
+    "binom_ppf": "_binom_ppf",
     "condition_number": "cond",
     "cummax": "maximum.accumulate",
     "cummin": "minimum.accumulate",
@@ -149,6 +152,8 @@ CALLED = {
     "digamma": "digamma psi",
     "matrix_diagonal": "diagonal",
     "matrix_trace": "trace",
+    "nbinom_ppf": "_nbinom_ppf",
+    "nbinom_sf": "_nbinom_sf",
     "polynomial_value": "polyval",
     "radians": "radians deg2rad",
     "vector_cross": "cross",

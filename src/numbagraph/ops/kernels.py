@@ -17,6 +17,7 @@ from numbagraph.blockwise.kinds import batch_elementwise, draw
 from numbagraph.blockwise.lowering import Map
 from numbagraph.blockwise.promotion import DtypeRule, Kind, promote
 from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.op import lazy, load, quiet, registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, nowhere
@@ -42,6 +43,8 @@ def kernel(
     jnp: Callable[..., Any] | None = None,
     cost: float = 200,
     kinks: Callable[..., Any] = nowhere,
+    path: str = "",
+    emit: Emit | None = None,
 ) -> Op:
     """Declare a ufunc of `scipy.special` for real arguments.
 
@@ -59,8 +62,10 @@ def kernel(
         The translation, where it is not `jax.scipy.special`'s function.
     cost, kinks
         As of every op: see `Op`.
+    path, emit
+        Where SciPy has it, and its LLVM, if it is not a public ufunc.
     """
-    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks)
+    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks, path, emit)
 
 
 def kernels(name: str, operands: Sequence[Domain], results: Sequence[Sequence[Slope]], cost: float = 400) -> Op:
@@ -80,9 +85,11 @@ def _declare(
     jnp: Callable[..., Any] | None,
     cost: float,
     kinks: Callable[..., Any] = nowhere,
+    path: str = "",
+    emit: Emit | None = None,
 ) -> Op:
     plain = name.rpartition(".")[2]
-    path = f"scipy.special:{plain}"
+    path = path or f"scipy.special:{plain}"
     rule = dtype_rule(path)
 
     def every(*inputs: Value) -> tuple[Value, ...]:
@@ -115,7 +122,7 @@ def _declare(
             reference=reference,
             infer=elementwise_type(rule, plain),
             frontend=frontend,
-            lower=Map(libm.scipy(plain, whole)),
+            lower=Map(emit or libm.scipy(plain, whole)),
             vjp=broadcasting_vjp(vjp if rows[0] else Unsupported(f"there is no formula for derivatives of {plain}")),
             batch=batch_elementwise,
             jnp=translate if jnp or plain in IN_JAX else Unsupported(f"JAX has no {plain}"),

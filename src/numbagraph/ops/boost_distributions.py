@@ -1,0 +1,41 @@
+"""Distribution functions of counts that `scipy.stats` takes from Boost, in the precision of their operands.
+
+`betaincc` is the same function, in long double: it takes ten times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numbagraph.intrinsics import libm
+from numbagraph.ir.values import Op, Value
+from numbagraph.ops.distribution_functions import (
+    OF_BINOMIAL,
+    OF_NEGATIVE,
+    PROBABILITY,
+    binomial_slope,
+    negative_binomial_slope,
+)
+from numbagraph.ops.incomplete import betainc_by_a, betainc_by_b
+from numbagraph.ops.kernels import Domain, Slope, kernel
+
+
+def of_boost(name: str, operands: Sequence[Domain], *slopes: Slope, cost: float = 60) -> Op:
+    """Declare a function. What has no derivative by counts, is the same between two of them."""
+    return kernel(name, operands, *slopes, path=f"scipy.special._ufuncs:_{name}", emit=libm.boost(name), cost=cost)
+
+
+def binomial_by_n(y: Value, k: Value, n: Value, p: Value) -> Value:
+    return -betainc_by_b(k + 1.0, n - k, p)
+
+
+def negative_binomial_by_n(y: Value, k: Value, n: Value, p: Value) -> Value:
+    return -betainc_by_a(n * 1.0, k + 1.0, p)
+
+
+binom_cdf = of_boost("binom_cdf", OF_BINOMIAL, None, binomial_by_n, lambda y, k, n, p: -binomial_slope(k, n, p))
+nbinom_sf = of_boost(
+    "nbinom_sf", OF_NEGATIVE, None, negative_binomial_by_n, lambda y, k, n, p: -negative_binomial_slope(k, n, p)
+)
+binom_ppf = of_boost("binom_ppf", [PROBABILITY, range(6, 9), PROBABILITY], None, None, None, cost=200)
+nbinom_ppf = of_boost("nbinom_ppf", [PROBABILITY, range(2, 5), PROBABILITY], None, None, None, cost=200)
