@@ -91,9 +91,9 @@ def special_functions() -> dict[str, dict[Types, int]]:
 
 
 def _types(signature: str) -> Types | None:
-    """Those of a function in C, or None for one that takes something else than numbers."""
+    """Those of a function in C, without its options, or None for one that takes something else than numbers."""
     result, _, rest = signature.rstrip(")").partition(" (")
-    arguments = [each for each in rest.split(", ") if each != "int __pyx_skip_dispatch"]
+    arguments = [each for each in rest.split(", ") if not each.startswith(("int __pyx_skip_dispatch", "struct "))]
     operands = [_LETTERS.get(each) for each in arguments if not each.endswith(" *")]
     targets = [each.removesuffix(" *") for each in arguments if each.endswith(" *")]
     results = [_LETTERS.get(each) for each in (targets if result == "void" else [result])]

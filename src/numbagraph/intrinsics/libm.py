@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import F32, F64, I32, Emitter, Operand, llvm_type
+from numbagraph.intrinsics.emitter import F32, F64, I32, POINTER, Emitter, Operand, llvm_type
 from numbagraph.intrinsics.external import BOOST, SCIPY, Types, special_types
 from numbagraph.intrinsics.formula import absolute, wrap
 from numbagraph.intrinsics.ir import Emit
@@ -83,6 +83,17 @@ def scipy(name: str, whole: Collection[int] = ()) -> Emit:
                 value = emitter.builder.select(known, value, ir.Constant(value.type, math.nan))
         single = any(each.dtype == FLOAT32 for each in operands)
         return emitter.cast(Operand(value, computed), FLOAT32 if single else FLOAT64)
+
+    return emit
+
+
+def spherical(name: str) -> Emit:
+    """A spherical Bessel function of `scipy.special.cython_special`, whose options are at an address, here none."""
+
+    def emit(emitter: Emitter, order: Operand, x: Operand) -> ir.Value:
+        values = emitter.cast(order, INT64), emitter.cast(x, FLOAT64)
+        value = emitter.call(f"{SCIPY}{name}.ld.d", F64, *values, ir.Constant(I32, 0), ir.Constant(POINTER, None))
+        return emitter.cast(Operand(value, FLOAT64), x.dtype)
 
     return emit
 

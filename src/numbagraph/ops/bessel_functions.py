@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.intrinsics import libm
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import absolute, power, sqrt
 from numbagraph.ops.bessel import BY_ORDER
@@ -78,6 +79,24 @@ kv = of_order("kv", lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)))
 """[10.29.1]"""
 kn = of_order("kn", lambda y, n, x: -0.5 * (kn(abs(n - 1), x) + kn(n + 1, x)), whole=(0,))
 """[10.29.1], [10.27.3]"""
+
+
+def spherical(name: str, lower: float, upper: float) -> Op:
+    """Declare a spherical function of positive numbers, with the factors of its neighbours in the derivative.
+    [10.51.1], [10.51.2], [10.51.4]"""
+
+    def slope(y: Value, n: Value, x: Value) -> Value:
+        below = lower * op(maximum(n - 1, 0), x) - (n + 1) / x * y
+        return where(equal(n, 0), upper * op(n * 0 + 1, x), below)
+
+    path, emit = f"scipy.special._ufuncs:_{name}", libm.spherical(name)
+    op = kernel(name, [ORDERS, POSITIVE], BY_ORDER, slope, path=path, emit=emit, cost=100)
+    return op
+
+
+spherical_jn = spherical("spherical_jn", 1.0, -1.0)
+spherical_yn = spherical("spherical_yn", 1.0, -1.0)
+spherical_kn = spherical("spherical_kn", -1.0, -1.0)
 
 
 STRUVE_TERMS = 7

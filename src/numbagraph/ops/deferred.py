@@ -4,8 +4,8 @@ NAMES = {
     "array_standard": "astype",
     "bessel": "i0 i1 i0e i1e j0 j1 jv iv ive kve kve_derivative",
     "bessel_functions": (
-        "y0 y1 k0 k1 k0e k1e jve yv yve yn kv kn struve modstruve ber bei berp beip ker kei kerp keip airy airye "
-        "wright_bessel log_wright_bessel besselpoly"
+        "y0 y1 k0 k1 k0e k1e jve yv yve yn kv kn spherical_jn spherical_yn spherical_kn struve modstruve ber bei berp "
+        "beip ker kei kerp keip airy airye wright_bessel log_wright_bessel besselpoly"
     ),
     "bits": "to_bits from_bits",
     "blocks": "block",
@@ -156,6 +156,9 @@ CALLED = {
     "nbinom_sf": "_nbinom_sf",
     "polynomial_value": "polyval",
     "radians": "radians deg2rad",
+    "spherical_jn": "_spherical_jn",
+    "spherical_kn": "_spherical_kn",
+    "spherical_yn": "_spherical_yn",
     "vector_cross": "cross",
 }
 """The functions that some of them implement, where these are not called like the op."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -135,8 +136,13 @@ def hankel_derivative(kind: int) -> Function:
     return call
 
 
-def spherical(name: str, cylindrical: Any, slope: tuple[float, float]) -> Function:
-    """A spherical Bessel function. [DLMF 10.47.3 to 10.47.17, 10.51.2]"""
+def by_cylindrical(cylindrical: Function) -> Function:
+    """A spherical Bessel function of positive numbers. [DLMF 10.47.3 to 10.47.9]"""
+    return lambda order, x: np.sqrt(np.pi / 2.0) / np.sqrt(x) * cylindrical(order + 0.5, x)
+
+
+def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> Function:
+    """A spherical Bessel function. [DLMF 10.47.14 to 10.47.17, 10.51.2]"""
     own = complex_spherical(name, 1.0 if name in ("in", "kn") else -1.0)
 
     def call(n: Any, z: Any, derivative: bool = False) -> Any:
@@ -150,11 +156,10 @@ def spherical(name: str, cylindrical: Any, slope: tuple[float, float]) -> Functi
         size = np.abs(value)
         regular = (size > 0) & np.isfinite(size)
         inside = np.where(regular, size, 1.0)
-        scale = np.sqrt(np.pi / 2.0) / np.sqrt(inside)
-        found = scale * cylindrical(order + 0.5, inside)
+        found = of_positive(order, inside)
         at_zero, at_infinity = ends(order)
         if name == "kn":
-            growing = np.where(value < 0, np.pi * scale * special.iv(order + 0.5, inside), 0.0)
+            growing = np.where(value < 0, np.pi * by_cylindrical(special.iv)(order, inside), 0.0)
             found = np.where((value < 0) & (order % 2 == 0), -found, found) - growing
             at_infinity = np.where(value < 0, -np.inf, at_infinity)
         found = np.where(regular, found, np.where(size == 0, at_zero, np.where(np.isnan(size), np.nan, at_infinity)))
@@ -236,11 +241,33 @@ def associated(degree: int, order: int, value: Any, norm: bool) -> Any:
     if abs(order) > degree:
         return 0.0 * value
     scale = np.sqrt((2 * degree + 1) / 2.0 * quotient(degree, order)) if norm else 1.0
-    return scale * special.lpmv(float(order), float(degree), value)
+    return scale * (ferrers if degree <= MOST_STEPS else by_kernel)(degree, order, value)
+
+
+def by_kernel(degree: int, order: int, value: Any) -> Any:
+    return special.lpmv(float(order), float(degree), value)
+
+
+MOST_STEPS = 20
+"""Degrees for which the recurrence is written out."""
+
+
+def ferrers(degree: int, order: int, x: Any) -> Any:
+    """Vector code, from the degree that is the order. [DLMF 14.7.10, 14.10.3]; of negative orders [14.9.3]"""
+    m = abs(order)
+    inside = x if m == 0 else np.where(np.abs(x) <= 1.0, x, np.nan)
+    square = (1.0 - inside) * (1.0 + inside)
+    power = np.sqrt(square) if m == 1 else square ** (m / 2.0 if m % 2 else m // 2)
+    found, before = (-1.0) ** m * math.prod(range(1, 2 * m, 2)) * power, 0.0
+    for n in range(m, degree):
+        found, before = ((2 * n + 1) * inside * found - (n + m) * before) / (n - m + 1), found
+    return found if order >= 0 else (-1.0) ** m * quotient(degree, m) * found
 
 
 def quotient(degree: int, order: int) -> float:
     """A quotient of factorials."""
+    if degree <= MOST_STEPS:
+        return math.factorial(degree - order) / math.factorial(degree + order)
     return float(np.exp(special.gammaln(degree - order + 1) - special.gammaln(degree + order + 1)))
 
 
@@ -285,10 +312,10 @@ FUNCTIONS: dict[str, Function] = {
     },
     **{f"hankel{kind}": hankel(kind) for kind in (1, 2)},
     **{f"h{kind}vp": hankel_derivative(kind) for kind in (1, 2)},
-    "spherical_jn": spherical("jn", special.jv, (1.0, -1.0)),
-    "spherical_yn": spherical("yn", special.yv, (1.0, -1.0)),
-    "spherical_in": spherical("in", special.iv, (1.0, 1.0)),
-    "spherical_kn": spherical("kn", special.kv, (-1.0, -1.0)),
+    "spherical_jn": spherical("jn", special._ufuncs._spherical_jn, (1.0, -1.0)),
+    "spherical_yn": spherical("yn", special._ufuncs._spherical_yn, (1.0, -1.0)),
+    "spherical_in": spherical("in", by_cylindrical(special.iv), (1.0, 1.0)),
+    "spherical_kn": spherical("kn", special._ufuncs._spherical_kn, (-1.0, -1.0)),
     "assoc_legendre_p_all": for_all("assoc_legendre_p_all", assoc_legendre_p),
     "sph_legendre_p_all": for_all("sph_legendre_p_all", sph_legendre_p),
     "sph_harm_y_all": for_all("sph_harm_y_all", sph_harm_y),
