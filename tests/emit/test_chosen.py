@@ -26,6 +26,12 @@ def shared(x: Any, y: Any) -> Any:
     return np.where(p < 0.5, np.log(p) + q, np.log1p(-special.gammaincc(x, y)) * q)
 
 
+def repeated(x: Any, y: Any) -> Any:
+    """What is chosen once more inside of what is chosen, and in the condition there, is computed around both."""
+    p = special.gammainc(x, y)
+    return np.where(x < 0.5, np.where(p < 0.5, special.jv(p, y), p), special.jv(y, x))
+
+
 def chain(x: Any, y: Any) -> Any:
     """More choices inside of each other than there are branches."""
     found = special.gammainc(x, y)
@@ -57,7 +63,7 @@ def several(x: Any, y: Any) -> Any:
     return np.stack([np.where(x < 0.5, p, special.jv(x, y)), p])
 
 
-@pytest.mark.parametrize("function", [nested, shared, chain, gathered, of_rows, accumulated, several])
+@pytest.mark.parametrize("function", [nested, shared, repeated, chain, gathered, of_rows, accumulated, several])
 @pytest.mark.parametrize("x", [X, Z, X[:1], X[:0]], ids=["numbers", "nan", "one", "none"])
 def test_values(function: Callable[..., Any], x: np.ndarray) -> None:
     y = Y[: x.size]
@@ -98,3 +104,14 @@ def test_one_of_two_is_computed() -> None:
     text = str(function.llvm(X, Y))
     (first,), (second,) = (blocks_of_calls(text, name) for name in ("gammainc", "jv"))
     assert first != second
+
+
+def test_what_is_needed_twice_in_a_branch_is_computed_in_it() -> None:
+    @graph_jit
+    def function(x: Any, y: Any) -> Any:
+        p = special.gammainc(x, y)
+        return np.where(x < 0.5, np.where(p < 0.5, special.jv(p, y), p), y)
+
+    text = str(function.llvm(X, Y))
+    (block,) = blocks_of_calls(text, "gammainc")
+    assert "load double" not in block

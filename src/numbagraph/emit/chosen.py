@@ -6,7 +6,7 @@ needs, if that calls a function that is not vector code, stands in a branch inst
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from numbagraph.intrinsics import scalar
@@ -66,22 +66,33 @@ def ways_of(roots: Sequence[Scalar], level: Callable[[Scalar], int]) -> Ways:
 
 
 def owners_in(order: Sequence[Scalar], roots: Iterable[Scalar], level: Callable[[Scalar], int]) -> dict[Scalar, Way]:
-    """The innermost way of each scalar that one way alone needs."""
+    """The innermost way around all that needs a scalar, where there is one."""
     uses: dict[Scalar, list[Way | None]] = {each: [None] for each in roots}
     owners: dict[Scalar, Way] = {}
-    depths: dict[Scalar, int] = {}
+    depths: dict[Way | None, int] = {None: 0}
     for each in reversed(order):
-        ways = set(uses.get(each, (None,)))
-        way = ways.pop() if len(ways) == 1 else None
+        way = common(uses.get(each, [None]), owners, depths)
         if way is not None and may_move(each) and level(each) == level(way[0]):
             owners[each] = way
         else:
             way = None
-        depth = depths[each] = depths[way[0]] + 1 if way is not None else 0
-        opens = is_choice(each) and depth < DEEPEST
+        opens = is_choice(each) and depths[way] < DEEPEST
         for number, operand in enumerate(each.operands):
-            uses.setdefault(operand, []).append((each, number) if opens and number else way)
+            inner = (each, number) if opens and number else way
+            depths[inner] = depths[way] + (inner is not way)
+            uses.setdefault(operand, []).append(inner)
     return owners
+
+
+def common(ways: Sequence[Way | None], owners: Mapping[Scalar, Way], depths: Mapping[Way | None, int]) -> Way | None:
+    """The innermost way that some ways are, or are in."""
+    found, *others = ways
+    for other in others:
+        while found != other:
+            if depths[found] < depths[other]:
+                found, other = other, found
+            found = owners.get(found[0]) if found is not None else None
+    return found
 
 
 def may_move(each: Scalar) -> bool:

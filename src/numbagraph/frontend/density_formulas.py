@@ -38,16 +38,16 @@ def least_count(near: Function, reached: Function, only_zero: Function) -> Funct
     return quantile
 
 
-def by_smaller_tail(tail: Function, other: Function, is_small: Function | None = None) -> Function:
+def by_smaller_tail(tail: Function, other: Function, is_small: Function) -> Function:
     """The logarithm of a probability, which is accurate where that is about 1, too.
 
-    ``is_small`` says where to take the logarithm itself, if that is known without the probability: below about a half.
+    ``is_small`` says where to take the logarithm itself: below about a half.
     """
 
     def formula(*args: Any) -> Any:
-        p = tail(*args)
-        small = p < 0.5 if is_small is None else is_small(*args)
-        return np.where(small, np.log(np.where(small, p, 0.5)), np.log1p(-np.where(small, 0.5, other(*args))))
+        small = is_small(*args)
+        p, q = np.where(small, tail(*args), 0.5), np.where(small, 0.5, other(*args))
+        return np.where(small, np.log(p), np.log1p(-q))
 
     return formula
 
@@ -58,17 +58,24 @@ BELOW_MEDIAN: dict[str, Function] = {
     "t": lambda x, df: x < 0,
     "poisson": lambda k, mu: k < mu - LOG_2,
     "binom": lambda k, n, p: k < n * p - LOG_2,
+    "nbinom": lambda k, n, p: k < (1.0 - p) / p * gamma_below_median(n) - LOG_2,
 }
 """Whether a number is below the median, up to a part of the probability. A mean of counts is within log(2) of their
 median: Hamza, The smallest uniform upper bound on the distance between the mean and the median (1995)."""
 
 
+def gamma_below_median(a: Any) -> Any:
+    """A number below the median of a gamma distribution, and above its 0.38 quantile. [DLMF 8.10.13, 8.7.1]"""
+    return np.where(a < 1.0, a * 2.0 ** (-1.0 / a), a - 1.0 / 3.0)
+
+
 def by_known_tail(name: str, method: str, tail: Function, other: Function) -> Function:
-    """The same for "logcdf" or "logsf" of a distribution, whose median may be known."""
-    below = BELOW_MEDIAN.get(name)
-    if below is None or method == "logcdf":
-        return by_smaller_tail(tail, other, below)
-    return by_smaller_tail(tail, other, lambda *args: ~below(*args))
+    """The same for "logcdf" or "logsf" of a distribution. Where its median is not known, the distribution function says
+    which tail is smaller: of some, such as beta's, it takes a tenth of its complement's time."""
+    is_lower = method == "logcdf"
+    cdf = tail if is_lower else other
+    below = BELOW_MEDIAN.get(name, lambda *args: cdf(*args) < 0.5)
+    return by_smaller_tail(tail, other, below if is_lower else lambda *args: ~below(*args))
 
 
 def odds_of(inverse: Function, complement: Function) -> Function:
@@ -221,15 +228,15 @@ binomial_below = of_boost("binom_cdf", lambda k, n, p: special.betaincc(k + 1.0,
 negative_binomial_above = of_boost("nbinom_sf", lambda k, n, p: special.betaincc(n, k + 1.0, p))
 
 
-def near_quantile(name: str, inverse: Function) -> Function:
-    """Where Boost's search ends soon, what it finds; elsewhere the inverse by a real number, which takes longer."""
-    search = of_boost(f"{name}_ppf", inverse)
+def by_search(name: str, otherwise: Function) -> Function:
+    """A quantile of counts by Boost's search where that ends soon, and by another formula elsewhere."""
+    search = of_boost(name, otherwise)
 
-    def near(q: Any, n: Any, p: Any) -> Any:
+    def quantile(q: Any, n: Any, p: Any) -> Any:
         soon = (n <= 1e6) & (n >= 1e-3) & (np.abs(q - 0.5) < 0.5 - 1e-12) & (np.abs(p - 0.5) < 0.5 - 1e-6)
-        return np.where(soon, search(q, n, p), inverse(q, n, p))
+        return np.where(soon, search(q, n, p), otherwise(q, n, p))
 
-    return near
+    return quantile
 
 
 def binomial_cdf(k: Any, n: Any, p: Any) -> Any:
@@ -255,10 +262,6 @@ def negative_binomial_cdf(k: Any, n: Any, p: Any) -> Any:
 
 def negative_binomial_sf(k: Any, n: Any, p: Any) -> Any:
     return negative_binomial_above(np.floor(k), n, p)
-
-
-near_binomial = near_quantile("binom", lambda q, n, p: special.bdtrik(q, n, p))
-near_negative_binomial = near_quantile("nbinom", lambda q, n, p: special.nbdtrik(q, n, p))
 
 
 def zeta_log_density(k: Any, a: Any) -> Any:
@@ -307,24 +310,32 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("binom", "pmf"): exponential_of("binom", "logpmf"),
     ("binom", "cdf"): binomial_cdf,
     ("binom", "sf"): binomial_sf,
-    ("binom", "ppf"): least_count(near_binomial, lambda k, q, n, p: binomial_cdf(k, n, p) >= q, no_success),
-    ("binom", "isf"): least_count(
-        lambda q, n, p: near_binomial(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
+    ("binom", "ppf"): by_search(
+        "binom_ppf", least_count(special.bdtrik, lambda k, q, n, p: binomial_cdf(k, n, p) >= q, no_success)
+    ),
+    ("binom", "isf"): by_search(
+        "binom_isf",
+        least_count(
+            lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
+        ),
     ),
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
     ("nbinom", "logpmf"): negative_binomial_log_density,
     ("nbinom", "pmf"): exponential_of("nbinom", "logpmf"),
     ("nbinom", "cdf"): negative_binomial_cdf,
-    ("nbinom", "logcdf"): by_smaller_tail(negative_binomial_cdf, negative_binomial_sf),
+    ("nbinom", "logcdf"): by_known_tail("nbinom", "logcdf", negative_binomial_cdf, negative_binomial_sf),
     ("nbinom", "sf"): negative_binomial_sf,
-    ("nbinom", "logsf"): by_smaller_tail(negative_binomial_sf, negative_binomial_cdf),
-    ("nbinom", "ppf"): least_count(
-        near_negative_binomial, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q, no_failure
+    ("nbinom", "logsf"): by_known_tail("nbinom", "logsf", negative_binomial_sf, negative_binomial_cdf),
+    ("nbinom", "ppf"): by_search(
+        "nbinom_ppf", least_count(special.nbdtrik, lambda k, q, n, p: negative_binomial_cdf(k, n, p) >= q, no_failure)
     ),
-    ("nbinom", "isf"): least_count(
-        lambda q, n, p: near_negative_binomial(1.0 - q, n, p),
-        lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q,
-        no_failure,
+    ("nbinom", "isf"): by_search(
+        "nbinom_isf",
+        least_count(
+            lambda q, n, p: special.nbdtrik(1.0 - q, n, p),
+            lambda k, q, n, p: negative_binomial_sf(k, n, p) <= q,
+            no_failure,
+        ),
     ),
     ("poisson", "logpmf"): poisson_log_density,
     ("poisson", "pmf"): exponential_of("poisson", "logpmf"),

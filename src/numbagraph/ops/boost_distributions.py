@@ -12,7 +12,6 @@ from numbagraph.ir.values import Op, Value
 from numbagraph.ops.distribution_functions import (
     OF_BINOMIAL,
     OF_NEGATIVE,
-    PROBABILITY,
     binomial_slope,
     negative_binomial_slope,
 )
@@ -37,5 +36,12 @@ binom_cdf = of_boost("binom_cdf", OF_BINOMIAL, None, binomial_by_n, lambda y, k,
 nbinom_sf = of_boost(
     "nbinom_sf", OF_NEGATIVE, None, negative_binomial_by_n, lambda y, k, n, p: -negative_binomial_slope(k, n, p)
 )
-binom_ppf = of_boost("binom_ppf", [PROBABILITY, range(6, 9), PROBABILITY], None, None, None, cost=200)
-nbinom_ppf = of_boost("nbinom_ppf", [PROBABILITY, range(2, 5), PROBABILITY], None, None, None, cost=200)
+
+
+def quantile(name: str, counts: Domain) -> Op:
+    """Declare a quantile, which is the same between two jumps: tests draw probabilities beside them."""
+    return of_boost(name, [(0.36, 0.42), counts, (0.5, 0.52)], None, None, None, cost=200)
+
+
+binom_ppf, binom_isf = (quantile(name, range(7, 8)) for name in ("binom_ppf", "binom_isf"))
+nbinom_ppf, nbinom_isf = (quantile(name, range(3, 4)) for name in ("nbinom_ppf", "nbinom_isf"))

@@ -9,7 +9,7 @@ NAMES = {
     ),
     "bits": "to_bits from_bits",
     "blocks": "block",
-    "boost_distributions": "binom_cdf nbinom_sf binom_ppf nbinom_ppf",
+    "boost_distributions": "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf",
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "closeness": (
@@ -142,6 +142,7 @@ NAMES = {
 
 CALLED = {
     "binom_cdf": "_binom_cdf",
+    "binom_isf": "_binom_isf",
     "binom_ppf": "_binom_ppf",
     "condition_number": "cond",
     "cummax": "maximum.accumulate",
@@ -152,6 +153,7 @@ CALLED = {
     "digamma": "digamma psi",
     "matrix_diagonal": "diagonal",
     "matrix_trace": "trace",
+    "nbinom_isf": "_nbinom_isf",
     "nbinom_ppf": "_nbinom_ppf",
     "nbinom_sf": "_nbinom_sf",
     "polynomial_value": "polyval",
