@@ -62,6 +62,7 @@ NAMES = {
         "itmodstruve0 itairy kolmogorov kolmogi"
     ),
     "linalg.banded": "solve_banded solveh_banded",
+    "linalg.banded_factors": "cholesky_banded cho_solve_banded",
     "linalg.determinants": "determinant_of det slogdet",
     "linalg.equations": "solve_sylvester solve_continuous_lyapunov solve_discrete_lyapunov",
     "linalg.factorisations": "cholesky cholesky_pullback square_lu",

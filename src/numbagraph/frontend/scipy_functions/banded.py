@@ -11,8 +11,8 @@ from numbagraph.frontend.scipy_functions.common import array, inexact, known, re
 Pair = tuple[Any, Any]
 
 
-def dense(bands: Any, lower: bool, symmetric: bool = True) -> Any:
-    """The matrix whose diagonals are rows, the main one first (``lower``) or last."""
+def dense(bands: Any, lower: bool) -> Any:
+    """The Hermitian matrix whose diagonals are rows, the main one first (``lower``) or last."""
     values = inexact(bands)
     if values.ndim != 2:
         raise ValueError("expected a 2-D array of diagonals")
@@ -23,8 +23,7 @@ def dense(bands: Any, lower: bool, symmetric: bool = True) -> Any:
             part = np.diag(values[number, : length - number], -number)
         else:
             part = np.diag(values[count - 1 - number, number:], number)
-        mirrored = np.conj(part.T) if symmetric and number else 0
-        total = total + part + mirrored
+        total = total + part + (np.conj(part.T) if number else 0)
     return total
 
 
@@ -97,29 +96,6 @@ def eigvals_banded(
     return spectrum(dense(a_band, lower), False, select, select_range)
 
 
-def cholesky_banded(ab: Any, overwrite_ab: bool = False, lower: bool = False, check_finite: bool = True) -> Any:
-    """`scipy.linalg.cholesky_banded`: the factor has the bands of the matrix."""
-    del overwrite_ab, check_finite
-    given = inexact(ab)
-    count, length = known(given, "cholesky_banded")
-    factor = np.linalg.cholesky(dense(ab, lower), upper=not lower)
-    rows = []
-    for number in range(count) if lower else range(count - 1, -1, -1):
-        line = np.diagonal(factor, -number if lower else number)
-        own = given[number if lower else count - 1 - number]  # what lies beyond the matrix stays what it was
-        rows.append(np.concatenate([line, own[max(length - number, 0) :]] if lower else [own[:number], line]))
-    return np.stack(rows)
-
-
-def cho_solve_banded(cb_and_lower: Pair, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """`scipy.linalg.cho_solve_banded`."""
-    del overwrite_b, check_finite
-    bands, lower = cb_and_lower
-    factor, right = dense(bands, lower, symmetric=False), inexact(b)
-    first, second = (factor, np.conj(factor.T)) if lower else (np.conj(factor.T), factor)
-    return np.linalg.solve(second, np.linalg.solve(first, right))
-
-
 def qr_multiply(
     a: Any,
     c: Any,
@@ -146,7 +122,6 @@ def qr_multiply(
 FUNCTIONS = {
     each.__name__: each
     for each in (
-        eigh_tridiagonal, eigvalsh_tridiagonal, eig_banded, eigvals_banded, cholesky_banded, cho_solve_banded,
-        qr_multiply,
+        eigh_tridiagonal, eigvalsh_tridiagonal, eig_banded, eigvals_banded, qr_multiply,
     )
 }  # fmt: skip

@@ -37,8 +37,34 @@ def positive_definite(element: Element) -> ir.Value:
     bands, right = element.scratch
     columns_of(element, element.operand(0), bands, d, m)
     columns_of(element, element.operand(1), right, m, n)
-    triangle = "L" if element.attributes["lower"] else "U"
     width = fortran.width(m.register)
-    info = fortran.lapack("pbsv", triangle, m, d - 1, n, bands, fortran.width(d.register), right, width)
+    info = fortran.lapack("pbsv", triangle_of(element), m, d - 1, n, bands, fortran.width(d.register), right, width)
     rows_of(element, right, element.result(), m, n)
     return element.positive(info)
+
+
+def factor(element: Element) -> ir.Value:
+    """Cholesky's factor, in the triangle that is given. What lies beyond the matrix stays what it was."""
+    m, d, fortran = element["m"], element["d"], element.fortran
+    (bands,) = element.scratch
+    columns_of(element, element.operand(0), bands, d, m)
+    some = d.least(1)  # if there are no diagonals at all, there is nothing to factor
+    width = fortran.width(d.register)
+    info = fortran.lapack("pbtrf", triangle_of(element), m * some, d - some, bands, width)
+    rows_of(element, bands, element.result(), d, m)
+    return element.positive(info)
+
+
+def factored(element: Element) -> None:
+    """The solution of a system whose matrix is given by Cholesky's factor."""
+    m, n, d, fortran = element["m"], element["n"], element["d"], element.fortran
+    bands, right = element.scratch
+    columns_of(element, element.operand(0), bands, d, m)
+    columns_of(element, element.operand(1), right, m, n)
+    spaces = [fortran.width(each.register) for each in (d, m)]
+    fortran.lapack("pbtrs", triangle_of(element), m, d - d.least(1), n, bands, spaces[0], right, spaces[1])
+    rows_of(element, right, element.result(), m, n)
+
+
+def triangle_of(element: Element) -> str:
+    return "L" if element.attributes["lower"] else "U"
