@@ -121,8 +121,12 @@ def test_options_of_linalg():
     check(lambda a: linalg.schur(a, output="complex")[0], S, again=[(S[:3, :3],)])
     check(lambda a: linalg.hessenberg(a, calc_q=True), A[:, :5])
     check(lambda a: linalg.det(a), np.stack([S, 2 * S]))
-    check(lambda c: linalg.hankel(c), X)
-    check(lambda c: linalg.circulant(c), np.stack([X, X + 1]))
+    for length in (0, 1, 2, 5):
+        check(lambda c: linalg.hankel(c), X[:length])
+        check(lambda c: linalg.circulant(c), np.stack([X, X + 1])[:, :length])
+    check(lambda c, r: linalg.hankel(c, r), X[:2], X.astype(np.float32))
+    for rows, columns in ((5, 5), (4, 1), (1, 4), (3, 5)):
+        check(lambda c, r, x: linalg.matmul_toeplitz((c, r), x), X[:rows], X[:columns] + 1j, A[:columns], rtol=1e-8)
     for mode in ("full", "same", "valid"):
         check(lambda c, mode=mode: linalg.convolution_matrix(c, 3, mode), X)
 

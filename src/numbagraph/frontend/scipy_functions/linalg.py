@@ -337,8 +337,11 @@ def circulant(c: Any) -> Any:
     """`scipy.linalg.circulant`."""
     vector = row(c)
     count = known(vector, "circulant")[-1]
-    places = np.arange(count)
-    return vector[..., (places[:, None] - places) % max(count, 1)]
+    if not count:
+        return np.zeros((*known(vector, "circulant"), 0), vector.dtype)
+    backwards = np.flip(vector, -1)
+    twice = np.concatenate([backwards, backwards[..., :-1]], -1)
+    return np.flip(np.lib.stride_tricks.sliding_window_view(twice, count, -1), -2)
 
 
 def hankel(c: Any, r: Any = None) -> Any:
@@ -346,8 +349,9 @@ def hankel(c: Any, r: Any = None) -> Any:
     first = line(c)
     last = np.zeros_like(first) if r is None else line(r)
     rows, columns = known(first, "hankel")[0], known(last, "hankel")[0]
-    places = np.arange(rows)[:, None] + np.arange(columns)
-    return np.concatenate([first, last[1:]])[places]
+    if not rows or not columns:
+        return np.zeros((rows, columns), np.result_type(first.dtype, last.dtype))
+    return np.lib.stride_tricks.sliding_window_view(np.concatenate([first, last[1:]]), columns)
 
 
 def companion(a: Any) -> Any:

@@ -164,11 +164,12 @@ def matmul_toeplitz(c_or_cr: Any, x: Any, check_finite: bool = False, workers: A
     rows, columns = known(column, "matmul_toeplitz")[0], known(row, "matmul_toeplitz")[0]
     if known(right, "matmul_toeplitz")[0] != columns:
         raise ValueError("Incompatible dimensions.")
-    whole = np.concatenate([column, np.flip(row[1:])])
     matrix = right if right.ndim > 1 else right[:, None]
-    count = rows + columns - 1
-    kinds = [each.dtype.kind for each in (column, row, right)]
-    if "c" in kinds:
+    is_complex = "c" in (column.dtype.kind, row.dtype.kind, right.dtype.kind)
+    count = load("scipy.fft:next_fast_len")(rows + columns - 1, not is_complex)
+    between = np.zeros(count - (rows + columns - 1), column.dtype)
+    whole = np.concatenate([column, between, np.flip(row[1:])])
+    if is_complex:
         found = np.fft.ifft(np.fft.fft(whole)[:, None] * np.fft.fft(matrix, count, axis=0), axis=0)[:rows]
     else:
         found = np.fft.irfft(np.fft.rfft(whole)[:, None] * np.fft.rfft(matrix, count, axis=0), count, axis=0)[:rows]
