@@ -38,6 +38,30 @@ def sylvester(element: Element) -> ir.Value:
     return failed
 
 
+def lyapunov(element: Element) -> ir.Value:
+    """``a x + x a^H = q``, by one Schur form: LAPACK sees ``y m + m^H y``, where y and m are transposed."""
+    m, fortran, builder = element["m"], element.fortran, element.builder
+    form, vectors, middle, work, values, real_work = element.scratch
+    element.copy(form, element.operands[0], m * m)
+    failed = builder.or_(not_finite(element, 0, m * m), not_finite(element, 1, m * m))
+    info = schur(element, form, vectors, m, work, values, real_work)
+    failed = builder.or_(failed, nonzero(element, info))
+    width, result = fortran.width(m.register), element.results[0]
+    one, zero = fortran.number(1), fortran.number(0)
+
+    def product(first: str, left: ir.Value, second: str, right: ir.Value, target: ir.Value) -> None:
+        fortran.blas("gemm", first, second, m, m, m, one, left, width, right, width, zero, target, width)
+
+    product("C", vectors, "N", element.operands[1], middle)
+    product("N", middle, "N", vectors, result)
+    scale = fortran.slot(ir.Constant(llvm_type(real_dtype(element.code.dtype)), 1.0))
+    sign = fortran.slot(ir.Constant(I32, 1))
+    fortran.lapack("trsyl", "C", "N", sign, m, m, form, width, form, width, result, width, scale)
+    product("N", vectors, "N", result, middle)
+    product("N", middle, "C", vectors, result)
+    return failed
+
+
 def schur(
     element: Element,
     matrix: ir.Value,

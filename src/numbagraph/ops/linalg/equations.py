@@ -25,6 +25,7 @@ from numbagraph.ops.product import transposed_matrix
 from numbagraph.ops.shape import reshape_value
 
 EQUATION = "(m,m),(n,n),(m,n)->(m,n)"
+LYAPUNOV = "(m,m),(m,m)->(m,m)"
 
 
 def sylvester_vjp(g: Value, y: Value, a: Value, b: Value, q: Value, *, on_error: str) -> tuple[Value, Value, Value]:
@@ -99,12 +100,56 @@ def lyapunov_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[An
     return [(matrix, samples.draw(rng, dtype, (3, 3)), samples.Keywords())]
 
 
-@decomposition(
-    "scipy.linalg:solve_continuous_lyapunov", samples=samples.inexact(lyapunov_samples), ulp=256, regular=True
-)
-def solve_continuous_lyapunov(a: Any, q: Any) -> Value:
+def lyapunov_vjp(g: Value, y: Value, a: Value, q: Value, *, on_error: str) -> tuple[Value, Value]:
+    """That of Sylvester's equation, whose second matrix is the adjoint of the first."""
+    right = solve_continuous_lyapunov.bind(transposed_matrix(a), g, on_error=on_error)
+    turned = transposed_matrix(y)
+    return -product(right, turned) - adjoint(product(turned, right)), right
+
+
+def lyapunov_evaluate(a: Any, q: Any) -> Any:
+    if not all(np.isfinite(each).all() for each in (a, q)):
+        raise np.linalg.LinAlgError("solve_continuous_lyapunov: array must not contain infs or NaNs")
+    return load("scipy.linalg:solve_continuous_lyapunov")(a, q)
+
+
+def lyapunov_jnp(a: Any, q: Any, *, on_error: str) -> Any:
+    jnp = load("jax:numpy")
+    return sylvester_jnp(a, jnp.conj(jnp.swapaxes(a, -1, -2)), q, on_error=on_error)
+
+
+def lyapunov_frontend(op: Op, a: Any, q: Any) -> Value:
     matrix, right = promoted(a, q, ranks=(2, 2))
-    return solve_sylvester(matrix, adjoint(matrix), right)
+    require_square(matrix)
+    for axis in (-2, -1):
+        lengths = shapes.resolve(matrix.shape[-1]), shapes.resolve(right.shape[axis])
+        subject = f"solve_continuous_lyapunov: a has {lengths[0]} rows, and axis {axis} of q has {lengths[1]}"
+        shapes.require_same(*lengths, subject)
+    return op.bind(matrix, right, on_error=errors.chosen())
+
+
+def lyapunov_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+    m = lengths["m"]
+    more = lowering.add(m, lowering.literal(1))
+    squares = [(dtype, (m, m))] * 3
+    return [*squares, (dtype, (more, spectral.BLOCK)), (dtype, (more,)), (real_dtype(dtype), (more,))]
+
+
+solve_continuous_lyapunov = core_op(
+    "scipy.linalg:solve_continuous_lyapunov",
+    LYAPUNOV,
+    evaluate=reference(LYAPUNOV)(lyapunov_evaluate),
+    library=equations.lyapunov,
+    frontend=lyapunov_frontend,
+    vjp=lyapunov_vjp,
+    jnp=lyapunov_jnp,
+    scratch=lyapunov_scratch,
+    longest=LONGEST,
+    regular=True,
+    ulp=256,
+    samples=samples.inexact(lyapunov_samples),
+)
+"""The solution of ``a x + x a^H = q``."""
 
 
 def discrete_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -128,10 +173,10 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Value:
     if method is not None and method.lower() == "direct":
         return directly(matrix, right)
     one = unit(matrix)
-    turned = inv(adjoint(matrix) + one)
-    middle = product(adjoint(matrix) - one, turned)
-    changed = product(inv(matrix + one), right, turned)
-    return solve_continuous_lyapunov(adjoint(middle), -2 * changed)
+    turned = inv(matrix + one)
+    middle = product(turned, matrix - one)
+    changed = product(turned, right, adjoint(turned))
+    return solve_continuous_lyapunov(middle, -2 * changed)  # type: ignore[return-value]
 
 
 def directly(matrix: Value, right: Value) -> Value:
