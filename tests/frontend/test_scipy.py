@@ -417,6 +417,10 @@ def test_convolutions(mode):
     for one, other in ((long, short), (short, long), (long, long[:200]), (plane, A), (long[:1], long[:1])):
         for function in (signal.convolve, signal.correlate, signal.fftconvolve):
             check(lambda a, b, f=function: f(a, b, mode), one, other, rtol=1e-9)
+    for one, other in ((np.tile(long, 4), short), (short[:2], long + 1j), (np.tile(long, 3), long[:25])):  # in blocks
+        check(lambda a, b: signal.oaconvolve(a, b, mode), one, other, rtol=1e-9)
+        check(lambda a, b: signal.oaconvolve(a, b, mode, 1), np.stack([one, 2 * one]), other[None], rtol=1e-9)
+    check(lambda a, b: signal.oaconvolve(a, b, mode), plane, A, rtol=1e-9)
     check(lambda a, b: signal.convolve(a, b, mode), np.arange(9), np.array([1, 2, 3]))
     check(lambda a, b: signal.correlate(a, b, mode), long + 1j, short - 2j)
     for boundary in ("fill", "wrap", "symm"):

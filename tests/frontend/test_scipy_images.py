@@ -145,10 +145,11 @@ def test_other_rates():
         check(lambda x, count=count: signal.resample(x, count), LINE[:49])
     check(lambda x: signal.resample(x, 9, axis=1), IMAGE)
     check(lambda x: signal.resample(x, 10, t=np.arange(50) / 10), LINE)
-    for up, down in ((1, 1), (3, 2), (2, 3), (1, 4), (6, 4), (5, 1)):
+    for up, down in ((1, 1), (3, 2), (2, 3), (1, 4), (6, 4), (5, 1), (17, 3), (2, 100)):
         check(lambda x, up=up, down=down: signal.resample_poly(x, up, down), LINE)
         check(lambda x, up=up, down=down: signal.upfirdn(COEFFICIENTS, x, up, down), IMAGE)
         check(lambda h, x, up=up, down=down: signal.upfirdn(h, x, up, down), COEFFICIENTS, LINE[:1])
+        check(lambda h, x, up=up, down=down: signal.upfirdn(h, x, up, down, 0), LINE[:1] + 1j, IMAGE)
     check(lambda x: signal.resample_poly(x, 3, 2, axis=1, window="hann"), IMAGE)
     check(lambda x: signal.resample_poly(x, 3, 2, window=COEFFICIENTS), LINE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,6 +104,16 @@ def direct(one: Any, other: Any, first: Sequence[int], second: Sequence[int], mo
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """`scipy.signal.fftconvolve`."""
+    return transformed(in1, in2, mode, axes, as_a_whole)
+
+
+def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+    """`scipy.signal.oaconvolve`."""
+    return transformed(in1, in2, mode, axes, in_blocks)
+
+
+def transformed(in1: Any, in2: Any, mode: str, axes: Any, product: Function) -> Any:
+    """The part of a convolution that a mode gives, by Fourier transforms along some axes."""
     one, other, _ = operands(in1, in2, mode)
     if not one.ndim:
         return one * other
@@ -126,18 +137,50 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     if kind.kind not in "fc":
         kind = np.dtype(np.float64)
     one, other = one.astype(kind), other.astype(kind)
-    fast = load("scipy.fft:next_fast_len")
-    lengths = [fast(first[axis] + second[axis] - 1, kind.kind != "c") for axis in worth]
-    if kind.kind == "c":
-        found = np.fft.ifftn(np.fft.fftn(one, lengths, worth) * np.fft.fftn(other, lengths, worth), lengths, worth)
+    return product(one, other, worth)[tuple(part)]
+
+
+def as_a_whole(one: Any, other: Any, axes: Sequence[int]) -> Any:
+    first, second = known(one, "a convolution"), known(other, "a convolution")
+    is_complex = one.dtype.kind == "c"
+    lengths = [load("scipy.fft:next_fast_len")(first[axis] + second[axis] - 1, not is_complex) for axis in axes]
+    if is_complex:
+        return np.fft.ifftn(np.fft.fftn(one, lengths, axes) * np.fft.fftn(other, lengths, axes), lengths, axes)
+    return np.fft.irfftn(np.fft.rfftn(one, lengths, axes) * np.fft.rfftn(other, lengths, axes), lengths, axes)
+
+
+def in_blocks(one: Any, other: Any, axes: Sequence[int]) -> Any:
+    """Along one axis, of blocks of the longer array which overlap by the shorter one, less an element: what that many
+    elements at the front of a block's convolution are is known from the block before."""
+    if len(axes) > 1:
+        return as_a_whole(one, other, axes)
+    (axis,) = axes
+    first, second = known(one, "a convolution")[axis], known(other, "a convolution")[axis]
+    if first < second:
+        one, other, first, second = other, one, second, first
+    total, overlap = first + second - 1, second - 1
+    size = length_of_blocks(total, overlap, one.dtype.kind != "c")
+    if size >= total:
+        return as_a_whole(one, other, axes)
+    step = size - overlap
+    count = -(-total // step)
+    rows, taps = np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1)
+    padded = np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(overlap, count * step - first)])
+    blocks = np.lib.stride_tricks.sliding_window_view(padded, size, -1)[..., ::step, :]
+    if one.dtype.kind == "c":
+        found = np.fft.ifft(np.fft.fft(blocks) * np.fft.fft(taps, size)[..., None, :])
     else:
-        found = np.fft.irfftn(np.fft.rfftn(one, lengths, worth) * np.fft.rfftn(other, lengths, worth), lengths, worth)
-    return found[tuple(part)]
+        found = np.fft.irfft(np.fft.rfft(blocks) * np.fft.rfft(taps, size)[..., None, :], size)
+    found = found[..., overlap:]
+    found = found.reshape((*known(found, "a convolution")[:-2], count * step))
+    return np.moveaxis(found[..., :total], -1, axis)
 
 
-def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
-    """`scipy.signal.oaconvolve`: the same numbers as `fftconvolve`."""
-    return fftconvolve(in1, in2, mode, axes)
+def length_of_blocks(total: int, overlap: int, real: bool) -> int:
+    """The length of transforms that takes the fewest operations."""
+    fast = load("scipy.fft:next_fast_len")
+    sizes = [fast(overlap << power, real) for power in range(1, 8)]
+    return min([fast(total, real), *sizes], key=lambda n: -(-total // (n - overlap)) * n * math.log2(n))
 
 
 def conjugate(x: Any) -> Any:

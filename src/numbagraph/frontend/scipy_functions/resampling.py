@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.scipy_functions.common import array, axis_of, inexact, known, refuse
-from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS
+from numbagraph.frontend.scipy_functions.convolutions import CONVOLUTIONS, MOST_TERMS
 from numbagraph.frontend.tracing import Tracer
 from numbagraph.ir.op import load
+
+MOST_PHASES = 16
+"""Signals whose rate is raised by more are filtered with the zeros between their elements."""
 
 
 def medfilt(volume: Any, kernel_size: Any = None) -> Any:
@@ -62,11 +65,32 @@ def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: st
         raise ValueError("Both up and down must be >= 1")
     rows = np.moveaxis(values, axis_of(axis, values.ndim), -1)
     length = known(rows, "upfirdn")[-1]
+    if length and up <= MOST_PHASES and known(taps, "upfirdn")[0] <= up * MOST_TERMS:
+        return np.moveaxis(by_phases(taps, rows, int(up), int(down)), -1, axis)
     if up > 1:
         apart = np.pad(np.expand_dims(rows, -1), [(0, 0)] * rows.ndim + [(0, up - 1)])
         rows = apart.reshape((*rows.shape[:-1], length * up))[..., : (length - 1) * up + 1]
     filtered = CONVOLUTIONS["convolve"](rows, taps.reshape((1,) * (rows.ndim - 1) + (-1,)))
     return np.moveaxis(filtered[..., ::down], -1, axis)
+
+
+def by_phases(taps: Any, rows: Any, up: int, down: int) -> Any:
+    """Every ``up``-th element of the result is a sum of shifted signals, without the zeros between their elements."""
+    count, length = known(taps, "upfirdn")[0], known(rows, "upfirdn")[-1]
+    total = -(-((length - 1) * up + count) // down)
+    steps, before = -(-total // up), -(-count // up) - 1
+    last = (steps - 1) * down + (up - 1) * down // up
+    padded = np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(before, max(last + 1 - length, 0))])
+    phases = []
+    for phase in range(up):
+        place, first = divmod(phase * down, up)
+        found = np.zeros((*known(rows, "upfirdn")[:-1], steps), np.result_type(rows.dtype, taps.dtype))
+        for shift, tap in enumerate(range(first, count, up)):
+            begin = before + place - shift
+            found = found + taps[tap] * padded[..., begin : begin + (steps - 1) * down + 1 : down]
+        phases.append(found)
+    whole = np.stack(phases, -1).reshape((*known(rows, "upfirdn")[:-1], steps * up)) if up > 1 else phases[0]
+    return whole[..., :total]
 
 
 def resample_poly(
