@@ -162,30 +162,6 @@ def test_numbers_wrap_round_where_pytensor_decides_on_lengths():
 
 
 @pytest.mark.filterwarnings(FALLBACK)
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
-def test_sums_and_products_of_many_integers_wrap_round_where_pytensor_decides_on_lengths(dtype):
-    """It computes more than two with Python's integers."""
-    given = [pt.vector(dtype=dtype) for _ in range(4)]
-    info = np.iinfo(dtype)
-    values = [np.array([info.max, info.min, 7, 3], dtype), np.array([info.max, info.min, 100, 5], dtype)] * 2
-    outputs = [pt.set_subtensor(x[:2], y), pt.add(*given), pt.mul(*given), pt.add(*[each[0] for each in given])]
-    compiled = pytensor.function([x, y, *given], outputs, mode="NUMBAGRAPH")
-    a, b, c, d = (list(map(int, each)) for each in values)
-    sums = [sum(each) for each in zip(a, b, c, d, strict=True)]
-    products = [p * q * r * s for p, q, r, s in zip(a, b, c, d, strict=True)]
-
-    def wrapped(numbers):
-        return [(each - info.min) % (info.max - info.min + 1) + info.min for each in numbers]
-
-    for update in (X[:2], X[:1]):
-        _, added, multiplied, one = compiled(X, update, *values)
-        assert [str(each.dtype) for each in (added, multiplied, one)] == [dtype] * 3
-        assert list(map(int, added)) == wrapped(sums)
-        assert list(map(int, multiplied)) == wrapped(products)
-        assert int(one) == wrapped(sums)[0]
-
-
-@pytest.mark.filterwarnings(FALLBACK)
 def test_results_are_arrays_of_their_types_where_pytensor_decides_on_lengths():
     small = pt.vector("small", dtype="uint8")
     outputs = [pt.set_subtensor(x[:2], y), pt.searchsorted(x, s), pt.cumsum(small)]
@@ -509,31 +485,3 @@ def test_nothing_times_the_logarithm_of_nan_is_nothing():
     compiled, known = (pytensor.function([x, y], product(x, y), mode=mode) for mode in ("NUMBAGRAPH", "FAST_COMPILE"))
     first, second = np.array([0.0, -0.0, 2.0, np.nan, 0.0]), np.array([np.nan, np.nan, np.nan, 0.0, 0.0])
     np.testing.assert_array_equal(compiled(first, second), known(first, second))
-
-
-INCREMENTS = {
-    "row": lambda x, y, i, j: pt.inc_subtensor(x[j], y),
-    "element": lambda x, y, i, j: pt.inc_subtensor(x[j, j - 1], y[0]),
-    "column": lambda x, y, i, j: pt.inc_subtensor(x[:, j], y[1]),
-    "slice": lambda x, y, i, j: pt.inc_subtensor(x[1:2], y),
-    "positions": lambda x, y, i, j: pt.inc_subtensor(x[i], y),
-    "pairs": lambda x, y, i, j: pt.inc_subtensor(x[i, i], y[:2]),
-    "mask": lambda x, y, i, j: pt.inc_subtensor(x[x > 0], 2.0),
-}
-
-
-@pytest.mark.parametrize("name", INCREMENTS)
-def test_what_is_not_incremented_keeps_the_signs_of_its_zeros(name):
-    """1 / -0.0 is not 1 / 0.0: -0.0 plus nothing is no sum with 0.0."""
-    x, y, i, j = pt.matrix("x"), pt.vector("y"), pt.lvector("i"), pt.lscalar("j")
-    changed = INCREMENTS[name](x, y, i, j)
-    results = [changed, *pytensor.grad(pt.sum(changed**2), [x, y], disconnected_inputs="ignore")]
-    values = [np.array([[-0.0, 0.0, 1.0], [-0.0, 2.0, -0.0]]), np.array([1.0, -0.0, 2.5]), np.array([1, 1]), 1]
-    arguments = {"on_unused_input": "ignore"}
-    ours, theirs = (
-        pytensor.function([x, y, i, j], results, mode=mode, **arguments)(*values)
-        for mode in ("numbagraph", "FAST_COMPILE")
-    )
-    for one, other in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(np.signbit(ours[0]), np.signbit(theirs[0]))

@@ -44,8 +44,7 @@ def to_value(operand: Any) -> Any:
         return operand.value
     if type(operand) is not np.ndarray and hasattr(type(operand), "__array__"):
         refuse_other_classes(operand, "an operand from outside of the traced function")
-        if not isinstance(operand, (np.ndarray, np.generic, OnlyTraced)):  # an array of another library
-            operand = np.asarray(operand)
+        operand = operand if isinstance(operand, (np.ndarray, np.generic, OnlyTraced)) else np.asarray(operand)
     if isinstance(operand, np.ndarray) and operand.ndim:
         trace = current_trace()  # None: there is a tracer beside it which is refused, or needs no trace
         return operand if trace is None else trace.captured.input_of(operand)
