@@ -35,7 +35,8 @@ def of_diagonals(d: Any, e: Any) -> Any:
         raise TypeError("Only real arrays currently supported")
     if known(main, "eigh_tridiagonal")[0] != known(other, "eigh_tridiagonal")[0] + 1:
         raise ValueError("d must have one more element than e")
-    main, other = main.astype(np.float64), other.astype(np.float64)
+    single = main.dtype == other.dtype == np.float32
+    main, other = (each.astype(np.float32 if single else np.float64) for each in (main, other))
     return np.diag(main) + np.diag(other, 1) + np.diag(other, -1)
 
 

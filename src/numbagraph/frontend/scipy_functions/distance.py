@@ -154,7 +154,7 @@ def seuclidean(u: Any, v: Any, V: Any) -> Any:
 
 def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
     difference = u - v
-    return np.sqrt(np.sum((difference @ VI) * difference, axis=-1))
+    return np.sqrt(np.sum((difference @ array(VI)) * difference, axis=-1))
 
 
 METRICS: dict[str, Function] = {
@@ -166,8 +166,11 @@ METRICS: dict[str, Function] = {
 }  # fmt: skip
 ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
 OF_BOOLS = {"rogerstanimoto", "russellrao", "sokalsneath", "yule"}
-AS_GIVEN = {"p", "centered"}
-KEPT: dict[str, str] = {"cityblock": "iuf", "chebyshev": "iuf", "sqeuclidean": "f", "cosine": "f", "correlation": "f"}
+AS_GIVEN = {"p", "centered", "VI"}
+KEPT: dict[str, str] = {
+    **dict.fromkeys(("cityblock", "chebyshev"), "iuf"),
+    **dict.fromkeys(("sqeuclidean", "cosine", "correlation", "jensenshannon", "mahalanobis"), "f"),
+}
 """The kinds of dtypes in which functions of two vectors compute; others become float64."""
 
 

@@ -164,8 +164,9 @@ def matmul_toeplitz(c_or_cr: Any, x: Any, check_finite: bool = False, workers: A
     rows, columns = known(column, "matmul_toeplitz")[0], known(row, "matmul_toeplitz")[0]
     if known(right, "matmul_toeplitz")[0] != columns:
         raise ValueError("Incompatible dimensions.")
-    matrix = right if right.ndim > 1 else right[:, None]
     is_complex = "c" in (column.dtype.kind, row.dtype.kind, right.dtype.kind)
+    dtype = np.complex128 if is_complex else np.float64  # of single precision, too
+    column, row, matrix = (each.astype(dtype) for each in (column, row, right if right.ndim > 1 else right[:, None]))
     count = load("scipy.fft:next_fast_len")(rows + columns - 1, not is_complex)
     between = np.zeros(count - (rows + columns - 1), column.dtype)
     whole = np.concatenate([column, between, np.flip(row[1:])])

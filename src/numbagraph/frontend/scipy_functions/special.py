@@ -220,7 +220,8 @@ def legendre_p(n: Any, z: Any, *, diff_n: int = 0) -> Any:
 def legendre_p_all(n: int, z: Any, *, diff_n: int = 0) -> Any:
     """`scipy.special.legendre_p_all`: degrees 0 to n."""
     refuse_derivatives("legendre_p_all", diff_n)
-    return np.stack([legendre_p(degree, z)[0] for degree in range(int(n) + 1)])[None]
+    found = np.stack([legendre_p(degree, z)[0] for degree in range(int(n) + 1)])[None]
+    return found.astype(np.float32) if array(z).dtype == np.float32 else found
 
 
 def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0) -> Any:
