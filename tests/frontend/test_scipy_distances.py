@@ -85,3 +85,21 @@ def test_distance_of_a_point_to_itself_has_a_derivative():
 
 
 # ---- together with transformations ----
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_canberra_of_two_vectors_leaves_out_what_is_no_number():
+    """Of the rows of matrices it does not."""
+    nan, inf = np.nan, np.inf
+    for one, other in (([1.0, nan, 3.0], [2.0, 1.0, nan]), ([1.0, nan, 3.0], [inf, 0.0, 0.0]), ([nan] * 2, [1.0, 0.0])):
+        u, v, w = np.array(one), np.array(other), np.arange(len(one)) + 0.5
+        check(lambda u, v: distance.canberra(u, v), u, v)
+        check(lambda u, v, w: distance.canberra(u, v, w), u, v, w)
+        check(lambda u, v: distance.cdist(u[None], v[None], "canberra"), u, v)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_dtypes_of_distances_of_two_vectors(dtype):
+    u, v = (np.array(each).astype(dtype) for each in ([1.0, 2.0, 4.0], [3.0, 1.0, 2.0]))
+    check(lambda u, v: distance.jensenshannon(u, v), u, v, rtol=1e-5)
+    check(lambda u, v: distance.mahalanobis(u, v, np.eye(3, dtype=dtype)), u, v, rtol=1e-5)

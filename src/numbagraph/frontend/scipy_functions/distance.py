@@ -86,6 +86,12 @@ def canberra(u: Any, v: Any, w: Any = None) -> Any:
     return total(quotient(np.abs(u - v), np.abs(u) + np.abs(v)), w)
 
 
+def canberra_of_numbers(u: Any, v: Any, w: Any = None) -> Any:
+    """The same of two vectors alone: SciPy leaves out what is no number."""
+    terms = quotient(np.abs(u - v), np.abs(u) + np.abs(v))
+    return np.nansum(terms if w is None else terms * w, axis=-1)
+
+
 def braycurtis(u: Any, v: Any, w: Any = None) -> Any:
     return total(np.abs(u - v), w) / total(np.abs(u + v), w)
 
@@ -164,6 +170,7 @@ METRICS: dict[str, Function] = {
         jensenshannon, hamming, jaccard, dice, rogerstanimoto, russellrao, sokalsneath, yule, seuclidean, mahalanobis,
     )
 }  # fmt: skip
+OF_TWO_VECTORS = {**METRICS, "canberra": canberra_of_numbers}
 ALIASES = {"matching": "hamming", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "linf": "chebyshev"}
 OF_BOOLS = {"rogerstanimoto", "russellrao", "sokalsneath", "yule"}
 AS_GIVEN = {"p", "centered", "VI"}
@@ -267,18 +274,18 @@ def of_vectors(name: str) -> Function:
     """A metric as a function of two vectors."""
 
     def call(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        names = METRICS[name].__code__.co_varnames[2:]
+        names = OF_TWO_VECTORS[name].__code__.co_varnames[2:]
         order = ("p", "w") if name == "minkowski" else ("base",) if name == "jensenshannon" else names
         options = {**dict(zip(order, args, strict=False)), **kwargs}
         one, other = (each if array(each).dtype.kind in KEPT.get(name, "") else double(each) for each in (u, v))
         if name == "jensenshannon":
             axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
-            found = METRICS[name](np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1), **options)
+            found = OF_TWO_VECTORS[name](np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1), **options)
             return np.expand_dims(found, axis) if keepdims else found
         if one.ndim != 1 or other.ndim != 1:
             raise ValueError("Input vector should be 1-D.")
         options = {key: each if key in AS_GIVEN or each is None else double(each) for key, each in options.items()}
-        return METRICS[name](one, other, **options)
+        return OF_TWO_VECTORS[name](one, other, **options)
 
     call.__name__ = name
     return call
