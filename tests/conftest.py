@@ -88,6 +88,17 @@ def is_repeated(item):
     return shares and name not in REPRESENTATIVES
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Where JAX is not installed, as on ARM (`.ci/arm`), a test that asks for it is skipped."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as error:
+        if error.name == "jax":
+            pytest.skip("JAX is not installed")
+        raise
+
+
 def pytest_collection_finish():
     gc.collect()
     gc.freeze()  # what is there lasts, and need not be looked through each time
