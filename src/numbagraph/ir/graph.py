@@ -73,6 +73,16 @@ class Graph(Struct):
         return tuple(toposort([*self.outputs, *conditions])) if conditions else self.order
 
     @cached_property
+    def places(self) -> dict[Dim, str]:
+        """For each length of an input, the first input and axis that has it."""
+        found: dict[Dim, str] = {}
+        for position, value in enumerate(self.inputs):
+            for axis, extent in enumerate(value.shape):
+                if isinstance(extent, Dim):
+                    found.setdefault(extent, f"{position}.{axis}")
+        return found
+
+    @cached_property
     def late(self) -> frozenset[Value]:
         """The conditions of guards that do not follow from lengths and numbers alone: they are known when elements of
         arrays are, or loops have run."""
@@ -160,11 +170,7 @@ def hashed(graph: Graph, *salt: str) -> Hashed:
 
 def id_of(dim: Dim, graph: Graph) -> str:
     """Where ``dim`` stands among the inputs' extents."""
-    for position, value in enumerate(graph.inputs):
-        for axis, extent in enumerate(value.shape):
-            if extent is dim:
-                return f"{position}.{axis}"
-    return "computed"
+    return graph.places.get(dim, "computed")
 
 
 def attributes_key(attributes: tuple[tuple[str, Any], ...], lengths: dict[Dim, Extent]) -> str:

@@ -452,14 +452,15 @@ def extent_values(type: ArrayType) -> Iterator[Value]:
 def toposort(outputs: Iterable[Value], known: Iterable[Value] = ()) -> list[Value]:
     """Every value that ``outputs`` depend on, inputs first; stops at ``known`` values. Iterative: graphs are deep."""
     order: list[Value] = []
-    seen: set[Value] = set(known)
+    seen: set[Value] = set()
+    ends = known if isinstance(known, (dict, set, frozenset)) else set(known)  # no copy of what grows from call to call
     stack: list[Value | None] = [*outputs]
     stack.reverse()
     while stack:
         value = stack.pop()
         if value is None:  # the inputs of the one below are in order
             order.append(cast(Value, stack.pop()))
-        elif value not in seen:
+        elif value not in seen and value not in ends:
             seen.add(value)
             if isinstance(value, Node) and value.inputs:
                 stack += (value, None, *reversed(value.inputs))
