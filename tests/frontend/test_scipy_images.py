@@ -199,5 +199,23 @@ def test_interpolants_that_were_made_outside():
 
 def test_distances_of_sets():
     check(lambda u, v: distance.directed_hausdorff(u, v), IMAGE, IMAGE[:3] + 0.1)
+    check(lambda u: distance.directed_hausdorff(u, IMAGE)[0], IMAGE[:3] + 0.1)
+    check(lambda v: distance.directed_hausdorff(IMAGE, v)[0], IMAGE[:3] + 0.1)
+    unknown = np.where(np.arange(len(IMAGE)) == 2, np.nan, IMAGE.T).T
+    check(lambda u: distance.directed_hausdorff(u, IMAGE[:3])[0], unknown)
+    with pytest.raises(ValueError, match="same number of columns"):
+        graph_jit(lambda u, v: distance.directed_hausdorff(u, v))(IMAGE, IMAGE[:, 1:])
+
+
+@pytest.mark.parametrize(("rows", "others"), [(1, 1), (5, 7), (60, 40), (41, 60)])
+@pytest.mark.parametrize("alike", ["apart", "rounded", "equal"])
+def test_the_first_of_several_pairs_at_the_distance_of_sets(rows, others, alike):
+    u, v = RNG.normal(size=(rows, 2)), RNG.normal(size=(others, 2))
+    if alike != "apart":
+        u, v = np.round(u), np.round(v) if alike == "rounded" else np.round(u)
+    distances = distance.cdist(u, v)
+    row = distances.min(1).argmax()
+    found = graph_jit(lambda u, v: distance.directed_hausdorff(u, v))(u, v)
+    np.testing.assert_allclose(found, [distances[row].min(), row, distances[row].argmin()], rtol=1e-12)
     with pytest.raises(ValueError, match="number of observations"):
         graph_jit(lambda x: x * distance.num_obs_y(x))(LINE)

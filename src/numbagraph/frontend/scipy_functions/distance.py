@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.forking import importing
+from numbagraph.frontend.loops import while_loop
 from numbagraph.frontend.scipy_functions.common import Function, array, double, known, refuse, require
 from numbagraph.frontend.tracing import apply
 from numbagraph.ir.op import registry
@@ -295,10 +296,49 @@ def directed_hausdorff(u: Any, v: Any, rng: Any = 0, *, seed: Any = None) -> tup
     """`scipy.spatial.distance.directed_hausdorff`. Of several pairs at this distance, the first is given."""
     if not all(each is None or isinstance(each, (int, np.integer)) for each in (rng, seed)):
         refuse("scipy.spatial.distance.directed_hausdorff with a generator", "leave rng= out: it changes no distance")
-    distances = cdist(u, v)
-    nearest = np.min(distances, axis=1)
-    place = np.argmax(nearest)
-    return nearest[place], place, np.argmin(distances[place])
+    one, other = rows_of(u, "u"), rows_of(v, "v")
+    (rows, width), (others, its) = known(one, "directed_hausdorff"), known(other, "directed_hausdorff")
+    if width != its:
+        raise ValueError("u and v need to have the same number of columns")
+    if not rows or not others:
+        raise ValueError("directed_hausdorff: both u and v must have a point")
+    still = registry["stop_gradient"]
+    at, nearest = farthest(apply(still, one), apply(still, other), rows, others)
+    first, second = (apply(registry["gather"], points, place) for points, place in ((one, at), (other, nearest)))
+    return euclidean(first, second), at, nearest
+
+
+def farthest(one: Any, other: Any, rows: int, others: int) -> tuple[Any, Any]:
+    """The row that is farthest from its nearest one among the others, and this. A row is left once one is nearer than
+    the farthest so far: Taha and Hanbury, An efficient algorithm for calculating the exact Hausdorff distance (2015).
+
+    Some rows come first, so that this distance is large before all follow in order: neighbours are alike, so the others
+    are looked at from that one on at which the last row was left.
+    """
+    apart = -(-rows // rows.bit_length())
+    first = -(-rows // apart)
+
+    def look(row: Any, state: Any, far: Any, at: Any) -> Any:
+        count, column, near, place, _ = state
+        difference = one[row] - other[column]
+        squares = np.sum(difference * difference)
+        nearer = (squares < near) | ((squares == near) & ((place < 0) | (column < place)))
+        left = (squares < far) | ((squares == far) & (row >= at))
+        following = np.where(left | (column + 1 < others), np.where(left, column, column + 1), 0)
+        return count + 1, following, np.where(nearer, squares, near), np.where(nearer, column, place), left
+
+    def visit(state: Any) -> Any:
+        count, column, far, at, nearest = state
+        row = np.where(count < first, count * apart, count - first)
+        initial = (0, column, np.inf, -1, False)
+        _, column, near, place, left = while_loop(
+            lambda each: (each[0] < others) & ~each[4], lambda each: look(row, each, far, at), initial
+        )
+        better = ~left & (place >= 0) & ((near > far) | ((near == far) & (row < at)))
+        return count + 1, column, *(np.where(better, *pair) for pair in ((near, far), (row, at), (place, nearest)))
+
+    found = while_loop(lambda state: state[0] < first + rows, visit, (0, 0, -1.0, 0, 0))
+    return found[3], found[4]
 
 
 def num_obs_dm(d: Any) -> Any:
