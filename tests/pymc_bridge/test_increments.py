@@ -35,3 +35,13 @@ def test_what_is_not_incremented_keeps_the_signs_of_its_zeros(name):
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(np.signbit(ours[0]), np.signbit(theirs[0]))
+
+
+@pytest.mark.parametrize("change", [pt.set_subtensor, pt.inc_subtensor], ids=["set", "increment"])
+def test_numbers_out_of_bounds_beside_slices_of_nothing(change):
+    x, start, number = pt.tensor3("x"), pt.lscalar("start"), pt.lscalar("number")
+    compiled = pytensor.function([x, start, number], change(x[start:-5, :-4, number], 2.0), mode="numbagraph")
+    values = np.ones((2, 5, 2))
+    np.testing.assert_array_equal(compiled(values, 5, 1), values)
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 2 with size 2"):
+        compiled(values, 5, 5)

@@ -11,16 +11,14 @@ import numpy as np
 from numbagraph.blockwise.common import scalar_result
 from numbagraph.blockwise.kinds import decomposition, draw
 from numbagraph.blockwise.lengths import Cut, cut
-from numbagraph.blockwise.promotion import as_value, written
+from numbagraph.blockwise.promotion import as_value, convert, written
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.values import Constant, Extent, Node, Value
 from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import (
-    all_different,
     as_positions,
-    gather,
     gather_value,
     pick_at,
     put_at,
@@ -301,7 +299,15 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
 
 def add_index(value: Any, key: Any, update: Any) -> Value:
     """A copy of ``value`` after ``np.add.at(value, key, update)``: updates at one position are all added."""
-    return update_index(as_value(value), key, update, accumulate)
+    value = as_value(value)
+    if is_basic_key(value, key):
+        return set_index(value, key, registry["add"](index(value, key), convert(as_value(update), value.dtype)))
+    return update_index(value, key, update, accumulate)
+
+
+def is_basic_key(value: Value, key: Any) -> bool:
+    """Whether a key has no position twice: it is made of numbers and slices."""
+    return not is_zeros(value) and all(item.kind != "array" for item in parse(value, key))
 
 
 def replace(part: Value, update: Value, positions: list[Value], axis: int) -> Value:
@@ -314,9 +320,6 @@ def accumulate(part: Value, update: Value, positions: list[Value], axis: int) ->
     if not positions:
         return registry["add"](part, update)
     checked = (True,) * len(positions)
-    if all_different(positions) and not is_zeros(part):
-        added = registry["add"](gather.bind(part, *positions, axis=axis, checked=checked), update)
-        return put_at.bind(part, added, *positions, axis=axis, checked=checked)
     op = scatter_add if is_zeros(part) or part.dtype.kind not in "fc" else scatter_increments
     return registry["add"](part, scattered_by(op, update, positions, part.shape, axis, checked))
 
