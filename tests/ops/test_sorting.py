@@ -154,7 +154,7 @@ def test_edges_and_points_with_nan_are_those_of_numpy(backend):
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_numbers_are_in_numpy_s_order(dtype):
-    """By the real part, then by the other one; behind all stand those with a part that is NaN, in an order of their own."""
+    """By the real part, then by the other one; behind all stand those with a part that is NaN."""
     parts = np.array([0.0, np.nan, 1.0, np.inf, -np.inf, -0.0, 1.0])
     x = np.stack(np.broadcast_arrays(parts, parts[:, None]), -1).astype(dtype(0).real.dtype).view(dtype).ravel()
     for function in (

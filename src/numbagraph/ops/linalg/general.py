@@ -201,8 +201,8 @@ eig_values = core_op(
         lambda a, real: np.linalg.eigvals(np.real(a) if real else a).astype(a.dtype)
     ),
     library=spectral.general(vectors=False),
-    frontend=lambda op, a: op.bind(one_square(a), real=False, on_error=errors.chosen()),
-    vjp=Unsupported("eigenvalues without eigenvectors take the place of both behind derivatives"),
+    frontend=Unsupported("it takes the place of eig where nobody asks for the vectors"),
+    vjp=Unsupported("it takes the place of eig behind derivatives"),
     jnp=lambda a, **options: eig_jnp(a, **options)[0],
     scratch=partial(eig_scratch, vectors=False),
     longest=LONGEST,
