@@ -29,6 +29,7 @@ FAMILIES = (
     "scipy_ndimage scipy_signal scipy_distance"
 ).split()
 KNOWN = {
+    ("numpy", "roots", "one element"): "where there are no roots, NumPy's have another dtype",
     ("scipy_integrate", "simpson", "complex128"): "SciPy discards the imaginary parts of distances",
     ("scipy_linalg", "logm", "float32"): "SciPy's is of double precision where it is real",
     ("scipy_linalg", "tanhm", "int64"): "a quotient of numbers that are infinite but for rounding",
