@@ -87,6 +87,8 @@ def reduce(
     axes = reduced_axes(ufunc, given, axis)
     op = BESIDE_NAN.get(ufunc)
     if op is not None and given.dtype.kind != "c" and initial is np._NoValue and where is True and axes:
+        count = shapes.product([given.value.shape[each] for each in axes])
+        shapes.require(shapes.compare("greater", count, 0), no_identity(ufunc, where), ValueError)
         return apply(registry[op], given if dtype is None else given.astype(dtype), axes, keepdims=keepdims)
     rows = rows_of(given.astype(loop_dtype(ufunc, given.dtype) if dtype is None else dtype, copy=False), axes)
     initial = ufunc.identity if initial is np._NoValue else initial
