@@ -300,14 +300,9 @@ def set_index(value: Any, key: Any, update: Any) -> Value:
 def add_index(value: Any, key: Any, update: Any) -> Value:
     """A copy of ``value`` after ``np.add.at(value, key, update)``: updates at one position are all added."""
     value = as_value(value)
-    if is_basic_key(value, key):
+    if not is_zeros(value) and all(item.kind != "array" for item in parse(value, key)):  # no position stands twice
         return set_index(value, key, registry["add"](index(value, key), convert(as_value(update), value.dtype)))
     return update_index(value, key, update, accumulate)
-
-
-def is_basic_key(value: Value, key: Any) -> bool:
-    """Whether a key has no position twice: it is made of numbers and slices."""
-    return not is_zeros(value) and all(item.kind != "array" for item in parse(value, key))
 
 
 def replace(part: Value, update: Value, positions: list[Value], axis: int) -> Value:
