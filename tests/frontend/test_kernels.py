@@ -58,6 +58,7 @@ def same_as_python(name, compiled, size):
     compare((compiled(*given), given), expected, ROUNDED.get(name), name not in NUMPY_NUMBERS)
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_those_of_python(name):
     """Lengths change from call to call."""

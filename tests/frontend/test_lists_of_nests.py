@@ -82,6 +82,7 @@ def of_while(z):
 MATRICES = [np.arange(9).reshape(3, 3), np.arange(12.0)[::-1].reshape(4, 3), np.zeros((0, 3)), np.zeros((3, 0))]
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize("backend", ["numba", "numpy"])
 @pytest.mark.parametrize("function", [products, chosen, enumerated, with_sums, with_counts, ragged, arrays, of_while])
 def test_loops_in_loops_append(function, backend):

@@ -316,6 +316,7 @@ def test_temporaries_do_not_live_in_carried_arrays() -> None:
     np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize("repeats", [1, 3])
 @pytest.mark.parametrize("kinds", list(itertools.product("ab", repeat=4)), ids="".join)
 def test_one_array_is_several_operands(kinds: tuple[str, ...], repeats: int) -> None:

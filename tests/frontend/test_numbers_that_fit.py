@@ -94,6 +94,7 @@ UNSPECIFIED: dict[Callable[..., Any], Any] = {
 }
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("writer", WRITERS)
 def test_numbers_fit_or_are_errors(writer: Callable[..., Any], dtype: str) -> None:

@@ -231,6 +231,7 @@ def test_functions_that_numpy_does_not_dispatch():
     check(lambda x: np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 3.0]), X)
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 @pytest.mark.parametrize("name", ["chebval", "hermval", "hermeval", "lagval", "legval", "polynomial_value"])
 def test_series_round_and_have_special_values_where_numpys_have(name, dtype):

@@ -65,6 +65,7 @@ def differences(name, function, *types):
             yield f"{name}{numbers}: {expected!r} expected, found {found!r}"
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_operators(name):
     operation = getattr(operator, name)

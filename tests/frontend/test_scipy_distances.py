@@ -14,6 +14,7 @@ METRICS = (
 ).split()
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("metric", METRICS)
 def test_metrics(metric):
     one, other = RNG.uniform(0, 1, (7, 3)), RNG.uniform(0, 1, (5, 3))

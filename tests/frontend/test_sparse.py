@@ -77,6 +77,7 @@ EXPRESSIONS = {
 }
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions(name):
     function = EXPRESSIONS[name]

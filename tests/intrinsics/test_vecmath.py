@@ -84,6 +84,7 @@ def test_inaccurate_functions_are_found(dtype):
     assert (accuracy.distances(results, np.array([1.0, np.nan, np.inf, 1e-300])) == 0).tolist() == [True] * 3 + [False]
 
 
+@pytest.mark.repeats(but_each=3)
 @EVERY
 @pytest.mark.parametrize("target", [host(), HASWELL, WITHOUT_FMA], ids=["host", "haswell", "without FMA"])
 def test_special_values_are_numpy_s(function, dtype, target):

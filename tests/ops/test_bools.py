@@ -41,6 +41,7 @@ def difference(expected, found, exact, unsupported):
     return None
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_bools_beside_python_numbers(name):
     function, failures = FUNCTIONS[name], []

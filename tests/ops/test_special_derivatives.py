@@ -22,6 +22,7 @@ LONG = ("owens_t", "gammainc_by_a", "betainc_by_a", "betainc_by_b")
 """They take as long as all others together."""
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.repeats if name in LONG else ()) for name in ELEMENTWISE]
 )

@@ -121,6 +121,7 @@ def held_operands(op, arrays):
     ]
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("op", [op for op in OPS if op.name not in INACCURATE], ids=lambda op: op.name)
 def test_derivatives(op):
     """To second order where there is one, by the operands that have one."""

@@ -101,6 +101,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize(("dtype", "shape"), KINDS)
 @pytest.mark.parametrize("name", [*ONE, *REAL, *TOGETHER])
 def test_values_are_those_of_numpy(name, shape, dtype):

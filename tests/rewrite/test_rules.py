@@ -36,6 +36,7 @@ def dtypes(extent):
     return DTYPES if extent == "all" else REPRESENTATIVE
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("each", patterns_of(CANONICALISE, elementwise=True), ids=repr)
 def test_canonical_rule_is_exact(each, dtypes):
     assert check(each, dtypes=dtypes)

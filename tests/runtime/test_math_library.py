@@ -65,6 +65,7 @@ def test_several_functions_are_called_in_one_loop(monkeypatch):
     np.testing.assert_allclose(graph_jit(mixed, cache=False)(x), mixed(x), rtol=1e-13)
 
 
+@pytest.mark.repeats(but_each=3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", CALLABLE)
 def test_the_same_bits_by_all_ways(name, dtype, monkeypatch):

@@ -24,6 +24,7 @@ def test_evaluates_what_numpy_gives():
     np.testing.assert_array_equal(result, np.sum(x * y + 1.0, axis=-1))
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_op_gives_the_dtype_and_shape_of_its_node(name):
     for call in accepted(registry[name], *DTYPES):
