@@ -126,3 +126,47 @@ def test_fourth_kind_of_even_and_odd_lengths_in_one_version(name):
         slopes = graph_jit(grad(lambda x: np.sum(np.cos(np.arange(len(x))) * transform(x, 4))))(np.ones(length))
         expected = transform(np.eye(length), 4) @ np.cos(np.arange(length))
         np.testing.assert_allclose(slopes, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+@pytest.mark.parametrize(("count", "stride"), [(300, 1024), (4200, 1088), (4200, 2096)])
+def test_columns_whose_elements_collide_in_the_cache(dtype, count, stride):
+    """They are transformed in blocks, as rows. The last block may be smaller than the others."""
+    real = np.zeros(1, dtype).real.dtype
+    one, other = (
+        RNG.normal(size=(2, count, stride // width)).astype(real) for width in (real.itemsize, dtype().itemsize)
+    )
+    number = other + 1j * other[::-1]
+    tolerance = 0 if dtype is np.complex128 else 2e-6
+    for function, array in ((np.fft.fft, number), (np.fft.ifft, number), (np.fft.rfft, one), (np.fft.irfft, number)):
+        expected, found = function(array, axis=-2), graph_jit(lambda x, f=function: f(x, axis=-2))(array)
+        np.testing.assert_allclose(found, expected, tolerance, tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn"])
+def test_real_numbers_are_completed_from_their_half(name):
+    transform = getattr(fft, name)
+    for shape in ((4, 5, 6), (3, 1, 7), (2, 3, 1), (1, 1, 2)):
+        array = RNG.normal(size=shape)
+        check(lambda x: [transform(x, norm=norm) for norm in NORMS], array)
+        for each in (array > 0, array.astype(np.float32), (9 * array).astype(np.int16), array.T, array[::-1]):
+            check(transform, each)
+    if name in ("fft", "ifft"):
+        check(lambda x: [transform(x, n, axis) for n in (1, 4, 7, 11) for axis in (0, 1, -1)], array)
+    else:
+        check(lambda x: [transform(x, s, (2, 0)) for s in ((3, 7), (6, 2), (1, 1), (2, -1))], array)
+        check(lambda x: [transform(x, axes=axes) for axes in ((0, 1), (1, 0), (-1, 0), (1, 2))], array)
+    for axes in ((1, 1), (3, 0)) if name.endswith("n") else ():
+        with pytest.raises(ValueError, match="axes"):
+            graph_jit(lambda x, a=axes: transform(x, axes=a))(array)
+
+
+def test_transforms_of_real_numbers_take_lengths_from_arguments():
+    def spectra(x, y):
+        return fft.fft(x, len(y)), fft.ifft2(x[:, None] * y)
+
+    compiled = graph_jit(spectra)
+    for n, m in ((5, 8), (8, 5), (1, 2), (6, 6)):
+        args = RNG.normal(size=n), RNG.normal(size=m)
+        for found, expected in zip(compiled(*args), spectra(*args), strict=True):
+            np.testing.assert_allclose(found, expected, 1e-13, 1e-13)

@@ -47,6 +47,7 @@ def core_op(
     regular: bool = False,
     ulp: float = 64.0,
     batched: Unsupported | None = None,
+    in_place: bool = False,
 ) -> Op:
     """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
 
@@ -57,7 +58,7 @@ def core_op(
         ``result``, and one call computes all of them.
     evaluate
         ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
-    library, small, size, short, threaded
+    library, small, size, short, threaded, in_place
         What computes one element: see `numbagraph.intrinsics.core`.
     frontend
         Takes what the function takes; to promote is its matter (see `promoted`).
@@ -82,7 +83,12 @@ def core_op(
     parsed = parse(signature)
     multi_result = len(parsed.outputs) > 1
     inputs, outputs = (tuple(core.labels for core in side) for side in (parsed.inputs, parsed.outputs))
-    emitter = CoreEmitter(name, inputs, outputs, library, small, size or inputs[0][0], short=short, threaded=threaded)
+    emitter = CoreEmitter(
+        *(name, inputs, outputs, library, small, size or inputs[0][0]),
+        short=short,
+        threaded=threaded,
+        in_place=in_place,
+    )
 
     def all_lengths(operands: Sequence[Value], attrs: dict[str, Any]) -> Lengths:
         lengths = parsed.bind(name, [each.shape for each in operands]).lengths
@@ -113,7 +119,7 @@ def core_op(
             reference=one_result(evaluate),
             infer=infer,
             frontend=frontend,
-            lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), needed),
+            lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), in_place, needed),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
             batch=batch_of_cores(parsed) if batched is None else batched,
             jnp=jnp if isinstance(jnp, Unsupported) else one_result(jnp),

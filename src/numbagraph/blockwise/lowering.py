@@ -135,6 +135,12 @@ def multiply(left: Scalar, right: Scalar) -> Scalar:
     return index_operation("multiply", integers.multiply, left, right)
 
 
+def minimum(left: Scalar, right: Scalar) -> Scalar:
+    if isinstance(left, Literal) and isinstance(right, Literal):
+        return literal(min(left.value, right.value))
+    return index_operation("minimum", integers.minimum, left, right)
+
+
 def linear_index(index: Sequence[Scalar], extents: Sequence[Scalar]) -> Scalar:
     """The C-order position of an index. Of an index that `unravel` made, it is what that was made of."""
     linear: Scalar = literal(0)
@@ -393,6 +399,8 @@ class Routine(Opaque):
     """How many core dimensions each operand has, if there is a batch."""
     ranks: tuple[int, ...] = ()
     """The same of each result."""
+    in_place: bool = False
+    """Whether it may write its one result where its one operand was."""
 
 
 Memory = tuple[ArrayType, tuple[Scalar, ...]]

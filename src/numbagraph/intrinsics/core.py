@@ -201,6 +201,8 @@ class CoreEmitter(Struct):
     """The length up to which it is used."""
     threaded: bool = True
     """Whether `library` is one that may start threads."""
+    in_place: bool = False
+    """Whether it may write the result where the operand was: it reads all of a row before it writes any of it."""
 
     def __post_init__(self) -> None:
         emitters[self.name] = self
@@ -320,8 +322,7 @@ class BatchedCall(Struct):
         function = ir.Function(module, self.function_type, self.name_of(variant))
         count, op = len(self.dtypes), self.op
         pointers, numbers = list(function.args[:count]), list(function.args[count:])
-        for argument in pointers:
-            argument.add_attribute("noalias")
+        self.tell_apart(pointers)
         lengths = numbers[: len(op.labels)]
         batch, rest = numbers[len(lengths) :][: self.depth], numbers[len(lengths) + self.depth :]
         steps = [rest[number * self.depth :][: self.depth] for number in range(count)]
@@ -370,9 +371,13 @@ class BatchedCall(Struct):
         found.linkage = "internal"
         found.attributes.add("nounwind")
         found.attributes.add("alwaysinline" if variant.lengths else "noinline")
-        for argument in found.args[:count]:
-            argument.add_attribute("noalias")
+        self.tell_apart(found.args[:count])
         return found
+
+    def tell_apart(self, addresses: Sequence[ir.Argument]) -> None:
+        """Say of which memory nobody else has a part: not of an operand and the result that may take its place."""
+        for each in addresses[2 if self.op.in_place else 0 :]:
+            each.add_attribute("noalias")
 
     def compute(
         self,

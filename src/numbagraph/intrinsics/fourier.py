@@ -5,14 +5,19 @@ These take addresses, lengths and steps, and no Python objects.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import F64, I64, POINTER, llvm_type
 from numbagraph.intrinsics.external import NUMPY_LOOP
-from numbagraph.intrinsics.matrices import Index
+from numbagraph.intrinsics.matrices import Index, Matrix
 from numbagraph.ir.types import FLOAT32, FLOAT64
+
+BLOCK = 8
+"""How many columns are transformed at once. The smallest number whose complex numbers fill a line of the cache is 4."""
 
 SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
 
@@ -32,34 +37,93 @@ def scale(element: Element, norm: int) -> ir.Value:
 def array_of(element: Element, type_: ir.Type, entries: list[ir.Value]) -> ir.Value:
     """The address of some values that stand in memory."""
     builder = element.builder
-    place = builder.alloca(type_, len(entries))
+    with builder.goto_entry_block():
+        place = builder.alloca(type_, len(entries))
     for number, each in enumerate(entries):
         builder.store(each, builder.gep(place, [ir.Constant(I64, number)]))
     return builder.bitcast(place, POINTER)
 
 
-def call_loop(element: Element, names: list[str], chosen: ir.Value | None, lengths: tuple[Index, Index]) -> None:
-    """Call the loop of a ufunc ``(n),()->(m)`` on all rows or columns; of two, the second where ``chosen`` says so."""
-    builder, emitter = element.builder, element.emitter
-    place = 1 if element.dtypes[0] in SINGLE else 0
-    widths = [element.dtypes[0].itemsize, element.dtypes[len(element.operands)].itemsize]
-    pointers = [element.operands[0], scale(element, element.attributes["norm"]), element.results[0]]
-    args = array_of(element, POINTER, [builder.bitcast(each, POINTER) for each in pointers])
-    count, is_rows = element["k"], element.shapes[0][0][0] == "k"
-    dimensions = array_of(element, I64, [each.register for each in (count, *lengths)])
-    near = [ir.Constant(I64, width) for width in widths]
-    rows = [(length * width).register for length, width in zip(lengths, widths, strict=True)]
-    apart, inside = (rows, near) if is_rows else (near, [(count * width).register for width in widths])
-    steps = array_of(element, I64, [apart[0], ir.Constant(I64, 0), apart[1], *inside])
+def loop_of(element: Element, names: list[str], chosen: ir.Value | None) -> tuple[ir.Value, ir.Value]:
+    """The loop of a ufunc and what it is handed; of two, those of the second where ``chosen`` says so."""
+    emitter, place = element.emitter, 1 if element.dtypes[0] in SINGLE else 0
     found = []
     for name in names:
         loop = emitter.function(f"{NUMPY_LOOP}{name}.{place}.loop", ir.VoidType(), [POINTER] * 4, pure=False)
         data = emitter.function(f"{NUMPY_LOOP}{name}.{place}.data", ir.VoidType(), [], pure=False)
-        found.append((loop, builder.bitcast(data, POINTER)))
-    loop, data = found[0]
-    if chosen is not None:
-        loop, data = (builder.select(chosen, second, first) for first, second in zip(*found, strict=True))
-    builder.call(loop, [args, dimensions, steps, data])
+        found.append((loop, element.builder.bitcast(data, POINTER)))
+    if chosen is None:
+        return found[0]
+    first, second = found
+    loop, data = (element.builder.select(chosen, *pair) for pair in zip(second, first, strict=True))
+    return loop, data
+
+
+def call_loop(element: Element, names: list[str], chosen: ir.Value | None, lengths: tuple[Index, Index]) -> None:
+    """Call the loop of a ufunc ``(n),()->(m)`` on all rows or columns; of two, the second where ``chosen`` says so."""
+    builder, (loop, data) = element.builder, loop_of(element, names, chosen)
+    widths = [element.dtypes[0].itemsize, element.dtypes[len(element.operands)].itemsize]
+    near = [element.code.index(width) for width in widths]
+    whole = [length * width for length, width in zip(lengths, widths, strict=True)]
+    across = [element["k"] * width for width in widths]
+    factor = scale(element, element.attributes["norm"])
+
+    def call(count: Index, source: ir.Value, result: ir.Value, apart: list[Index], inside: list[Index]) -> None:
+        args = array_of(element, POINTER, [builder.bitcast(each, POINTER) for each in (source, factor, result)])
+        dimensions = array_of(element, I64, [each.register for each in (count, *lengths)])
+        strides = [apart[0], element.code.index(0), apart[1], *inside]
+        builder.call(loop, [args, dimensions, array_of(element, I64, [each.register for each in strides]), data])
+
+    def rows(count: Index, source: ir.Value, result: ir.Value) -> None:
+        call(count, source, result, whole, near)
+
+    if element.shapes[0][0][0] == "k":
+        rows(element["k"], element.operands[0], element.results[0])
+        return
+    with builder.if_else(collide(element, lengths[0], across[0])) as (then, otherwise):
+        with then:
+            columns_as_rows(element, lengths, rows)
+        with otherwise:
+            call(element["k"], element.operands[0], element.results[0], near, across)
+
+
+def collide(element: Element, length: Index, stride: Index) -> ir.Value:
+    """Whether the elements of a column share few sets of the first cache, as those do whose distance is a multiple of
+    4096 bytes: their lines are gone before the next column needs them. Measured: from 64 elements a set on, and not
+    where rows are so short that a line has several elements of a column."""
+    builder = element.builder
+    bits = builder.or_(stride.register, ir.Constant(I64, 4096))
+    lowest = Index(element.emitter, builder.and_(bits, builder.neg(bits)))
+    return builder.and_((length * lowest).compare(">", 64 * 4096), stride.compare(">", 1023))
+
+
+def columns_as_rows(
+    element: Element, lengths: tuple[Index, Index], rows: Callable[[Index, ir.Value, ir.Value], None]
+) -> None:
+    """Transform columns block by block: those of a block become rows, and back, so that each line of the cache is read
+    and written once for all columns that it holds a part of."""
+    code, count = element.code, element["k"]
+    source, result = element.operand(0), element.result()
+    before, after = (
+        element.matrix(pointer, length, like.dtype)
+        for pointer, length, like in zip(
+            (element.scratch[0], element.scratch[-1]), lengths, (source, result), strict=True
+        )
+    )
+
+    def block(first: Index, width: Index) -> None:
+        code.each(lengths[0], width, lambda i, j: move(source, (i, first + j), before, (j, i)))
+        rows(width, before.pointer, after.pointer)
+        code.each(lengths[1], width, lambda i, j: move(after, (j, i), result, (i, first + j)))
+
+    def move(source: Matrix, place: tuple[Index, Index], target: Matrix, other: tuple[Index, Index]) -> None:
+        element.builder.store(element.builder.load(source.address(*place)), target.address(*other))
+
+    whole = Index(element.emitter, element.builder.udiv(count.register, ir.Constant(I64, BLOCK)))
+    code.loop(0, whole, lambda number: block(number * BLOCK, code.index(BLOCK)))
+    rest = count - whole * BLOCK
+    with element.builder.if_then(rest.compare(">", 0)):
+        block(whole * BLOCK, rest)
 
 
 def transform(element: Element) -> None:

@@ -38,6 +38,11 @@ def _at_least_one(emitter: Emitter, operand: Operand) -> ir.Value:
     return emitter.builder.select(is_zero, ir.Constant(I64, 1), operand.value)
 
 
+def minimum(emitter: Emitter, left: Operand, right: Operand) -> ir.Value:
+    is_less = emitter.builder.icmp_signed("<", left.value, right.value)
+    return emitter.builder.select(is_less, left.value, right.value)
+
+
 def previous(emitter: Emitter, index: Operand) -> ir.Value:
     """The index before this one; 0 has none and stays."""
     builder = emitter.builder

@@ -6,11 +6,15 @@ and is read there at no other index than the one that is being written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 from numbagraph.intrinsics.ir import Buffer, Load, Scalar, walk
+from numbagraph.ir.shapes import resolve
 from numbagraph.ir.structs import Struct
+from numbagraph.ir.types import INT64
+from numbagraph.ir.values import Node, Value
 from numbagraph.loops.ir import (
     Call,
     Kernel,
@@ -52,19 +56,42 @@ class LiveRanges(Struct, frozen=False):
             self.last[old] < self.first[new] or not waits_in_place(self.steps[self.first[new]])
         )
 
+    def fits(self, old: Buffer, new: Buffer) -> bool:
+        """Whether ``new`` has the size of ``old``; and its shape, too, if no call computes one from the other, since
+        rows that are not the same are not computed together."""
+        if alike(old, new):
+            return True
+        called = self.last[old] == self.first[new] and isinstance(self.steps[self.first[new]], Call)
+        return called and old.dtype == new.dtype and factors(old) == factors(new)
+
 
 def in_place(step: Step, old: Buffer, new: Buffer) -> bool:
-    """Whether a nest reads ``old`` only where it is about to store ``new``, so that both can be one memory."""
-    if not isinstance(step, Kernel):
+    """Whether a step reads ``old`` only where it is about to store ``new``, so that both can be one memory.
+
+    A call may fail when it has overwritten what it was given, so that must not be an argument.
+    """
+    if isinstance(step, Call):
+        own = [each.owner for each in (*step.inputs, *step.outputs)] == [old.owner, new.owner]
+        return step.in_place and own and old.temporary
+    if not isinstance(step, Kernel) or old.extents != new.extents:
         return False
     stores = [output for output in step.outputs if output.buffer is new]
     if len(stores) != 1 or not isinstance(stores[0], Store):
         return False
     store = stores[0]
-    loads = [scalar for scalar in step.scalars() if isinstance(scalar, Load) and scalar.buffer is old]
-    same_element = all(load.indices == store.indices and load.flat == store.flat for load in loads)
-    late = any(isinstance(scalar, Load) and scalar.buffer is old for scalar in walk(read_late(step)))
+    loads = [scalar for scalar in step.scalars() if is_load(scalar, old)]
+    same_element = all(
+        load.buffer.extents == old.extents and load.indices == store.indices and load.flat == store.flat
+        for load in loads
+        if isinstance(load, Load)
+    )
+    late = any(is_load(scalar, old) for scalar in walk(read_late(step)))
     return same_element and not late and not any(old in targets(output) for output in step.outputs)
+
+
+def is_load(scalar: Scalar, buffer: Buffer) -> bool:
+    """Whether a scalar is read from the memory of a buffer, of which another one may be a view."""
+    return isinstance(scalar, Load) and scalar.buffer.owner is buffer.owner
 
 
 def read_late(kernel: Kernel) -> Iterator[Scalar]:
@@ -82,6 +109,20 @@ def read_late(kernel: Kernel) -> Iterator[Scalar]:
 def alike(left: Buffer, right: Buffer) -> bool:
     """Whether two buffers have the same element type and, as far as is known, the same extents."""
     return left.dtype == right.dtype and left.extents == right.extents
+
+
+def factors(buffer: Buffer) -> tuple[int, Counter[Value]]:
+    """The known length, and all others, whose product the number of elements is."""
+    known, others, waiting = 1, Counter[Value](), list(buffer.type.shape)
+    while waiting:
+        extent = resolve(waiting.pop())
+        if isinstance(extent, int):
+            known *= extent
+        elif isinstance(extent, Node) and extent.op.name == "multiply" and extent.dtype == INT64:
+            waiting += extent.inputs
+        else:
+            others[extent] += 1
+    return known, others
 
 
 def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[list[Buffer]]:
@@ -103,7 +144,8 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
             aliases[shared].append(buffer)
             continue
         slot = next(
-            (each for each in slots if alike(each[-1], buffer) and ranges.over_well_before(each[-1], buffer)), None
+            (each for each in slots if ranges.fits(each[-1], buffer) and ranges.over_well_before(each[-1], buffer)),
+            None,
         )
         if slot is None:
             slots.append([buffer])
@@ -114,7 +156,7 @@ def plan_memory(steps: Sequence[Step], taken: Collection[Buffer] = ()) -> list[l
 
 
 def _may_stay(alias: Buffer, result: Buffer, others: list[Buffer], ranges: LiveRanges) -> bool:
-    if not alike(alias, result) or not ranges.over_well_before(alias, result):
+    if not ranges.fits(alias, result) or not ranges.over_well_before(alias, result):
         return False
     return not others or ranges.over_well_before(others[-1], alias)
 

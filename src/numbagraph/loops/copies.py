@@ -24,7 +24,7 @@ def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[lis
     shared = set[Buffer]()
     for number in range(len(steps) - 1, -1, -1):  # the last first: what is copied twice ends where it is copied to
         step = steps[number]
-        pair = copied(step)
+        pair = copied(step) or reshaped(step)
         for source, target in updated(step) if pair is None else [pair]:
             if not (source.temporary or may_live_in(source, target, given)) or source.shares is not None:
                 continue
@@ -39,6 +39,12 @@ def without_copies(steps: Sequence[Step], given: Mapping[int, int]) -> tuple[lis
             shared.add(target.owner)
             if source.leaf is not None:
                 arguments.append((source, target.owner))
+        if pair is not None and number not in removed and may_be_view(number, *pair, uses, shared):
+            source, target = pair
+            removed.add(number)
+            uses[source] = uses[source].with_view(uses[target], number)
+            target.shares = source
+            shared |= {source, target}
     return [step for number, step in enumerate(steps) if number not in removed], arguments
 
 
@@ -66,6 +72,10 @@ class Uses(Struct):
         )
         return Uses(reads, writes)
 
+    def with_view(self, view: Uses, copy: int) -> Uses:
+        """Those of a memory and of a view of it, which is read alone, without the copy that made it."""
+        return Uses(tuple(sorted({*self.reads, *view.reads} - {copy})), self.writes)
+
 
 def uses_of(steps: Sequence[Step]) -> dict[Buffer, Uses]:
     reads: dict[Buffer, list[int]] = defaultdict(list)
@@ -87,6 +97,15 @@ def copied(step: Step) -> tuple[Buffer, Buffer] | None:
     if not isinstance(value, Load) or value.indices != store.indices or value.flat != store.flat:
         return None
     return (value.buffer, store.buffer) if alike(value.buffer, store.buffer) else None
+
+
+def reshaped(step: Step) -> tuple[Buffer, Buffer] | None:
+    """What a step gives another shape, and where that is, if it does nothing else: the memory is the same."""
+    if not isinstance(step, Kernel) or step.reshapes is None:
+        return None
+    (output,) = step.outputs
+    assert output.buffer is not None
+    return step.reshapes, output.buffer
 
 
 def alone(step: Step, given: Mapping[int, int]) -> list[Step]:
@@ -141,7 +160,24 @@ def may_be_one(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, 
         return False
     change = next((number for number in new.writes if number > here), len(steps))
     last = max((number for number in old.reads if number > here), default=-1)
-    return last < change or (last == change and reads_before(steps[change], source, target))
+    if last == change and source.extents == target.extents:
+        return reads_before(steps[change], source, target)
+    return last < change
+
+
+def may_be_view(here: int, source: Buffer, target: Buffer, uses: Mapping[Buffer, Uses], shared: set[Buffer]) -> bool:
+    """Whether a copy can be a view: nobody changes it, nor its source as long as it is read."""
+    if (
+        not target.temporary
+        or source.literal is not None
+        or {source, target} & shared
+        or source.shares
+        or target.shares
+    ):
+        return False
+    old, new = uses[source], uses[target]
+    change = next((number for number in old.writes if number > here), None)
+    return new.writes == (here,) and (change is None or max(new.reads, default=here) < change)
 
 
 def reads_before(step: Step, source: Buffer, target: Buffer) -> bool:
@@ -156,9 +192,12 @@ def reads_before(step: Step, source: Buffer, target: Buffer) -> bool:
     moved = {axis: loop for axis, index in enumerate(store.indices) if (loop := moved_along(index)) is not None}
     if len(moved) != len(step.loops) or set(moved.values()) != set(step.loops):
         return False
-    loads = (each for each in step.scalars() if isinstance(each, Load) and each.buffer is source)
+    loads = (each for each in step.scalars() if isinstance(each, Load) and each.buffer.owner is source)
     return all(
-        load.flat == store.flat and all(load.indices[axis] == store.indices[axis] for axis in moved) for load in loads
+        load.buffer.extents == source.extents
+        and load.flat == store.flat
+        and all(load.indices[axis] == store.indices[axis] for axis in moved)
+        for load in loads
     )
 
 

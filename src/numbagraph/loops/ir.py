@@ -151,6 +151,8 @@ class Kernel(Step, frozen=False):
     """The lengths of the dimensions that the one loop stands for, if it stands for several."""
     unrolled: bool = False
     """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
+    reshapes: Buffer | None = None
+    """Whose elements it stores one after the other, as they lie in memory, if it does nothing else."""
 
     @property
     def lengths(self) -> tuple[Scalar, ...]:
@@ -258,6 +260,8 @@ class Call(Step, frozen=False):
     """How many dimensions of each operand and result are not those of a batch; empty if there is no batch."""
     work: Scalar | None = None
     """What it costs, in additions, if several threads may compute parts of its batch."""
+    in_place: bool = False
+    """Whether it may write its one result where its one operand was."""
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

@@ -194,6 +194,7 @@ def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
         return assemble(name, first, first.op.lower, memory)
     kernel = build_nest(name[:60], live_outs, memory)
+    kernel.reshapes = reshaped(live_outs, memory)
     fills = [
         each
         for output in kernel.outputs
@@ -201,6 +202,18 @@ def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[
         for each in fill_accumulators(output)
     ]
     return [*fills, kernel]
+
+
+def reshaped(live_outs: Sequence[Value], memory: Memory) -> Buffer | None:
+    """The buffer of which a nest makes an array of another shape, and nothing else."""
+    value = live_outs[0]
+    if len(live_outs) > 1 or not isinstance(value, Node):
+        return None
+    lower = value.op.lower
+    if not isinstance(lower, lowering.View) or not lower.in_order:
+        return None
+    source = memory.of(value.inputs[0])
+    return source if source is not None and source.contiguous and memory.buffers[value].contiguous else None
 
 
 def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
@@ -218,7 +231,8 @@ def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memor
         outputs = tuple(wanted.get(number) or unwanted(first, number, lower) for number in range(lower.results))
         scratch = tuple(Buffer(f"{name}_scratch", *each) for each in lower.scratch(first))
     cores = (*lower.operands, *lower.ranks)
-    call = Call(name, lower.emit, tuple(buffer for buffer, _ in packs), outputs, first.attrs, scratch, cores)
+    inputs = tuple(buffer for buffer, _ in packs)
+    call = Call(name, lower.emit, inputs, outputs, first.attrs, scratch, cores, in_place=lower.in_place)
     numbers = [Compute(live_out, Load(memory.buffers[live_out], ())) for live_out in live_outs if not live_out.ndim]
     return [*(step for _, steps in packs for step in steps), call, *numbers]
 

@@ -141,7 +141,9 @@ def by_itself(step: Kernel | Call, access: RowAccess) -> Step:
 
 
 def access_of(step: Step) -> RowAccess | None:
-    """How a step works by rows; None if it does not."""
+    """How a step works by rows; None if it does not, or if its rows are not those of the memory it works on."""
+    if any(each.extents[:1] != each.owner.extents[:1] for each in step.buffers()):
+        return None
     if isinstance(step, Call):
         return access_of_call(step)
     return access_of_nest(step) if isinstance(step, Kernel) else None

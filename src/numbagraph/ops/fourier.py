@@ -6,11 +6,12 @@ has the pullback ``fft(g)``, with the same factor. (Derivatives of complex numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
@@ -35,6 +36,16 @@ BACKWARD = FORWARD[::-1]
 
 def complex_names(forward: bool) -> Sequence[str]:
     return FORWARD if forward else BACKWARD
+
+
+def of_half(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
+    """The dtype of half of a transform of real numbers."""
+    return (COMPLEX64 if dtype == FLOAT32 else COMPLEX128,)
+
+
+def of_whole(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
+    """The dtype of real numbers of whose transform a half is given."""
+    return (FLOAT32 if dtype == COMPLEX64 else FLOAT64,)
 
 
 class Transforms(NamedTuple):
@@ -66,13 +77,28 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
             x = x + np.zeros((*like.shape[:-1], 1, 1), x.dtype)
         return moved(module, "irfft", x, BACKWARD[norm], like.shape[-1])
 
+    def scratch(before: str, after: str, dtypes: Callable[..., Sequence[np.dtype]]) -> Callable[..., Any]:
+        """Memory for a block of columns and what becomes of it, which may take its place."""
+
+        def needed(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+            if axis == -1:
+                return []
+            (made,) = dtypes(dtype)
+            width = lowering.minimum(lengths["k"], lowering.literal(fourier.BLOCK))
+            block, found = (dtype, (width, lengths[before])), (made, (width, lengths[after]))
+            return [block] if block == found else [block, found]
+
+        return needed
+
     whole = core_op(
         None,
         f"{core('n')}->{core('n')}",
         name=f"fourier_{suffix}",
         evaluate=lambda x, *, forward, norm: both_ways(np.fft, x, forward, norm),
         library=fourier.transform,
+        scratch=scratch("n", "n", lambda dtype: (dtype,)),
         threaded=False,
+        in_place=True,
         frontend=lambda op, x, **attrs: op.bind(some_points(x, axis), **attrs),
         vjp=lambda g, y, x, **attrs: (whole.bind(g, **attrs),),
         jnp=lambda x, *, forward, norm: both_ways(load("jax.numpy:fft"), x, forward, norm),
@@ -93,7 +119,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         frontend=lambda op, x, **attrs: op.bind(some_points(x, axis), **attrs),
         vjp=lambda g, y, x, *, norm: (half_pullback(g, x, norm),),
         jnp=lambda x, *, norm: moved(load("jax.numpy:fft"), "rfft", x, FORWARD[norm]),
-        dtypes=lambda dtype, *_: (COMPLEX64 if dtype == FLOAT32 else COMPLEX128,),
+        dtypes=of_half,
+        scratch=scratch("n", "m", of_half),
         sizes=lambda lengths, **_: {"m": half(lengths["n"])},
         samples=lambda rng, dtype: [
             (array, Keywords(norm=number % 3)) for number, array in enumerate(arrays(rng, dtype, "f", (2, 5, 8)))
@@ -111,7 +138,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         frontend=lambda op, x, like, **attrs: op.bind(some_points(x, axis), some_points(like, -1), **attrs),
         vjp=lambda g, y, x, like, *, norm: (inverse_pullback(g, x, norm), None),
         jnp=lambda x, like, *, norm: back(load("jax.numpy:fft"), x, like, norm),
-        dtypes=lambda dtype, *_: (FLOAT32 if dtype == COMPLEX64 else FLOAT64,),
+        dtypes=of_whole,
+        scratch=scratch("m", "n", of_whole),
         samples=lambda rng, dtype: [
             (array, np.zeros(length, bool), Keywords(norm=length % 3))
             for array, length in zip(arrays(rng, dtype, "c", (2, 3, 5)), (2, 5, 8), strict=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from numbagraph.frontend.scipy_functions.common import (
     known_number,
     only_numpy,
     refuse,
+    require,
 )
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir import shapes
@@ -52,9 +54,42 @@ def as_scipy(name: str, takes: str, axes: Any, function: Transform) -> Function:
         size, place = (named.pop(each, given) for each, given in zip(takes.split(), (n, axis), strict=True))
         if named:
             raise TypeError(f"{name}() got an unexpected keyword argument {next(iter(named))!r}")
-        return function(array(x), size, place, norm)
+        value = array(x)
+        if takes == "s axes":
+            size, place = lengths_and_axes(value, size, place)
+            if not place and name.startswith(("r", "ir", "h", "ih")):
+                raise ValueError("at least 1 axis must be transformed")
+        return function(value, size, place, norm)
 
     return call
+
+
+def lengths_and_axes(value: Any, lengths: Any, axes: Any) -> tuple[list[Any] | None, list[int]]:
+    """The lengths of a transform of several axes, if any are given, and the axes, counted from the left."""
+    sizes = [lengths] if is_number(lengths) else None if lengths is None else list(lengths)
+    if axes is None:
+        if sizes is not None and len(sizes) > value.ndim:
+            raise ValueError("shape requires more axes than are present")
+        axes = range(value.ndim) if sizes is None else range(value.ndim - len(sizes), value.ndim)
+    places = [operator.index(each) for each in ([axes] if is_number(axes) else axes)]
+    if sizes is not None and len(sizes) != len(places):
+        raise ValueError("when given, axes and shape arguments have to be of the same length")
+    if any(not -value.ndim <= axis < value.ndim for axis in places):
+        raise ValueError("axes exceeds dimensionality of input")
+    places = [axis % value.ndim for axis in places]
+    if len({*places}) < len(places):
+        raise ValueError("all axes must be unique")
+    if sizes is not None:  # SciPy keeps a length where -1 is given
+        sizes = [value.shape[axis] if is_minus_one(n) else n for n, axis in zip(sizes, places, strict=True)]
+    return sizes, places
+
+
+def is_number(given: Any) -> bool:
+    return isinstance(given, (int, np.integer)) or (isinstance(given, Tracer) and not given.ndim)
+
+
+def is_minus_one(n: Any) -> bool:
+    return not isinstance(n, Tracer) and n == -1
 
 
 def refuse_plan(plan: Any) -> None:
@@ -65,6 +100,34 @@ def refuse_plan(plan: Any) -> None:
 def of_numpy(name: str, takes: str, axes: Any) -> Function:
     """A function that NumPy has under the same name."""
     return as_scipy(name, takes, axes, getattr(np.fft, name))
+
+
+def whole(name: str, takes: str, axes: Any) -> Function:
+    """A complex transform. That of real numbers is completed from its half, as in SciPy."""
+    transform = getattr(np.fft, name)
+
+    def call(value: Any, lengths: Any, axes: Any, norm: Any) -> Any:
+        one = takes == "n axis"
+        every = [axis_of(axes, value.ndim)] if one else axes
+        if value.dtype.kind == "c" or not every or norm not in INVERTED:
+            return transform(value, lengths, axes, norm)
+        count = value.shape[every[-1]] if lengths is None else lengths if one else lengths[-1]
+        half = getattr(np.fft, "rfft" if one else "rfftn")
+        if name.startswith("i"):
+            return completed(np.conj(half(value, lengths, axes, INVERTED[norm])), count, every)
+        return completed(half(value, lengths, axes, norm), count, every)
+
+    return as_scipy(name, takes, axes, call)
+
+
+def completed(half: Any, length: Any, axes: list[int]) -> Any:
+    """The transform of real numbers from its half along the last of the axes: the rest are conjugates, in the other
+    direction along all of them."""
+    rest = half[(slice(None),) * axes[-1] + (slice(1, (length + 1) // 2),)]
+    rest = np.flip(rest, tuple(axes))
+    for axis in axes[:-1]:
+        rest = np.roll(rest, 1, axis)
+    return np.concatenate([half, np.conj(rest)], axes[-1])
 
 
 def hermitian(name: str, axes: Any) -> Function:
@@ -180,8 +243,7 @@ def resized(x: Any, n: Any) -> Any:
     """The first elements along the last axis, and zeros where there are less."""
     if n is None:
         return x
-    if n < 1:
-        raise ValueError(f"invalid number of data points ({n}) specified")
+    require(n >= 1, f"invalid number of data points ({n}) specified")
     count = as_extent(to_value(n) if isinstance(n, Tracer) else n)
     missing = shapes.maximum(shapes.subtract(count, x.value.shape[-1]), 0)
     return np.concatenate([x[..., :n], apply(registry["zeros"], (*x.shape[:-1], missing), x.dtype)], -1)
@@ -224,14 +286,8 @@ def real_transforms(is_even: bool, forward: bool) -> Function:
     ) -> Any:
         del overwrite_x, workers
         value = inexact(x)
-        sizes = [s] if isinstance(s, int) else s
-        places = [axes] if isinstance(axes, int) else axes
-        if places is None:
-            places = range(value.ndim) if sizes is None else range(value.ndim - len(sizes), value.ndim)
-        sizes = [None] * len(places) if sizes is None else sizes
-        if len(sizes) != len(places):
-            raise ValueError("when given, axes and shape arguments have to be of the same length")
-        for axis, n in zip(places, sizes, strict=True):
+        sizes, places = lengths_and_axes(value, s, axes)
+        for axis, n in zip(places, sizes or [None] * len(places), strict=True):
             value = along(value, axis, n, lambda rows: transformed(rows, type, norm, orthogonalize, is_even, forward))
         return value
 
@@ -287,9 +343,12 @@ def logarithmic(name: str) -> Function:
 
 
 FUNCTIONS: dict[str, Function] = {
-    **{name: of_numpy(name, "n axis", -1) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
-    **{f"{name}2": of_numpy(f"{name}2", "s axes", (-2, -1)) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{f"{name}n": of_numpy(f"{name}n", "s axes", None) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{name: whole(name, "n axis", -1) for name in ("fft", "ifft")},
+    **{f"{name}2": whole(f"{name}2", "s axes", (-2, -1)) for name in ("fft", "ifft")},
+    **{f"{name}n": whole(f"{name}n", "s axes", None) for name in ("fft", "ifft")},
+    **{name: of_numpy(name, "n axis", -1) for name in ("rfft", "irfft", "hfft", "ihfft")},
+    **{f"{name}2": of_numpy(f"{name}2", "s axes", (-2, -1)) for name in ("rfft", "irfft")},
+    **{f"{name}n": of_numpy(f"{name}n", "s axes", None) for name in ("rfft", "irfft")},
     **{f"{name}2": hermitian(name, (-2, -1)) for name in ("hfft", "ihfft")},
     **{f"{name}n": hermitian(name, None) for name in ("hfft", "ihfft")},
     "dct": real_transform(True, True),
