@@ -343,8 +343,9 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
         except NotImplementedError as error:  # a batch without elements
             raise Undecided(str(error)) from error
         except ValueError as error:
-            if isinstance(core, linalg.Solve) and not all(np.all(np.isfinite(each)) for each in inputs):
-                raise Undecided(str(error)) from error  # of a batch: the results have the matrix's shape
+            finite = all(np.all(np.isfinite(each)) for each in inputs)
+            if isinstance(core, linalg.Solve) and ("broadcast" in str(error) or not finite):
+                raise Undecided(str(error)) from error  # of a batch: what has no solution has the matrix's shape
             raise
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
             results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
