@@ -422,10 +422,12 @@ def widened(node: Apply, inputs: list[Any]) -> list[Any]:
 
 
 def arange(node: Apply, ends: list[Any]) -> np.ndarray:
-    """NumPy's, whose numbers of integers overflow without a word."""
+    """NumPy's, whose numbers of integers overflow without a word, and whose count of integers is rounded: docs/limits.md."""
     start, stop, step = (np.asarray(each).item() for each in ends)
     if step and (stop - start) / step > LONGEST:
         raise ValueError("Maximum allowed size exceeded")
+    if step and all(isinstance(each, int) for each in (start, stop, step)):
+        return np.array(range(start, stop, step)).astype(node.outputs[0].type.dtype)
     return np.arange(start, stop, step, dtype=node.outputs[0].type.dtype)
 
 

@@ -48,6 +48,8 @@ def core_op(
     ulp: float = 64.0,
     batched: Unsupported | None = None,
     in_place: bool = False,
+    rows: str = "",
+    least_rows: int = 1,
 ) -> Op:
     """Declare an op on the last dimensions of its operands; all others are those of a batch, and broadcast.
 
@@ -68,6 +70,9 @@ def core_op(
         The dtype of each result, from those of the operands. By default it is that of the first one.
     scratch
         The memory that one element needs.
+    rows, least_rows
+        The first length of operands and results, if it is that of rows which have nothing to do with each other: then
+        some of them may be computed at a time, as those of a batch; but not so few that what comes first takes longest.
     longest
         What a length may be.
     determined
@@ -89,6 +94,8 @@ def core_op(
         threaded=threaded,
         in_place=in_place,
     )
+
+    cores = tuple(len(names) - (names[:1] == (rows,)) for names in (*inputs, *outputs))
 
     def all_lengths(operands: Sequence[Value], attrs: dict[str, Any]) -> Lengths:
         lengths = parsed.bind(name, [each.shape for each in operands]).lengths
@@ -119,7 +126,9 @@ def core_op(
             reference=one_result(evaluate),
             infer=infer,
             frontend=frontend,
-            lower=lowering.Core(emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), in_place, needed),
+            lower=lowering.Core(
+                emitter, tuple(map(len, inputs)), tuple(map(len, outputs)), in_place, needed, cores, least_rows
+            ),
             vjp=broadcasting_vjp(vjp if isinstance(vjp, Unsupported) else of_call),
             batch=batch_of_cores(parsed) if batched is None else batched,
             jnp=jnp if isinstance(jnp, Unsupported) else one_result(jnp),

@@ -412,6 +412,10 @@ class Core(Routine):
 
     scratch: Callable[[Node], Sequence[Memory]] = lambda node: ()
     """Memory for one element, which all others use as well."""
+    cores: tuple[int, ...] = ()
+    """How many dimensions of each operand and result must be computed at once; empty: all that are not the batch's."""
+    least_rows: int = 1
+    """For fewer elements, or rows, what a call does first takes long."""
 
     @property
     def results(self) -> int:

@@ -118,7 +118,7 @@ def row_bytes(code: StraightCode, buffer: Buffer, *, first: int = 1) -> ir.Value
 
 
 def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
-    """How many rows run together: as many as fit into a tile and fill vectors, and one at least."""
+    """How many rows run together: as many as fit into a tile and fill vectors, and as many as a call should have."""
     builder, one = code.code.builder, ir.Constant(I64, 1)
     size: ir.Value = one
     for owner in dict.fromkeys(
@@ -129,7 +129,8 @@ def rows_of_tile(code: StraightCode, rows: TiledLoop) -> ir.Value:
     count = builder.sdiv(ir.Constant(I64, TILE_BYTES), size)
     full = builder.and_(count, ir.Constant(I64, -MOST_LANES))
     count = builder.select(builder.icmp_signed(">", full, ir.Constant(I64, 0)), full, count)
-    return builder.select(builder.icmp_signed(">", count, one), count, one)
+    least = ir.Constant(I64, max((each.least_rows for each in rows.steps if isinstance(each, Call)), default=1))
+    return builder.select(builder.icmp_signed(">", count, least), count, least)
 
 
 def emit_rows(module: ir.Module, rows: TiledLoop, name: str) -> RangeFunction:

@@ -262,6 +262,8 @@ class Call(Step, frozen=False):
     """What it costs, in additions, if several threads may compute parts of its batch."""
     in_place: bool = False
     """Whether it may write its one result where its one operand was."""
+    least_rows: int = 1
+    """For fewer rows, what it does first takes long."""
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

@@ -48,6 +48,10 @@ def of_whole(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
     return (FLOAT32 if dtype == COMPLEX64 else FLOAT64,)
 
 
+PLANNED = 16
+"""Rows for which the time of a plan, which each call makes, is little."""
+
+
 class Transforms(NamedTuple):
     """The three ops, on rows or on columns."""
 
@@ -98,6 +102,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         library=fourier.transform,
         scratch=scratch("n", "n", lambda dtype: (dtype,)),
         threaded=False,
+        rows="k" if axis == -1 else "",
+        least_rows=PLANNED,
         in_place=True,
         frontend=lambda op, x, **attrs: op.bind(some_points(x, axis), **attrs),
         vjp=lambda g, y, x, **attrs: (whole.bind(g, **attrs),),
@@ -116,6 +122,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         evaluate=lambda x, *, norm: moved(np.fft, "rfft", x, FORWARD[norm]),
         library=fourier.half_transform,
         threaded=False,
+        rows="k" if axis == -1 else "",
+        least_rows=PLANNED,
         frontend=lambda op, x, **attrs: op.bind(some_points(x, axis), **attrs),
         vjp=lambda g, y, x, *, norm: (half_pullback(g, x, norm),),
         jnp=lambda x, *, norm: moved(load("jax.numpy:fft"), "rfft", x, FORWARD[norm]),
@@ -135,6 +143,8 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         evaluate=lambda x, like, *, norm: back(np.fft, x, like, norm),
         library=fourier.inverse_of_half,
         threaded=False,
+        rows="k" if axis == -1 else "",
+        least_rows=PLANNED,
         frontend=lambda op, x, like, **attrs: op.bind(some_points(x, axis), some_points(like, -1), **attrs),
         vjp=lambda g, y, x, like, *, norm: (inverse_pullback(g, x, norm), None),
         jnp=lambda x, like, *, norm: back(load("jax.numpy:fft"), x, like, norm),

@@ -146,33 +146,47 @@ def hermitian(name: str, axes: Any) -> Function:
 # ---- cosines and sines ----
 
 
-def turned(points: Any, steps: Any, length: Any) -> Any:
-    """Points of the plane, each turned by some steps of half a turn's part: ``points * exp(-i pi step / length)``."""
+def turned(points: Any, steps: Any, length: Any, scale: Any = 1.0) -> Any:
+    """Points of the plane, each turned by some steps of half a turn's part: ``points * exp(-i pi step / length)``, and
+    multiplied by a number."""
     angles = (math.pi * steps / length).astype(points.real.dtype)
-    one, other = np.cos(angles), np.sin(angles)
+    one, other = np.cos(angles) * scale, np.sin(angles) * scale
     real, imag = points.real, points.imag
     return (real * one + imag * other) + 1j * (imag * one - real * other)
 
 
-def even(x: Any, kind: int) -> Any:
-    """The cosine transform along the last axis, without any scale."""
+def even(x: Any, kind: int, scale: Any) -> Any:
+    """The cosine transform along the last axis, multiplied by a number."""
     length = x.shape[-1]
-    steps = apply(registry["arange"], length)
     if kind == 1:
-        return np.real(np.fft.rfft(np.concatenate([x, x[..., -2:0:-1]], -1)))
-    if kind == 2:  # of the even places, and the odd ones backwards
-        half = np.fft.rfft(np.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1))
-        found = 2 * turned(half, steps[: length // 2 + 1], 2 * length)
-        return np.concatenate([found.real, -found.imag[..., 1 : (length + 1) // 2][..., ::-1]], -1)
+        return np.real(np.fft.rfft(np.concatenate([x, x[..., -2:0:-1]], -1))) * scale
+    if kind == 2:
+        return second(x[..., ::2], x[..., 1::2], length, scale)
     if kind == 3:
-        last = length // 2 + 1
-        mirrored = np.concatenate([np.zeros_like(x[..., :1]), x[..., :0:-1]], -1)
-        half = turned(x[..., :last] - 1j * mirrored[..., :last], -steps[:last], 2 * length)
-        places = np.where(steps % 2 == 0, steps // 2, length - 1 - steps // 2)
-        return np.take(np.fft.irfft(half, length, norm="forward"), places, -1)
+        return third(x, scale)
     if isinstance(length, int):
-        return (fourth_of_any if length % 2 else fourth_of_even)(x)
-    return cond(length % 2 == 0, fourth_of_even, fourth_of_any, x)
+        return (fourth_of_any if length % 2 else fourth_of_even)(x) * scale
+    return cond(length % 2 == 0, fourth_of_even, fourth_of_any, x) * scale
+
+
+def second(even_places: Any, odd_places: Any, length: Any, scale: Any, *, backwards: bool = False) -> Any:
+    """The cosine transform of kind 2, by a Fourier transform of the even places, and the odd ones backwards."""
+    half = np.fft.rfft(np.concatenate([even_places, odd_places[..., ::-1]], -1))
+    found = turned(half, apply(registry["arange"], length)[: length // 2 + 1], 2 * length, 2 * scale)
+    first, last = found.real, -found.imag[..., 1 : (length + 1) // 2]
+    return np.concatenate([last, first[..., ::-1]] if backwards else [first, last[..., ::-1]], -1)
+
+
+def third(x: Any, scale: Any, sign: int = 1) -> Any:
+    """The cosine transform of kind 3, the other way round. Numbers at odd places are multiplied by a sign."""
+    length = x.shape[-1]
+    last, count = length // 2 + 1, (length + 1) // 2
+    mirrored = x[..., :0:-1][..., : last - 1]
+    rest = turned(x[..., 1:last] - 1j * mirrored, -apply(registry["arange"], length)[1:last], 2 * length, scale)
+    points = np.fft.irfft(np.concatenate([x[..., :1] * scale + 0j, rest], -1), length, norm="forward")
+    found = np.empty_like(points)
+    found[..., ::2], found[..., 1::2] = points[..., :count], sign * points[..., count:][..., ::-1]
+    return found
 
 
 def fourth_of_any(x: Any) -> Any:
@@ -196,17 +210,19 @@ def fourth_of_even(x: Any) -> Any:
     return np.where(is_first, first, second)
 
 
-def odd(x: Any, kind: int) -> Any:
-    """The sine transform along the last axis, without any scale: but for the first kind, a cosine transform of numbers
-    in the other order or with alternating signs."""
+def odd(x: Any, kind: int, scale: Any) -> Any:
+    """The sine transform along the last axis, multiplied by a number: but for the first kind, a cosine transform of
+    numbers in the other order or with alternating signs."""
     length = x.shape[-1]
     if kind == 1:
         shifted = np.concatenate([np.zeros_like(x[..., :1]), x], -1)
-        return -2 * np.imag(np.fft.rfft(shifted, 2 * (length + 1)))[..., 1 : length + 1]
-    signs = (1 - 2 * (apply(registry["arange"], length) % 2)).astype(x.dtype)
+        return -2 * scale * np.imag(np.fft.rfft(shifted, 2 * (length + 1)))[..., 1 : length + 1]
     if kind == 2:
-        return even(signs * x, kind)[..., ::-1]
-    return signs * even(x[..., ::-1], kind)
+        return second(x[..., ::2], -x[..., 1::2], length, scale, backwards=True)
+    if kind == 3:
+        return third(x[..., ::-1], scale, -1)
+    signs = (1 - 2 * (apply(registry["arange"], length) % 2)).astype(x.dtype)
+    return signs * even(x[..., ::-1], kind, scale)
 
 
 def ends(x: Any, scale: float, *, first: bool, last: bool) -> Any:
@@ -231,12 +247,14 @@ def transformed(x: Any, kind: int, norm: Any, orthogonalize: bool | None, is_eve
     weighs = orthogonal and kind != 4 and (is_even or kind != 1)
     if weighs and kind in (1, 3):
         x = ends(x, math.sqrt(2.0), **which)
-    found = (even if is_even else odd)(x, kind)
+    scale: Any = 1
+    if norm == "ortho" or (norm == "forward") == forward:
+        divisor = np.sqrt(count) if norm == "ortho" else np.multiply(count, 1.0)
+        scale = 1 / divisor.astype(x.dtype)
+    found = (even if is_even else odd)(x, kind, scale)
     if weighs and kind in (1, 2):
         found = ends(found, math.sqrt(0.5), **which)
-    if norm == "ortho":
-        return found / np.sqrt(count).astype(x.dtype)
-    return found / np.multiply(count, 1.0).astype(x.dtype) if (norm == "forward") == forward else found
+    return found
 
 
 def resized(x: Any, n: Any) -> Any:
