@@ -422,7 +422,7 @@ def widened(node: Apply, inputs: list[Any]) -> list[Any]:
 
 
 def arange(node: Apply, ends: list[Any]) -> np.ndarray:
-    """NumPy's, whose numbers of integers overflow without a word, and whose count of integers is rounded: docs/limits.md."""
+    """NumPy's, whose numbers of integers overflow without a word; but it rounds their count: see docs/limits.md."""
     start, stop, step = (np.asarray(each).item() for each in ends)
     if step and (stop - start) / step > LONGEST:
         raise ValueError("Maximum allowed size exceeded")
