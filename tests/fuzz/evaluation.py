@@ -319,8 +319,7 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
 
         return run_graph
     if isinstance(node.op, ProdWithoutZeros):  # PyTensor's Python code lacks the identity that its C code begins with
-        dtype = node.outputs[0].type.dtype
-        return lambda inputs, _: [np.prod(np.where(inputs[0] == 0, 1, inputs[0]), axis=node.op.axis).astype(dtype)]
+        return lambda inputs, _: [product_without_zeros(node, inputs[0])]
     if isinstance(node.op, ARange):
         return lambda inputs, _: [arange(node, inputs)]
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):  # PyTensor's Python code takes some for
@@ -343,8 +342,7 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
         except NotImplementedError as error:  # a batch without elements
             raise Undecided(str(error)) from error
         except ValueError as error:
-            finite = all(np.all(np.isfinite(each)) for each in inputs)
-            if isinstance(core, linalg.Solve) and ("broadcast" in str(error) or not finite):
+            if isinstance(core, linalg.Solve) and ("broadcast" in str(error) or not are_finite(inputs)):
                 raise Undecided(str(error)) from error  # of a batch: what has no solution has the matrix's shape
             raise
         if isinstance(core, linalg.Solve) and np.all(np.isnan(results[0])):  # PyTensor gives them the matrix's shape
@@ -356,6 +354,17 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]
 
     return run
+
+
+def product_without_zeros(node: Apply, x: Any) -> np.ndarray:
+    if not np.size(x):
+        raise Undecided("PyTensor's product of no numbers is 0")
+    axes: Any = node.op
+    return np.prod(np.where(x == 0, 1, x), axis=axes.axis).astype(node.outputs[0].type.dtype)
+
+
+def are_finite(arrays: list[Any]) -> bool:
+    return all(np.all(np.isfinite(each)) for each in arrays)
 
 
 def sum_of(node: Apply, inputs: list[Any]) -> np.ndarray:
