@@ -168,13 +168,15 @@ class KernelEmitter:
 
     def position(self, emitter: Emitter, index: ir.Value, extent: ir.Value, signed: bool) -> ir.Value:
         """Without branches: a flag says whether a check has failed, and the first position is read where one has."""
-        if self.flag is None:
-            self.flag = self.allocate(I8)
-            self.stack.store(ir.Constant(I8, 0), self.flag)
         builder, first = emitter.builder, ir.Constant(I64, 0)
         if signed:
             wrapped = builder.add(index, extent)
             index = builder.select(builder.icmp_signed("<", index, first), wrapped, index)
+        if self.kernel.in_bounds:
+            return index
+        if self.flag is None:
+            self.flag = self.allocate(I8)
+            self.stack.store(ir.Constant(I8, 0), self.flag)
         failed = builder.icmp_unsigned(">=", index, extent)
         builder.store(builder.or_(builder.load(self.flag), builder.zext(failed, I8)), self.flag)
         return builder.select(failed, first, index)

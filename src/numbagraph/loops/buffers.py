@@ -168,16 +168,17 @@ def reuse_donated(program: Program, argument: int, result: Buffer) -> str | None
     """
     block = program.body
     buffers = [buffer for step in block.steps for buffer in step.buffers()]
-    leaf = next((buffer for buffer in buffers if buffer.leaf == argument), None)
+    leaf = program.leaves.get(argument)
     if leaf is None:
-        return "no loop reads it"
+        return "it is a number"
     if not leaf.contiguous:
         return "it is not contiguous"
     if not alike(leaf, result):
         return f"{result.name} differs in dtype or shape"
     if sum(result in step.writes() for step in block.steps) != 1 or any(each.shares is result for each in buffers):
         return f"{result.name} holds other values first"
-    if not LiveRanges(block.steps).over_before(leaf, result):
+    ranges = LiveRanges(block.steps)
+    if leaf in ranges.last and not ranges.over_before(leaf, result):
         return f"it is read after {result.name} is written"
     leaf.shares, before = result, block.steps
     program.donations.append((leaf, result))

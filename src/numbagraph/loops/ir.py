@@ -153,6 +153,8 @@ class Kernel(Step, frozen=False):
     """Whether the innermost loop, which has few iterations, is code without a loop: then vectors run along the next."""
     reshapes: Buffer | None = None
     """Whose elements it stores one after the other, as they lie in memory, if it does nothing else."""
+    in_bounds: bool = False
+    """Whether all of its run-time indices have been checked before."""
 
     @property
     def lengths(self) -> tuple[Scalar, ...]:
@@ -163,6 +165,9 @@ class Kernel(Step, frozen=False):
     def rows(self) -> Scalar:
         """The length of the first dimension."""
         return self.lengths[0]
+
+    def checks(self) -> bool:
+        return not self.in_bounds and super().checks()
 
     @property
     def is_fill(self) -> bool:
@@ -378,5 +383,7 @@ class Program(Struct, frozen=False):
     """What each result is stored from; a buffer with ``result`` set is the result's own memory."""
     donations: list[tuple[Buffer, Buffer]] = field(default_factory=list)
     """Arguments that live in the memory of a result."""
+    leaves: dict[int, Buffer] = field(default_factory=dict)
+    """The array arguments by number, those that no step reads, too."""
     name: str = "program"
     notes: list[str] = field(default_factory=list)

@@ -33,6 +33,7 @@ from numbagraph.loops.buffered import with_buffered_parts
 from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
+from numbagraph.loops.early_checks import with_early_checks
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
@@ -125,7 +126,8 @@ def scheduled(
     failing = {barriers[value] for value in barriers if isinstance(value, Node) and value.op.kind == "control"}
     needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
-    steps, donations = without_copies(with_buffered_parts(ordered), given)
+    steps, donations = without_copies(with_buffered_parts(ordered, given), given)
+    steps = with_early_checks(steps, [result for _, result in donations])
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
@@ -139,6 +141,7 @@ def scheduled(
         ),
         results=list(results),
         donations=donations,
+        leaves={each.leaf: each for each in memory.leaves.values() if each.leaf is not None},
         name=graph.name,
     )
     program.entry.prologue = prologue(program)
