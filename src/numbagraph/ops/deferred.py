@@ -74,6 +74,7 @@ NAMES = {
     "linalg.least_squares": "minimal_solution lstsq",
     "linalg.permutations": "permutation_of",
     "linalg.solutions": "solve_triangular solve_factored solve inv cho_solve solve_tridiagonal",
+    "linalg.tridiagonal": "tridiagonal_values",
     "linalg.spectra": "eigh eigvalsh qr svd svdvals",
     "nan_statistics": "nansum nanprod nancumsum nancumprod nanmax nanmin nanmean nanvar nanstd",
     "norms": "trace norm",

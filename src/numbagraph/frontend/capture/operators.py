@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import functools
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -258,6 +259,8 @@ def call(function: Any) -> Any:
     if current_trace() is None:
         return function
     function = required(function)
+    if isinstance(function, functools.partial):
+        return functools.partial(call(function.func), *function.args, **function.keywords)
     if (written := writing(function)) is not None:
         return written
     found = of_library(function, call)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.scipy_functions.common import array, inexact, known, refuse
+from numbagraph.frontend.tracing import apply
+from numbagraph.ir.op import registry
 
 Pair = tuple[Any, Any]
 
@@ -27,7 +29,7 @@ def dense(bands: Any, lower: bool) -> Any:
     return total
 
 
-def of_diagonals(d: Any, e: Any) -> Any:
+def diagonals(d: Any, e: Any) -> Pair:
     main, other = array(d), array(e)
     if main.ndim != 1 or other.ndim != 1:
         raise ValueError("expected 1-D arrays")
@@ -37,7 +39,22 @@ def of_diagonals(d: Any, e: Any) -> Any:
         raise ValueError("d must have one more element than e")
     single = main.dtype == other.dtype == np.float32
     main, other = (each.astype(np.float32 if single else np.float64) for each in (main, other))
+    return main, other
+
+
+def of_diagonals(d: Any, e: Any) -> Any:
+    main, other = diagonals(d, e)
     return np.diag(main) + np.diag(other, 1) + np.diag(other, -1)
+
+
+def tridiagonal_values(d: Any, e: Any, select: Any, select_range: Any) -> Any:
+    main, other = diagonals(d, e)
+    part, length = chosen(select, select_range), known(main, "eigvalsh_tridiagonal")[0]
+    first, last = part.start or 0, part.stop - 1 if part.stop is not None else None
+    if last is not None and not 0 <= first <= last < length:
+        raise ValueError(f"select_range must have 0 <= first <= last < {length}, not {tuple(select_range)}")
+    padded = np.concatenate([other, np.zeros(1, other.dtype)])
+    return apply(registry["tridiagonal_values"], main, padded, first, 0 if last is None else last - first + 1)
 
 
 def chosen(select: Any, select_range: Any) -> slice:
@@ -60,12 +77,14 @@ def eigh_tridiagonal(
     d: Any, e: Any, eigvals_only: bool = False, select: Any = "a", select_range: Any = None, *_: Any, **__: Any
 ) -> Any:
     """`scipy.linalg.eigh_tridiagonal`. Vectors may have another sign."""
-    return spectrum(of_diagonals(d, e), not eigvals_only, select, select_range)
+    if eigvals_only:
+        return tridiagonal_values(d, e, select, select_range)
+    return spectrum(of_diagonals(d, e), True, select, select_range)
 
 
 def eigvalsh_tridiagonal(d: Any, e: Any, select: Any = "a", select_range: Any = None, *_: Any, **__: Any) -> Any:
     """`scipy.linalg.eigvalsh_tridiagonal`."""
-    return spectrum(of_diagonals(d, e), False, select, select_range)
+    return tridiagonal_values(d, e, select, select_range)
 
 
 def eig_banded(
