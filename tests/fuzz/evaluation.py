@@ -13,7 +13,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scalar.basic import LE, Add, Cast, Cosh, Mul
+from pytensor.scalar.basic import LE, Add, Cast, Cosh, Mul, RoundHalfAwayFromZero
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
@@ -351,6 +351,8 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
             raise Undecided("one matrix of a batch has no solution, and makes PyTensor's others those of its shape")
         if isinstance(core, linalg.LU) and not core.permute_l:
             results = [permutation_of(core, inputs[0], results[0]), *results[1:]]
+        if isinstance(getattr(node.op, "scalar_op", None), RoundHalfAwayFromZero):
+            results = [np.copysign(results[0], inputs[0])]  # PyTensor's Python code has -0.0 for 0.0, its C code 0.0
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]
 
     return run
