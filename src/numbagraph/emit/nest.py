@@ -172,13 +172,12 @@ class KernelEmitter:
         if signed:
             wrapped = builder.add(index, extent)
             index = builder.select(builder.icmp_signed("<", index, first), wrapped, index)
-        if self.kernel.in_bounds:
-            return index
-        if self.flag is None:
-            self.flag = self.allocate(I8)
-            self.stack.store(ir.Constant(I8, 0), self.flag)
         failed = builder.icmp_unsigned(">=", index, extent)
-        builder.store(builder.or_(builder.load(self.flag), builder.zext(failed, I8)), self.flag)
+        if not self.kernel.in_bounds:  # else it fails only if another thread changes the indices meanwhile
+            if self.flag is None:
+                self.flag = self.allocate(I8)
+                self.stack.store(ir.Constant(I8, 0), self.flag)
+            builder.store(builder.or_(builder.load(self.flag), builder.zext(failed, I8)), self.flag)
         return builder.select(failed, first, index)
 
     def allocate(self, type_: ir.Type) -> ir.Value:
