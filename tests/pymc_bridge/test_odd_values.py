@@ -91,6 +91,7 @@ LENGTHS = {
         [pt.alloc(s, n, k), pt.alloc(x, n, 3)],
         [(1.0, data, *each) for data in (X[:3], X[:2], X[:1]) for each in pairs((2, 3), (0, 3), (-1, 3), (2, -3))],
     ),
+    "alloc of a range": ([n, k], pt.alloc(pt.arange(n) * 2, k, 3), pairs((3, 2), (1, 2), (2, 2), (0, 2), (1, 0))),
     "range": ([n, k], pt.arange(0, n, k), pairs((5, 2), (5, 0), (5, -1), (-5, -1), (0, 1))),
     "range of floats": ([s], pt.arange(0.0, s, 0.5), [(each,) for each in (3.0, -1.0, 0.0, np.nan, np.inf, 1e300)]),
     "eye": ([n, k], [pt.eye(n, k, 1), pt.eye(n, k, -9)], pairs((3, 2), (0, 2), (-3, 2), (2, -1))),

@@ -224,7 +224,14 @@ def split_dims(importer: Importer, node: Apply, x: Value, sizes: Value) -> Value
 
 @imports(basic.Alloc)
 def alloc(importer: Importer, node: Apply, x: Value, *lengths: Value) -> Value:
-    return broadcast_value(x, [length_of(each) for each in lengths])
+    """PyTensor repeats along the dimensions that its types know to have length 1, as with elementwise ops."""
+    shape = [length_of(each) for each in lengths]
+    text = f"could not broadcast {shapes.shape_text(x.shape)} to {shapes.shape_text(shape)}"
+    behind = shape[len(shape) - x.ndim :]
+    for own, wanted, known in zip(x.shape, behind, node.inputs[0].type.broadcastable, strict=True):
+        if not known:
+            shapes.require_same(own, wanted, text)
+    return broadcast_value(x, shape)
 
 
 @imports(basic.AllocEmpty)
