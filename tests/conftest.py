@@ -19,7 +19,13 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 hypothesis.settings.register_profile(
-    "numbagraph", deadline=None, derandomize=True, database=None, max_examples=60, print_blob=False
+    "numbagraph",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=60,
+    print_blob=False,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],  # that is the machine, above all one that is emulated
 )
 hypothesis.settings.register_profile(
     "thorough", deadline=None, database=None, max_examples=1500, suppress_health_check=list(hypothesis.HealthCheck)

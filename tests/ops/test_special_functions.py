@@ -3,6 +3,7 @@
 They share their code, so that what follows from the registry is tested for some of them only (see conftest.py).
 """
 
+import re
 import warnings
 
 import numpy as np
@@ -205,10 +206,10 @@ def test_the_inverse_by_the_degrees_of_freedom_has_the_reciprocal_derivative():
 
 
 def test_results_of_one_call_are_computed_at_once():
-    function = graph_jit(lambda x: special.sici(x))
-    assert (
-        function.asm(np.ones(5)).count("call") == graph_jit(lambda x: special.k0(x)).asm(np.ones(5)).count("call") + 1
-    )
+    def calls(function):
+        return len(re.findall(r"\t(?:call\w*|blr?)\t", graph_jit(function).asm(np.ones(5))))  # of x86 and of ARM
+
+    assert calls(lambda x: special.sici(x)) == calls(lambda x: special.k0(x)) + 1
 
 
 COUNTING = (special.bdtr, special.expn, special.kn, special.yn, special.nbdtr, special.pdtri, special.smirnov)
