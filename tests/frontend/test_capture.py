@@ -21,12 +21,12 @@ TAKE_LONG = ("nqueens", "longer_than_its_room", "rkf_adaptive")
 
 
 def usual(function, backend):
-    """How many of a program's arguments stand for all. Both backends run what one trace has made: usually NumPy that of
-    one program in three, and native code that of the others."""
+    """How many of a program's arguments stand for all, one or two. Both backends run what one trace has made: usually
+    NumPy that of one program in three, and native code that of the others."""
     if any(function is other for other, _ in OTHERS):
         return 0
     by_numpy = zlib.crc32(function.__name__.encode()) % 3 == 0 and function.__name__ not in TAKE_LONG
-    return 2 if by_numpy == (backend == "numpy") else 0
+    return 1 + zlib.crc32(function.__name__.encode()) % 2 if by_numpy == (backend == "numpy") else 0
 
 
 CASES = [

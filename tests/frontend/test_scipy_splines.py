@@ -34,7 +34,7 @@ MADE = {
 }
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("name", MADE)
 def test_interpolants_of_traced_heights(name):
     made = MADE[name]
@@ -45,7 +45,7 @@ def test_interpolants_of_traced_heights(name):
     check(lambda y: (made(KNOTS, y).c, made(KNOTS, y).x), HEIGHTS, rtol=1e-9)
 
 
-@pytest.mark.repeats(but_each=5)
+@pytest.mark.repeats(but_each=11)
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_interpolants_of_few_points(name, count):
@@ -90,7 +90,7 @@ def test_shapes_are_kept_where_heights_do_not_change():
         assert np.isfinite(slopes).all()
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=9)
 @pytest.mark.parametrize("name", [name for name in MADE if name not in ("complex", "bounded")])
 def test_derivatives(name):
     made = MADE[name]
@@ -115,7 +115,7 @@ def test_derivatives_and_integrals_of_splines(name):
     slope_error(lambda y: made(KNOTS, y).integrate(KNOTS[1] + 0.1, KNOTS[5]), HEIGHTS)
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize(
     "kind", ["linear", "nearest", "nearest-up", "previous", "next", "cubic", "zero", "slinear", 0, 1, 3]
 )
@@ -235,7 +235,7 @@ def test_b_splines_of_repeated_knots(degree, ends):
 SPLINES = ["zero", "slinear", "quadratic", "cubic"]
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=9)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["linear", "nearest", "nearest-up", "previous", "next", "zero"])
 @pytest.mark.parametrize("fill", [np.nan, "extrapolate", (1.0, 2.0)])
@@ -256,7 +256,7 @@ def test_one_knot(kind, fill):
             check(function, y, at)
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("kind", SPLINES)
 @pytest.mark.parametrize("y", [HEIGHTS[:, 0], HEIGHTS, HEIGHTS.T, np.where(HEIGHTS > 1, np.nan, HEIGHTS)])
 def test_splines_that_were_made_outside(kind, y):

@@ -91,7 +91,7 @@ TOGETHER = {
 }  # fmt: skip
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize(("left", "right"), PAIRS)
 def test_products(left, right):
     agrees(operator.matmul, random(5, 4, left), random(4, 6, right, seed=1))
@@ -118,7 +118,7 @@ def test_arrays_of_other_patterns(left, right, name):
         agrees(function, doubled(random(5, 4, left)), doubled(random(5, 4, right, seed=1)))
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("own", DTYPES)
 @pytest.mark.parametrize(
     "other", ["bool", *(pytest.param(each, marks=pytest.mark.repeats) for each in ("float32", "uint64"))]
@@ -228,7 +228,7 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=9)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", KEYS)
 def test_rows_and_columns(form, name):
@@ -242,7 +242,7 @@ CHOSEN = {
 }  # fmt: skip
 
 
-@pytest.mark.repeats(but_each=5)
+@pytest.mark.repeats(but_each=11)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_chosen_rows_and_columns_are_copies(form, name):
@@ -291,7 +291,7 @@ SCALARS = {
 }
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=9)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", SCALARS)
 def test_derivatives(form, name):

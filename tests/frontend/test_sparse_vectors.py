@@ -92,7 +92,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("form", ["coo", "csr"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(form, name):
@@ -126,7 +126,7 @@ ROWS = {
 }  # fmt: skip
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_and_columns(form, name):
@@ -181,7 +181,7 @@ SCALARS = {
 }
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", SCALARS)
 def test_derivatives(form, name):

@@ -30,6 +30,8 @@ RUN = [
     *(page for page in sorted(ROOT.glob("docs/howto/*.md")) if ">>> " in page.read_text()),
 ]
 """Pages whose examples are run here."""
+LONG = ("docs/tour.md", "docs/howto/jax_and_gpu.md")
+"""They take as long as all others together, since they compile by XLA."""
 RUN_ELSEWHERE = [ROOT / "docs" / "pymc.md"]
 """With PyMC, which is in few environments: `tests/pymc_bridge/test_mode.py`."""
 FILE = r"`([a-z_]\w*/[\w/]*\.(?:py|ll))`"
@@ -37,7 +39,12 @@ NAMES = r"(?:`[\w.]+`(?:, | and )?)+"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(ROOT)))
+def named(page: Path) -> Any:
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, id=name, marks=pytest.mark.repeats if name in LONG else ())
+
+
+@pytest.mark.parametrize("page", map(named, RUN))
 def test_examples_of_a_page(page: Path) -> None:
     results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
     assert results.attempted > 1

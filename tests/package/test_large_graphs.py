@@ -105,11 +105,13 @@ def test_long_programs_take_linear_time(program):
     check_linear(lambda n: lines_run(lambda x: program(x, n), X))
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("program", [chain, scalars])
 def test_their_derivatives_take_linear_time(program):
     check_linear(lambda n: lines_run(grad(lambda x: np.sum(program(x, n))), X))
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("different", [False, True])
 def test_many_leaves_take_linear_time(different):
     def run(n):
