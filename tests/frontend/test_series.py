@@ -61,7 +61,7 @@ def same(found, expected):
         np.testing.assert_allclose(one, other, 1e-12, 1e-12)
 
 
-@pytest.mark.repeats(but_each=4)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.filterwarnings("ignore:invalid value")
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("basis", MODULES)

@@ -31,7 +31,7 @@ def numbers(shape, dtype):
     return (found + 1j * rng.integers(0, 2, shape) if np.dtype(dtype).kind == "c" else found).astype(dtype)
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=7)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [0, 1, pytest.param(-1, marks=pytest.mark.repeats)])
 def test_dtypes(dtype, axis):

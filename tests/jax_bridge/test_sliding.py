@@ -66,7 +66,7 @@ def test_convolutions(name):
     check(function, x, **({"rtol": 1e-5, "atol": 1e-5} if x.dtype == np.float32 else {}))
 
 
-@pytest.mark.repeats(but_each=2)
+@pytest.mark.repeats(but_each=4)
 @pytest.mark.parametrize("name", ["rows with holes", "images with strides", "groups of a batch", "of NCHW"])
 def test_gradients_of_convolutions(name):
     function, x = CONVOLUTIONS[name]
@@ -135,7 +135,7 @@ def test_pools(name):
     check(*POOLS[name])
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=5)
 @pytest.mark.parametrize("name", ["maximum", "maximum with padding", "minimum", "sum with holes", "mean", "images"])
 def test_gradients_of_pools(name):
     function, x = POOLS[name]

@@ -296,7 +296,7 @@ def require_same(function: Callable[..., Any], arguments: tuple[Any, ...]) -> No
     np.testing.assert_equal(given, arguments if isinstance(expected, type) else plain)
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=5)
 @pytest.mark.parametrize("function", MAKERS, ids=lambda each: each.__name__)
 def test_values_and_errors_are_those_of_python(function: Callable[..., Any], extent: str) -> None:
     @settings(max_examples=300 if extent == "all" else 50, deadline=None)

@@ -246,6 +246,7 @@ def jax_gradients(call, cotangent):
         return pulled(inexact(call.arrays), optree.tree_leaves(cotangent))
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("name", BATCHED)
 def test_batching(name, extent):
     cases, sparing = [call for call in first_calls(registry[name]) if call.arrays], extent != "all"

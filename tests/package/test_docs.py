@@ -44,7 +44,7 @@ def named(page: Path) -> Any:
     return pytest.param(page, id=name, marks=pytest.mark.repeats if name in LONG else ())
 
 
-@pytest.mark.parametrize("page", map(named, RUN))
+@pytest.mark.parametrize("page", [*map(named, RUN)])
 def test_examples_of_a_page(page: Path) -> None:
     results = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
     assert results.attempted > 1

@@ -94,7 +94,7 @@ def test_long_arrays_have_the_same_bits_for_any_number_of_threads():
     assert_same(first[2:], graph_jit(summary)(x)[2:])
 
 
-@pytest.mark.repeats(but_each=2)
+@pytest.mark.repeats(but_each=5)
 @pytest.mark.parametrize("name", [op.name for op in registry if op.kind not in ("elementwise", "decomposition")])
 def test_ops_in_chunks(name, extent):
     """Usually core ops have arrays in C order alone: a chunk is some of the matrices, whatever their layout is."""
