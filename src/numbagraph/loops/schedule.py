@@ -127,7 +127,8 @@ def scheduled(
     needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
     steps, donations = without_copies(with_buffered_parts(ordered, given), given)
-    steps = with_early_checks(steps, [result for _, result in donations])
+    if donations:
+        steps = with_early_checks(steps, [result for _, result in donations])
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]

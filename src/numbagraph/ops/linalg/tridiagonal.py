@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,13 @@ def evaluate(d: np.ndarray, e: np.ndarray, *, first: int, count: int) -> np.ndar
     return load("scipy.linalg:eigvalsh_tridiagonal")(d, e[: len(d) - 1], **some).astype(d.dtype)
 
 
-def dense(xp: Any, d: Any, e: Any) -> Any:
-    """The matrix."""
-    place = xp.arange(d.shape[-1])
-    row, column = place[:, None], place
-    beside = xp.where(row + 1 == column, e[..., :, None], xp.where(column + 1 == row, e[..., None, :], 0))
-    return xp.where(row == column, d[..., None, :], beside)
+def dense(function: Callable[[str], Any], d: Any, e: Any) -> Any:
+    """The matrix, by functions of NumPy's names."""
+    expand, where, equal = (function(name) for name in ("expand_dims", "where", "equal"))
+    column = function("arange")(d.shape[-1])
+    row = expand(column, -1)
+    beside = where(equal(row + 1, column), expand(e, -1), where(equal(column + 1, row), expand(e, -2), 0.0))
+    return where(equal(row, column), expand(d, -2), beside)
 
 
 def some_of(values: Any, first: int, count: int) -> Any:
@@ -47,19 +49,14 @@ def some_of(values: Any, first: int, count: int) -> Any:
 def vjp(g: Value, y: Value, d: Value, e: Value, *, first: int, count: int, on_error: str) -> tuple[Value, Value]:
     """Each eigenvalue is the quadratic form of its vector: Magnus, On differentiating eigenvalues and eigenvectors
     (1985)."""
-    place = registry["arange"](d.shape[-1])
-    row, column = registry["expand_dims"](place, -1), place
-    where, equal = registry["where"], registry["equal"]
-    above, below = registry["expand_dims"](e, -1), registry["expand_dims"](e, -2)
-    beside = where(equal(row + 1, column), above, where(equal(column + 1, row), below, 0.0))
-    matrix = where(equal(row, column), registry["expand_dims"](d, -2), beside)
     with errors.on_linalg_error("nan"):
-        vectors = registry["eigh"](matrix)[1]
+        vectors = registry["eigh"](dense(registry.__getitem__, d, e))[1]
     if count != ALL:
         vectors = narrow(vectors, -1, first, count)
     weighted = vectors * registry["expand_dims"](g, -2)
     following = registry["roll"](vectors, -1, -2)
-    inside = where(equal(place + 1, shapes.as_value(d.shape[-1])), 0.0, 2.0)
+    is_last = registry["equal"](registry["arange"](d.shape[-1]) + 1, shapes.as_value(d.shape[-1]))
+    inside = registry["where"](is_last, 0.0, 2.0)
     return registry["sum"](weighted * vectors, -1), registry["sum"](weighted * following, -1) * inside
 
 
@@ -92,7 +89,7 @@ tridiagonal_values = core_op(
     frontend=frontend,
     vjp=vjp,
     jnp=lambda d, e, *, first, count, on_error: some_of(
-        load("jax.numpy.linalg:eigvalsh")(dense(load("jax:numpy"), d, e)), first, count
+        load("jax.numpy.linalg:eigvalsh")(dense(partial(getattr, load("jax:numpy")), d, e)), first, count
     ),
     sizes=lambda lengths, *, first, count, **_: {"k": lengths["m"] if count == ALL else count},
     scratch=scratch,
