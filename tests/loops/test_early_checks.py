@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
+from tests.support.errors import error_of
 
 RNG = np.random.default_rng(0)
 SIZE = 12
@@ -102,14 +103,6 @@ POSITIONS = {
 }
 
 
-def outcome(function, args):
-    try:
-        function(*args)
-    except Exception as error:  # noqa: BLE001  whatever it is, it is compared
-        return type(error)
-    return None
-
-
 @pytest.mark.parametrize("dtype", [np.int64, pytest.param(np.int8, marks=pytest.mark.repeats), np.uint64])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_elements_and_errors_are_numpys(function, dtype):
@@ -122,7 +115,7 @@ def test_elements_and_errors_are_numpys(function, dtype):
         v = RNG.normal(size=max(3, len(i)))[: len(i)] if len(i) else np.zeros(0)
         x = RNG.normal(size=SIZE)
         mine, own = x.copy(), x.copy()
-        expected, found = outcome(function, (own, i, j, v)), outcome(compiled, (mine, i, j, v))
+        expected, found = error_of(function, (own, i, j, v)), error_of(compiled, (mine, i, j, v))
         assert found is expected, title
         np.testing.assert_allclose(mine, own if expected is None else x, 1e-14, err_msg=title)
 

@@ -8,16 +8,9 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import COMPLEX128, FLOAT64
 from numbagraph.ir.values import Unsupported
 from numbagraph.testing.calls import accepted
+from tests.support.errors import error_of
 
 CALLS = [op.name for op in registry if op.kind in ("core op", "product") and not isinstance(op.frontend, Unsupported)]
-
-
-def error_of(function, arrays):
-    try:
-        function(*arrays)
-    except Exception as error:  # noqa: BLE001  whatever it is, it is compared
-        return type(error)
-    return None
 
 
 @pytest.mark.parametrize("dtype", [FLOAT64, pytest.param(COMPLEX128, marks=pytest.mark.repeats)], ids=str)
