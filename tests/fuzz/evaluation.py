@@ -73,6 +73,10 @@ class Undecided(np.linalg.LinAlgError):
     """PyTensor's Python code has no answer of its own: an error is as good as any value."""
 
 
+class TooLong(ValueError):
+    """An array is longer than an array may be, or than there is memory for: then NumPy has a `MemoryError`."""
+
+
 class Failures(Exception):
     """All errors of a graph, which one function would raise one of."""
 
@@ -436,7 +440,7 @@ def arange(node: Apply, ends: list[Any]) -> np.ndarray:
     """NumPy's, whose numbers of integers overflow without a word; but it rounds their count: see docs/limits.md."""
     start, stop, step = (np.asarray(each).item() for each in ends)
     if step and (stop - start) / step > LONGEST:
-        raise ValueError("Maximum allowed size exceeded")
+        raise TooLong("Maximum allowed size exceeded")
     if step and all(isinstance(each, int) for each in (start, stop, step)):
         return np.array(range(start, stop, step)).astype(node.outputs[0].type.dtype)
     return np.arange(start, stop, step, dtype=node.outputs[0].type.dtype)

@@ -21,7 +21,7 @@ from pytensor.printing import debugprint
 
 from numbagraph.pymc_bridge.partitions import divide
 from numbagraph.testing.arrays import LAYOUTS, memory_of, special_values
-from tests.fuzz.evaluation import Evaluation, Failed, Failures, Undecided, Values
+from tests.fuzz.evaluation import Evaluation, Failed, Failures, TooLong, Undecided, Values
 from tests.fuzz.near import difference
 from tests.fuzz.pytensor_matrices import makers
 from tests.fuzz.pytensor_ops import names, names_in
@@ -494,4 +494,6 @@ def is_undecided(expected: Any) -> bool:
 
 
 def family(error: Exception) -> Any:
+    if isinstance(error, TooLong):
+        return (ValueError, MemoryError)
     return next((each for each in FAMILIES if isinstance(error, each)), type(error))
