@@ -5,7 +5,8 @@ and compiled when it first needs it."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 
 from llvmlite import ir
@@ -43,18 +44,44 @@ def numbers_of(loop: Loop) -> Iterator[Scalar]:
     yield from (each for each in (*loop.operands(), loop.trips) if isinstance(each, Scalar))
 
 
+@contextmanager
+def on_copies(line: StraightLine, loop: Loop | None) -> Iterator[dict[Buffer, ir.Value]]:
+    """Copies of the arrays that a loop updates where they lie, which take their place when it has ended."""
+    updated = [] if loop is None else [each.last for each in loop.carried if updates(each)]
+    sizes = {each: bytes_of(line, each) for each in updated}
+    moved: dict[Buffer, ir.Value] = {}
+    for each, size in sizes.items():
+        moved[each.owner] = line.code.builder.bitcast(line.take(size), line.base(each).type)
+        copy_memory(line, moved[each.owner], line.base(each), size)
+    yield moved
+    for each, size in sizes.items():
+        copy_memory(line, line.base(each), moved[each.owner], size)
+        line.give(moved[each.owner])
+
+
+def updates(carried: Carried) -> bool:
+    """Whether an array is updated in the memory that it begins in."""
+    return isinstance(carried.initial, Buffer) and carried.initial.owner is carried.last.owner
+
+
 class CheckedLoop:
     """A loop with its checks, as a function, and its call."""
 
     def __init__(
-        self, line: StraightLine, loop: Loop, functions: Callable[[ir.Module, Region], RegionFunctions], name: str
+        self,
+        line: StraightLine,
+        loop: Loop,
+        functions: Callable[[ir.Module, Region], RegionFunctions],
+        name: str,
+        moved: Mapping[Buffer, ir.Value],
     ) -> None:
         self.line = line
         self.loop = loop
         self.functions = functions
         self.name = name
         self.numbers = {each: line.scalar(each) for each in dict.fromkeys(numbers_of(loop))}
-        self.places = {each: line.base(each) for each in dict.fromkeys(buffer.owner for buffer in loop.buffers())}
+        owners = dict.fromkeys(buffer.owner for buffer in loop.buffers())
+        self.places = {each: moved[each] if each in moved else line.base(each) for each in owners}
         self.slots = self._slots()
         self.passed = {each: value for each, value in self.numbers.items() if not isinstance(value, ir.Constant)}
         self.arguments = [line.patience, *self.places.values(), *self.passed.values()]

@@ -13,7 +13,8 @@ from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.control_steps import Branch, Loop
-from numbagraph.loops.ir import Check, Compute, Kernel, Scatter, Step
+from numbagraph.loops.failing import is_of_numbers
+from numbagraph.loops.ir import Check, Kernel, Scatter, Step
 from numbagraph.loops.masks import WITH_MASKS, depending_on, is_worth_masks
 
 MOST_COPIED = 8
@@ -102,13 +103,6 @@ def may_leave(step: Step) -> bool:
     if isinstance(step, Branch):
         return any(may_leave(each) for region in step.regions for each in region.program.body.members())
     return isinstance(step, Check) or step.checks()
-
-
-def is_of_numbers(step: Step) -> bool:
-    """Whether a step runs no loop and calls nothing."""
-    if isinstance(step, Branch):
-        return all(is_of_numbers(each) for region in step.regions for each in region.program.body.members())
-    return isinstance(step, (Compute, Check)) or (isinstance(step, Kernel) and not step.loops)
 
 
 def strided_loads(kernel: Kernel) -> list[Load]:

@@ -299,6 +299,8 @@ class LoopEmitter:
     def counted_steps(self, patience: Patience) -> AbstractContextManager[ir.Value]:
         """The same for a number of steps that is known."""
         most = self.loop.most
+        if self.loop.runs_through:
+            return self.few_steps(patience, 0)
         if most is None or most > SHORT or not isinstance(patience.work, ir.Constant):
             return self.strips(patience)
         return self.few_steps(patience, most)

@@ -4,32 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numbagraph.intrinsics.ir import Literal
 from numbagraph.ir.graph import Graph, guard_values
 from numbagraph.ir.values import Node, Value, toposort
-from numbagraph.loops import buffers
 from numbagraph.loops.buffers import fails_late
-from numbagraph.loops.control_steps import Branch, Loop, Region, ReverseLoop
-from numbagraph.loops.ir import Step
+from numbagraph.loops.control_steps import Region
+from numbagraph.loops.failing import region_fails
 from numbagraph.ops.control.common import may_fail
-
-
-def region_fails(region: Region) -> bool:
-    """Whether a check may fail in a region."""
-    guards = any(not (isinstance(each, Literal) and each.value) for each in region.program.entry.guards)
-    return guards or any(map(step_fails, region.program.body.members()))
-
-
-def step_fails(step: Step) -> bool:
-    match step:
-        case Loop():
-            regions = [each for each in (step.body, step.condition) if each is not None]
-            return step.with_checks is not None or any(map(region_fails, regions))
-        case Branch():
-            return any(map(region_fails, step.regions))
-        case ReverseLoop():
-            return True
-    return buffers.may_fail(step)
 
 
 def leaves_record(region: Region) -> bool:

@@ -131,13 +131,14 @@ class ProgramEmitter:
         def functions(module: ir.Module, region: Region) -> control_code.RegionFunctions:
             return self.region(given, region, name, module)
 
-        checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop")
-        if self.deferred is not None:
-            self.deferred.loops[checked.call_deferred(self.deferred.program)] = checked
-            return
-        with self.without_optimisation():
-            function = checked.define(self.module)
-        checked.call(function)
+        with checked_code.on_copies(self.line, loop if loop.runs_through else None) as moved:
+            checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop", moved)
+            if self.deferred is not None:
+                self.deferred.loops[checked.call_deferred(self.deferred.program)] = checked
+                return
+            with self.without_optimisation():
+                function = checked.define(self.module)
+            checked.call(function)
 
     def run_reverse(self, loop: ReverseLoop, name: str) -> None:
         forward, back = loop.forward, loop.back

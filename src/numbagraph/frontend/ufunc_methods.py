@@ -159,7 +159,8 @@ def reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: An
 
 
 def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
-    """One position after the other, so that each sees what those before it have done."""
+    """One position after the other, so that each sees what those before it have done. All have been checked before the
+    first: as elements of the positions that there are."""
     if not isinstance(array, Tracer):
         raise not_traced(f"{ufunc.__name__}.at must write into a traced array")
     if ufunc is np.add and operand is not None and is_sum_from_zero(array, as_array(operand)):
@@ -169,16 +170,24 @@ def at(ufunc: np.ufunc, array: Any, indices: Any, operand: Any = None) -> None:
     count = array.size
     numbers = Tracer(iota(count.value if isinstance(count, Tracer) else count)).reshape(array.shape)
     places = numbers[indices]
-    values = None if operand is None else np.broadcast_to(as_array(operand), places.shape).reshape(-1)
-    flat = places.reshape(-1)
+    values = [] if operand is None else [np.broadcast_to(as_array(operand), places.shape).reshape(-1)]
 
-    def step(i: Any, so_far: Any) -> Any:
-        place = flat[i]
-        result = np.copy(so_far)
-        result[place] = ufunc(so_far[place]) if values is None else ufunc(so_far[place], values[i])
-        return result
+    def step(so_far: Any, row: Any) -> tuple[Any, None]:
+        place, *operands = row
+        return replaced(so_far, place, ufunc(element(so_far, place), *operands)), None
 
-    array[...] = fori_loop(0, flat.shape[0], step, array.reshape(-1)).reshape(array.shape)
+    array[...] = scan(step, array.reshape(-1), [places.reshape(-1), *values], keep="last")[0].reshape(array.shape)
+
+
+def element(array: Tracer, place: Tracer) -> Tracer:
+    """An element of a vector, at a place that is known to lie in it."""
+    return Tracer(registry["pick"].bind(array.value, place.value, axis=-1, checked=False))
+
+
+def replaced(array: Tracer, place: Tracer, number: Any) -> Tracer:
+    """A vector with another number at such a place."""
+    update = as_array(number).astype(array.dtype, copy=False)
+    return Tracer(registry["put_at"].bind(array.value, update.value, place.value, axis=-1, checked=(False,)))
 
 
 def is_sum_from_zero(array: Tracer, operand: Any) -> bool:

@@ -15,6 +15,7 @@ from numbagraph.ir.shapes import resolve
 from numbagraph.ir.structs import Struct
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Node, Value
+from numbagraph.loops.control_steps import Loop
 from numbagraph.loops.ir import (
     Call,
     Kernel,
@@ -206,10 +207,17 @@ def fails_late(program: Program) -> bool:
     and so do the iterations of a nest."""
     donated, is_overwritten = {result.owner for _, result in program.donations}, False
     for step in tiled_steps(program.body.steps):
+        if is_overwritten and any(map(may_fail_first, step.members())):
+            return True
         is_overwritten = is_overwritten or any(buffer.owner in donated for buffer in step.writes())
         if is_overwritten and any(map(may_fail, step.members())):
             return True
     return False
+
+
+def may_fail_first(step: Step) -> bool:
+    """Whether a step may fail as long as it has written nothing."""
+    return isinstance(step, Loop) and step.safe is not None
 
 
 def may_fail(step: Step) -> bool:

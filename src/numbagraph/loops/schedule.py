@@ -34,6 +34,7 @@ from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.early_checks import with_early_checks
+from numbagraph.loops.failing import let_run_through
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
@@ -75,17 +76,18 @@ def build_program(
     is the version with checks. Where lengths follow from what it computes itself, a region is parted."""
     graph = with_distinct_outputs(graph)
     plan = Plan(graph)
+    as_planned = partial(scheduled, parallel=parallel, given=given, versioned=versioned, is_region=is_region)
     try:
-        return scheduled(plan, leaves, (), parallel=parallel, given=given, versioned=versioned)
+        return as_planned(plan, leaves, ())
     except LengthNotKnown:
         pass
     try:  # a length may follow from elements that get memory, but can be computed a second time
         at_entry = needed_at_entry(graph)
-        return scheduled(plan, leaves, at_entry, parallel=parallel, given=given, versioned=versioned)
+        return as_planned(plan, leaves, at_entry)
     except LengthNotKnown:
         parted = rest.with_the_rest_apart(graph) if is_region else None
         if parted is not None:
-            return scheduled(Plan(parted), leaves, (), parallel=parallel, given=given, versioned=versioned)
+            return as_planned(Plan(parted), leaves, ())
         array = array_of_computed_length(graph)
         error = LengthNotKnown(refusal(array))
     error.add_note(advice(graph, array))
@@ -100,6 +102,7 @@ def scheduled(
     parallel: bool,
     given: Mapping[int, int],
     versioned: bool,
+    is_region: bool,
 ) -> Program:
     """The program of a plan. Numbers in ``at_entry`` are computed from arguments, whatever has memory on the way."""
     graph, memory = plan.graph, allocate(plan.graph, plan, leaves)
@@ -127,13 +130,16 @@ def scheduled(
     needed = after_checks(needed, checks, set(barriers.values()), failing)
     ordered = [step for number in in_order(actions, needed) for step in actions[number]]
     steps, donations = without_copies(with_buffered_parts(ordered, given), given)
+    overwritten = [result for _, result in donations]
+    if donations and not is_region:  # the loop that a region belongs to may take longer, and does not ask in its steps
+        let_run_through(steps, overwritten)
     if donations:
-        steps = with_early_checks(steps, [result for _, result in donations])
+        steps = with_early_checks(steps, overwritten)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
     program = Program(
-        body=Block(steps, plan_memory(steps, [result for _, result in donations])),
+        body=Block(steps, plan_memory(steps, overwritten)),
         entry=Entry(
             # a guard keeps its number, by which errors are found, where it is checked later
             guards=[TRUE if each.condition in late else builder.rank0(each.condition) for each in graph.guards],

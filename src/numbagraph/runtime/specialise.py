@@ -111,13 +111,7 @@ class Specialisation(Struct, frozen=False):
         places = {each.written: place for place, each in enumerate(self.signature.results) if each.written is not None}
         if not places:
             return
-        outputs = self.stages.final.outputs
-        # a loop may end at a signal, or at a check, after it has begun to write
-        given = {number: place for number, place in places.items() if not is_control(outputs[place])}
-        program = self.built(given)
-        if given and passes().fails_late(program):
-            program = self.built({})
-        self.program = program  # type: ignore[misc]  in place of what it would be
+        self.program = program = self.built_in_place(places)  # type: ignore[misc]  in place of what it would be
         in_place, old = {leaf.leaf for leaf, _ in program.donations}, self.signature.results
         for number, place in places.items():
             buffer = program.results[place]
@@ -129,6 +123,18 @@ class Specialisation(Struct, frozen=False):
                 in_place.add(number)
         results = [replace(each, donated=each.written) if each.written in in_place else each for each in old]
         self.signature = replace(self.signature, results=tuple(results))
+
+    def built_in_place(self, places: Mapping[int, int]) -> Program:
+        """The program in which as many arguments as can be live in the memory of results."""
+        outputs = self.stages.final.outputs
+        # most loops may end at a signal, or at a check, after they have begun to write
+        before = {number: place for number, place in places.items() if not is_control(outputs[place])}
+        along = {number: place for number, place in places.items() if passes().could_run_through(outputs[place])}
+        for given in (before | along, before) if along else (before,):
+            program = self.built(given)
+            if not passes().fails_late(program):
+                return program
+        return self.built({})
 
     def copy(self) -> Specialisation:
         """The same, to be changed before it is compiled."""
