@@ -8,6 +8,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 import pytensor  # noqa: E402
 import pytensor.tensor as pt  # noqa: E402
+from scipy import special  # noqa: E402
 
 FALLBACK = "ignore::numbagraph.pymc_bridge.FallbackWarning"
 x, y = pt.dvector("x"), pt.dvector("y")
@@ -36,3 +37,13 @@ def test_sums_and_products_of_many_integers_wrap_round_where_pytensor_decides_on
         assert list(map(int, added)) == wrapped(sums)
         assert list(map(int, multiplied)) == wrapped(products)
         assert int(one) == wrapped(sums)[0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float64", "float32"])
+def test_logarithms_of_erfc_of_large_numbers(dtype):
+    """PyTensor rewrites them with powers of the number, which wrap round."""
+    given = pt.vector(dtype=dtype)
+    numbers = np.array([-3, 2, 7, 30, 120, np.iinfo(dtype).max if dtype == "int64" else 127]).astype(dtype)
+    found = pytensor.function([given], pt.log(pt.erfc(given)), mode="NUMBAGRAPH")(numbers)
+    expected = special.log_ndtr(-np.sqrt(2) * numbers.astype("float64")) + np.log(2)
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if found.dtype == "float32" else 1e-13)

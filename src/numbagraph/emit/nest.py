@@ -13,7 +13,7 @@ from llvmlite import ir
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
 from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretches_of
 from numbagraph.emit.chosen import ways_of
-from numbagraph.emit.extrema import improve, search_block
+from numbagraph.emit.extrema import Searches, improve
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
@@ -378,7 +378,7 @@ class KernelEmitter:
         function, name = self.function, self.kernel.loops[depth].name
         head, body, after = (function.append_basic_block(f"{name}.{each}") for each in ("blocks", "block", "done"))
         head_builder, outer = ir.IRBuilder(head), self.preheaders[depth]
-        start = head_builder.phi(I64)
+        start, searches = head_builder.phi(I64), Searches(self, depth, outer, blocked)
         head_builder.cbranch(head_builder.icmp_signed("<", start, end), body, after)
         block = Emitter(ir.IRBuilder(body))
         limit = block.builder.add(start, ir.Constant(I64, BLOCK), flags=("nsw",))
@@ -398,14 +398,15 @@ class KernelEmitter:
         for output in blocked:
             if output in self.peaks:
                 self.scalars.values = dict(known)
-                last = search_block(self, depth, start, stop, last, output)
+                last = searches.look_up(start, stop, last, output)
             else:
                 self.add_block(last, output)
         start.add_incoming(limit, last.builder.block)
         last.builder.branch(head)
+        done = searches.finish(end, Emitter(ir.IRBuilder(after)))
         start.add_incoming(begin, outer.builder.block)
         outer.builder.branch(head)
-        return Emitter(ir.IRBuilder(after))
+        return done
 
     def open_accumulator(self, emitter: Emitter, output: Reduction | Scan) -> None:
         dtype = output.value.dtype
