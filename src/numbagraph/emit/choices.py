@@ -31,6 +31,8 @@ to compile, and a call next to none, but one exponential takes 0.7 ns an element
 MOST_COPIES = 4
 """Operations of an iteration that stands several times in a loop, for several rows."""
 
+DIVISIONS = ("remainder", "floor_divide")
+
 COPIES = 4
 """Steps of a loop that cannot be vectorised and stand one behind the other."""
 
@@ -40,8 +42,8 @@ class Choices(Struct):
 
     copied: tuple[Load, ...]
     """What is read with strides, and copied into memory of its own for each block."""
-    delayed: tuple[Scatter, ...]
-    """The scatters that wait until a block has been computed."""
+    delayed: dict[Scatter, tuple[Scalar, ...]]
+    """The scatters that wait until a block has been computed, and what is kept of each of its elements."""
     strided: bool
     """Whether it only accumulates what it reads with strides, and so in scalar lanes."""
     masked: bool
@@ -70,7 +72,7 @@ def choices_for(kernel: Kernel) -> Choices:
     # inside of a further loop, it would be asked each time whether there are several
     several = of_rows and len(kernel.loops) == 2 and not across and reduces_rows(kernel) and is_worth_copies(kernel)
     masked_sums = of_rows and current_target().vector_bytes == WITH_MASKS
-    return Choices(copied, tuple(delayed_scatters(kernel)), strided, masked, joined, across, several, masked_sums)
+    return Choices(copied, delayed_scatters(kernel), strided, masked, joined, across, several, masked_sums)
 
 
 def is_worth_copies(kernel: Kernel) -> bool:
@@ -133,19 +135,36 @@ def computes_functions(scalars: Iterable[Scalar]) -> bool:
     return any(isinstance(each, Apply) and each.name in functions for each in scalars)
 
 
-def delayed_scatters(kernel: Kernel) -> list[Scatter]:
+def delayed_scatters(kernel: Kernel) -> dict[Scatter, tuple[Scalar, ...]]:
     """Scatters of a nest that wait until a block of the innermost loop has been computed.
 
     Indices that are known at run time only may be equal, so LLVM widens no loop that adds to them, nor what else it
-    computes: mathematical functions take five times as long.
+    computes: mathematical functions take five times as long, and the bins of real numbers four times.
     """
     if not kernel.loops:
-        return []
+        return {}
     loop, inside = kernel.loops[-1], depending_on(kernel.loops[-1], kernel)
     found = [each for each in kernel.outputs if isinstance(each, Scatter) and scatters_along(loop, each, inside)]
-    return found if len(found) <= MOST_COPIED and computes_functions(inside) else []
+    if len(found) > MOST_COPIED:
+        return {}
+    if computes_functions(inside):
+        return {each: kept_of(each, inside) for each in found}
+    return {each: kept for each in found if len(kept := kept_of(each, inside)) > (each.value in inside)}
+
+
+def kept_of(output: Scatter, inside: Container[Scalar]) -> tuple[Scalar, ...]:
+    """What changes along a loop: what is scattered, and the indices that take long."""
+    values = [output.value] if output.value in inside else []
+    return (*values, *(each for each in output.indices if each in inside and is_faster_in_vectors(each)))
+
+
+def is_faster_in_vectors(index: Scalar) -> bool:
+    """Whether an index follows from real numbers, or from a division."""
+    applied = [each for each in walk([index]) if isinstance(each, Apply)]
+    reals = any(operand.dtype.kind == "f" for each in applied for operand in each.operands)
+    return reals or any(each.name in DIVISIONS for each in applied)
 
 
 def scatters_along(loop: LoopIndex, output: Scatter, inside: Container[Scalar]) -> bool:
     """Whether the indices that a scatter goes to in a loop are known at run time only."""
-    return output.value in inside and any(each in inside and each is not loop for each in output.indices)
+    return any(each in inside and each is not loop for each in output.indices)

@@ -19,7 +19,7 @@ from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
 from numbagraph.emit.strips import emit_strips
-from numbagraph.emit.tiles import copy_tile, keep_for_later, scatter_tile
+from numbagraph.emit.tiles import allocate_kept, copy_tile, keep_for_later, scatter_tile
 from numbagraph.intrinsics.emitter import (
     I1,
     I8,
@@ -30,7 +30,6 @@ from numbagraph.intrinsics.emitter import (
     Operand,
     llvm_type,
     loop_hints,
-    memory_type,
 )
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
 from numbagraph.intrinsics.reducers import Sum
@@ -98,8 +97,7 @@ class KernelEmitter:
         self.peaks: dict[Reduction | Scan, ir.Value] = {}
         self.tiles: dict[Load, tuple[ir.Value, ir.Value]] = {}
         """Of elements that are read with strides, memory for those of one block, and the index of the first."""
-        self.kept: dict[Scatter, tuple[ir.Value, ir.Value]] = {}
-        """Of scatters that wait, memory for the values of one block, and the index of the first."""
+        self.kept: dict[Scatter, tuple[dict[Scalar, ir.Value], ir.Value]] = {}
         self.hidden_zero: ir.Value | None = None
         self._bind_arguments()
 
@@ -387,8 +385,7 @@ class KernelEmitter:
             identity = output.reducer.initial(output.value.dtype)[0]
             block.builder.store(identity, self.peaks.get(output) or self.states[output][0])
         block = copy_tile(self, depth, start, stop, block) if self.choices.copied else block
-        for output in self.choices.delayed:
-            self.kept[output] = self.allocate(ir.ArrayType(memory_type(output.value.dtype), BLOCK)), start
+        allocate_kept(self, start)
         known = dict(self.scalars.values)
         emit = self.emit_with_masked_rest if self.choices.masked_sums else self.emit_loop
         last = emit(depth, start, stop, block)
@@ -476,7 +473,7 @@ class KernelEmitter:
             if isinstance(output, Store):
                 self.put(emitter, output, value, combine=False)
             elif isinstance(output, Scatter) and output in self.kept:
-                keep_for_later(self, emitter, output, value)
+                keep_for_later(self, emitter, output)
             elif output in self.states:
                 assert isinstance(output, (Reduction, Scan))
                 self.accumulate(emitter, output, operand)

@@ -11,7 +11,7 @@ from numbagraph.emit.choices import Choices
 from numbagraph.emit.hints import BLOCK
 from numbagraph.emit.scalars import ScalarEmitter
 from numbagraph.intrinsics.emitter import I64, Emitter, loop_hints, memory_type
-from numbagraph.intrinsics.ir import Load
+from numbagraph.intrinsics.ir import Load, Scalar
 from numbagraph.loops.ir import Kernel, Reduction, Scan, Scatter
 
 
@@ -26,7 +26,8 @@ class Nest(Protocol):
     """For each depth, where code stands that does not depend on inner loops."""
     tiles: dict[Load, tuple[ir.Value, ir.Value]]
     """The memory of each copy, and the index of its first element."""
-    kept: dict[Scatter, tuple[ir.Value, ir.Value]]
+    kept: dict[Scatter, tuple[dict[Scalar, ir.Value], ir.Value]]
+    """Of scatters that wait, the memory of what is kept of one block, and the index of the first element."""
     states: dict[Reduction | Scan, list[ir.Value]]
     """Of what is accumulated, the state so far."""
     peaks: dict[Reduction | Scan, ir.Value]
@@ -64,11 +65,19 @@ def copy_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: E
     return Emitter(ir.IRBuilder(after))
 
 
-def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter, value: ir.Value) -> None:
-    """Put what is to be scattered into memory of its own."""
-    memory, first = nest.kept[output]
+def allocate_kept(nest: Nest, start: ir.Value) -> None:
+    """Make room for what is kept of the elements of a block."""
+    for output, scalars in nest.choices.delayed.items():
+        room = {each: nest.allocate(ir.ArrayType(memory_type(each.dtype), BLOCK)) for each in scalars}
+        nest.kept[output] = room, start
+
+
+def keep_for_later(nest: Nest, emitter: Emitter, output: Scatter) -> None:
+    """Put what is to be scattered, and where to, into memory of its own."""
+    room, first = nest.kept[output]
     index = nest.scalars.values[nest.kernel.loops[-1]]
-    emitter.store(value, address_in(emitter, memory, index, first), output.value.dtype)
+    for scalar, memory in room.items():
+        emitter.store(nest.scalars.value(scalar), address_in(emitter, memory, index, first), scalar.dtype)
 
 
 def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before: Emitter) -> Emitter:
@@ -79,9 +88,10 @@ def scatter_tile(nest: Nest, depth: int, start: ir.Value, stop: ir.Value, before
     builder = emitter.builder
     index = nest.scalars.values[loop] = builder.phi(I64)
     nest.preheaders[depth + 1 :] = [emitter]
-    for output, (memory, first) in nest.kept.items():
-        value = emitter.load(address_in(emitter, memory, index, first), output.value.dtype)
-        nest.put(emitter, output, value, combine=True)
+    for output, (room, first) in nest.kept.items():
+        for scalar, memory in room.items():
+            nest.scalars.values[scalar] = emitter.load(address_in(emitter, memory, index, first), scalar.dtype)
+        nest.put(emitter, output, nest.scalars.value(output.value), combine=True)
     following = builder.add(index, ir.Constant(I64, 1), flags=("nsw",))
     index.add_incoming(start, before.builder.block)
     index.add_incoming(following, builder.block)
