@@ -130,6 +130,21 @@ def test_few_elements_of_many_are_written_in_place():
         np.testing.assert_array_equal(x[[3, 5]], 1)
 
 
+def test_few_elements_of_a_matrix_are_written_in_place():
+    def put(x, i, v):
+        np.put(x, i, v)
+
+    x, i, v = np.zeros((50, 20)), np.array([3, 999]), np.ones(2)
+    compiled = graph_jit(put)
+    compiled(x, i, v)
+    assert "1000" not in str(compiled.explain(x, i, v)).partition("program:")[2]
+    assert x[0, 3] == x[-1, -1] == 1
+    assert x.sum() == 2
+    with pytest.raises(IndexError):
+        compiled(x, np.array([5, 1000]), v)
+    assert x.sum() == 2
+
+
 def test_an_argument_that_nobody_reads_is_written_in_place():
     def assign(x, y):
         x[:] = y

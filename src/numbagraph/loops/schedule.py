@@ -204,7 +204,8 @@ def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[
     if isinstance(first, Node) and isinstance(first.op.lower, lowering.Assemble):
         return assemble(name, first, first.op.lower, memory)
     kernel = build_nest(name[:60], live_outs, memory)
-    kernel.reshapes = reshaped(live_outs, memory)
+    if first.ndim and len(live_outs) == 1:
+        kernel.reshapes = reshaped(first, memory.buffers[first], memory)
     fills = [
         each
         for output in kernel.outputs
@@ -214,16 +215,15 @@ def nest_steps(live_outs: list[Value], memory: Memory, versioned: bool) -> list[
     return [*fills, kernel]
 
 
-def reshaped(live_outs: Sequence[Value], memory: Memory) -> Buffer | None:
-    """The buffer of which a nest makes an array of another shape, and nothing else."""
-    value = live_outs[0]
-    if len(live_outs) > 1 or not isinstance(value, Node):
+def reshaped(value: Value, target: Buffer, memory: Memory) -> Buffer | None:
+    """The buffer whose elements a value has in their order, but in another shape, if both are contiguous."""
+    if not isinstance(value, Node):
         return None
     lower = value.op.lower
     if not isinstance(lower, lowering.View) or not lower.in_order:
         return None
     source = memory.of(value.inputs[0])
-    return source if source is not None and source.contiguous and memory.buffers[value].contiguous else None
+    return source if source is not None and source.contiguous and target.contiguous else None
 
 
 def call_steps(name: str, first: Node, live_outs: Iterable[Value], memory: Memory) -> list[Step]:
@@ -336,7 +336,10 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
         if isinstance(last, Kernel) and loops and last.loops is loops and stands_beside(store, last):
             last.outputs.append(store)
         else:
-            steps.append(Kernel(name, loops, [store]))
+            kernel = Kernel(name, loops, [store])
+            if value.shape == live_out.shape and place == index:
+                kernel.reshapes = reshaped(value, store.buffer, memory)
+            steps.append(kernel)
     return steps
 
 
