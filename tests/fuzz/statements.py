@@ -96,6 +96,8 @@ def _expected(program: Program, arguments: list[Any], count: int = RUNS_WITH_ERR
     """What NumPy gives, or the error that it raises; and what it gives with other rounding errors."""
     given = writeable(arguments)
     expected = outcome(program.function(), given)
+    if isinstance(expected, OverflowError) and "boost::math" in str(expected):
+        return None, []  # of a probability that scipy.stats does not hand on
     if isinstance(expected, Exception):
         return expected, []
     runs = [outcome(program.function(np.random.default_rng(seed)), writeable(arguments)) for seed in range(count)]
