@@ -353,6 +353,8 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
             results = [np.full(shape_of_solution(core, *inputs), np.nan, results[0].dtype)]
         if isinstance(core, linalg.Solve) and results[0].shape != shape_of_solution(core, *inputs):
             raise Undecided("one matrix of a batch has no solution, and makes PyTensor's others those of its shape")
+        if isinstance(core, linalg.Solve) and not are_finite(inputs) and np.array_equal(results[0], inputs[1]):
+            raise Undecided("SciPy gives the right-hand side back where the matrix is not finite")
         if isinstance(core, linalg.LU) and not core.permute_l:
             results = [permutation_of(core, inputs[0], results[0]), *results[1:]]
         if isinstance(getattr(node.op, "scalar_op", None), RoundHalfAwayFromZero):
