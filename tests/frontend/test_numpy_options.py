@@ -247,8 +247,8 @@ def test_blocks(text):
 
 
 MANY = np.random.default_rng(3).normal(size=500)
-OTHER_RULES = ("doane", "scott", "rice", "sqrt", "sturges")
-RULES = ["auto", "fd", *(pytest.param(rule, marks=pytest.mark.repeats) for rule in OTHER_RULES)]
+OTHER_RULES = ("fd", "doane", "scott", "rice", "sqrt", "sturges")
+RULES = ["auto", *(pytest.param(rule, marks=pytest.mark.repeats) for rule in OTHER_RULES)]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -119,6 +119,7 @@ SECOND = {
 }
 
 
+@pytest.mark.repeats(but_each=2)
 @pytest.mark.parametrize("order", SECOND)
 def test_second_derivatives(order: str) -> None:
     def f(x: Any, limit: int) -> Any:

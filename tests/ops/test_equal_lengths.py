@@ -44,7 +44,7 @@ def cases(name):
     return given + [each for each in batches[:1] if error_of(*each) is None]
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=5)
 @pytest.mark.parametrize("is_before", [False, pytest.param(True, marks=pytest.mark.repeats)])
 @pytest.mark.parametrize("name", NAMES)
 def test_results_do_not_depend_on_what_is_known_of_lengths(name, is_before):

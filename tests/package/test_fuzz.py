@@ -90,6 +90,7 @@ def test_a_wrong_value_is_found(monkeypatch):
     assert "expected, found" in found(statements, ["multiply"], monkeypatch)
 
 
+@pytest.mark.repeats
 def test_a_lost_write_through_a_view_is_found(monkeypatch):
     change("transpose", view_of=new_memory)
     draw_only(monkeypatch, "op_call", "assignment")
@@ -111,6 +112,7 @@ def test_what_rounding_decides_is_no_difference_and_the_rest_is_one():
     assert difference(np.array([2.0, 3.0 + 1e-6]), expected, spread) is not None
 
 
+@pytest.mark.repeats
 def test_a_wrong_exponential_of_a_matrix_is_found(monkeypatch):
     change("expm", frontend=lambda op, a: op.bind(promoted(a)[0]) * (1 + 1e-7))
     assert "elements" in found(statements, ["expm"], monkeypatch)
@@ -302,6 +304,7 @@ def test_swapped_branches_are_found(monkeypatch):
     assert "expected, found" in found(loops, ["sin"], monkeypatch)
 
 
+@pytest.mark.repeats
 def test_a_wrong_derivative_of_a_loop_is_found(monkeypatch):
     monkeypatch.setattr("numbagraph.ops.control.scan.known_or_zero", lambda value, like: registry["zeros_like"](like))
     assert "the gradient" in found(loops, ["sin"], monkeypatch)
