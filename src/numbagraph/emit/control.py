@@ -299,7 +299,7 @@ class LoopEmitter:
     def counted_steps(self, patience: Patience) -> AbstractContextManager[ir.Value]:
         """The same for a number of steps that is known."""
         most = self.loop.most
-        if self.loop.runs_through:
+        if self.loop.uninterruptible:
             return self.few_steps(patience, 0)
         if most is None or most > SHORT or not isinstance(patience.work, ir.Constant):
             return self.strips(patience)

@@ -131,7 +131,7 @@ class ProgramEmitter:
         def functions(module: ir.Module, region: Region) -> control_code.RegionFunctions:
             return self.region(given, region, name, module)
 
-        with checked_code.on_copies(self.line, loop if loop.runs_through else None) as moved:
+        with checked_code.on_copies(self.line, loop if loop.uninterruptible else None) as moved:
             checked = checked_code.CheckedLoop(self.line, loop, functions, f"{name}.loop", moved)
             if self.deferred is not None:
                 self.deferred.loops[checked.call_deferred(self.deferred.program)] = checked

@@ -163,7 +163,7 @@ class Report:
             self.lines.append(f"  loop ({step.name}) {trips}: {carried(step)}")
             if step.with_checks is not None:
                 self.lines.append("    indices are checked once before the loop; where one will fail, in each step")
-            if step.runs_through:
+            if step.uninterruptible:
                 self.lines.append("    asks for no signals: it updates an argument where that lies")
         for region, operands in regions_of(step):
             known = dict(known_in(region, operands, self.known))

@@ -15,7 +15,7 @@ from numbagraph.ir.types import INT64
 from numbagraph.ir.values import ArrayType, Constant, Extent, Input, Node, Value, extent_values, python_type, toposort
 from numbagraph.loops.conditions import condition_of
 from numbagraph.loops.control_steps import Branch, Carried, Loop, Operand, Region, ReverseLoop, taken, updated
-from numbagraph.loops.failing import goes_along
+from numbagraph.loops.failing import is_bounded_by_length
 from numbagraph.loops.ir import Compute, Program, Step
 from numbagraph.loops.nests import ElementBuilder
 from numbagraph.loops.tiling import tiled
@@ -91,7 +91,7 @@ class ControlBuilder:
             source=self.node.source,
             with_checks=with_checks,
             safe=safe,
-            along_array=goes_along(self.node),
+            bounded_by_length=is_bounded_by_length(self.node),
         )
 
     def needed_inputs(self, stacked: Iterable[int]) -> list[int]:

@@ -78,9 +78,9 @@ class Loop(Step, frozen=False):
     """What makes the body with those checks that hold in all steps if ``safe`` does: it runs where that does not, which
     is seldom, so it is made when it is needed."""
     safe: Scalar | None = None
-    along_array: bool = False
+    bounded_by_length: bool = False
     """Whether there are at most as many steps as an array has elements along some dimension."""
-    runs_through: bool = False
+    uninterruptible: bool = False
     """Whether nothing ends it once it has begun: it asks for no signals, and where ``safe`` does not hold, it runs on
     copies of the arrays that it updates."""
 
@@ -100,7 +100,7 @@ class Loop(Step, frozen=False):
         return [*carried, *(each.before for each in self.carried if each.before is not None), *self.stacked]
 
     def checks(self) -> bool:
-        return not self.runs_through
+        return not self.uninterruptible
 
 
 class ReverseLoop(Step, frozen=False):

@@ -37,16 +37,16 @@ def is_of_numbers(step: Step) -> bool:
     return isinstance(step, (Compute, Check)) or (isinstance(step, Kernel) and not step.loops)
 
 
-def could_run_through(value: Value) -> bool:
-    """Whether a value is a loop that may turn out to end at nothing but its last step."""
-    if not isinstance(value, Node) or value.op.kind != "control" or not goes_along(value):
+def may_be_uninterruptible(value: Value) -> bool:
+    """Whether a value is a loop that may turn out to be uninterruptible."""
+    if not isinstance(value, Node) or value.op.kind != "control" or not is_bounded_by_length(value):
         return False
     inside = [each.op for each in value.attrs["body"].order if isinstance(each, Node)]
     return not any(each.kind == "control" and each.name != "switch" for each in inside)
 
 
-def goes_along(node: Node) -> bool:
-    """Whether the steps of a loop are seen to be at most as many as the elements of an array along some dimension."""
+def is_bounded_by_length(node: Node) -> bool:
+    """Whether a loop is known to have at most as many steps as an array has elements along some dimension."""
     return node.op.name == "scan" and (node.attrs["sequences"] > 0 or is_at_most_a_length(node.inputs[0]))
 
 
@@ -73,24 +73,23 @@ def is_between(number: Value, least: int, most: int | None) -> bool:
     return least <= found and (most is None or found <= most)
 
 
-def may_run_through(loop: Loop) -> bool:
-    """Whether a loop need not ask for signals, since it takes as long as a nest over an array, and nothing else ends
+def can_be_uninterruptible(loop: Loop) -> bool:
+    """Whether a loop need not poll for signals, since it takes as long as a nest over an array, and nothing else ends
     it once it has begun. Where its checks do not hold in all steps, it is another loop, on memory of its own."""
     program = loop.body.program
     temporaries = [buffer for slot in program.body.slots for buffer in slot]
     return (
-        loop.along_array
+        loop.bounded_by_length
         and all(map(is_of_numbers, program.body.members()))
         and not any(each.extents for each in temporaries)
         and not region_fails(loop.body)
     )
 
 
-def let_run_through(steps: Sequence[Step], written: Collection[Buffer]) -> None:
-    """Have loops ask for no signals from the first step on that writes to one of the memories, as far as they need not
-    ask."""
+def mark_uninterruptible(steps: Sequence[Step], written: Collection[Buffer]) -> None:
+    """Mark the loops, from the first step on that writes to one of the memories, that need not poll for signals."""
     begun = False
     for step in steps:
         begun = begun or any(each.owner in written for each in step.writes())
         if begun and isinstance(step, Loop):
-            step.runs_through = may_run_through(step)
+            step.uninterruptible = can_be_uninterruptible(step)

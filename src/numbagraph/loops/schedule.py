@@ -34,7 +34,7 @@ from numbagraph.loops.buffers import plan_memory
 from numbagraph.loops.control_steps import Loop, ReverseLoop, buffers_of
 from numbagraph.loops.copies import without_copies
 from numbagraph.loops.early_checks import with_early_checks
-from numbagraph.loops.failing import let_run_through
+from numbagraph.loops.failing import mark_uninterruptible
 from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is_call
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
@@ -132,7 +132,7 @@ def scheduled(
     steps, donations = without_copies(with_buffered_parts(ordered, given), given)
     overwritten = [result for _, result in donations]
     if donations and not is_region:  # the loop that a region belongs to may take longer, and does not ask in its steps
-        let_run_through(steps, overwritten)
+        mark_uninterruptible(steps, overwritten)
     if donations:
         steps = with_early_checks(steps, overwritten)
     if parallel:

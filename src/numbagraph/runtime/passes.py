@@ -3,7 +3,7 @@
 from numbagraph.emit.program import DeferredLoops, ProgramEmitter, emit_program, repeated_dims
 from numbagraph.emit.sizes import TOO_BIG, unbounded
 from numbagraph.loops.buffers import fails_late, reuse_donated
-from numbagraph.loops.failing import could_run_through
+from numbagraph.loops.failing import may_be_uninterruptible
 from numbagraph.loops.ir import Compute
 from numbagraph.loops.lengths import array_of_computed_length
 from numbagraph.loops.phases import phases_of
@@ -19,9 +19,9 @@ __all__ = [
     "ProgramEmitter",
     "array_of_computed_length",
     "build_program",
-    "could_run_through",
     "emit_program",
     "fails_late",
+    "may_be_uninterruptible",
     "optimise",
     "phases_of",
     "repeated_dims",

@@ -129,7 +129,7 @@ class Specialisation(Struct, frozen=False):
         outputs = self.stages.final.outputs
         # most loops may end at a signal, or at a check, after they have begun to write
         before = {number: place for number, place in places.items() if not is_control(outputs[place])}
-        along = {number: place for number, place in places.items() if passes().could_run_through(outputs[place])}
+        along = {number: place for number, place in places.items() if passes().may_be_uninterruptible(outputs[place])}
         for given in (before | along, before) if along else (before,):
             program = self.built(given)
             if not passes().fails_late(program):
