@@ -13,7 +13,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scalar.basic import LE, Add, Cast, Cosh, Mul, RoundHalfAwayFromZero
+from pytensor.scalar.basic import LE, Add, Cast, Cosh, Exp, Mul, RoundHalfAwayFromZero
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
@@ -208,8 +208,8 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
         node.op.scalar_op, GammaLn
     ):  # right to its zeros, not to their digits
         return [each + 2 * np.finfo(each.dtype).eps * rounding.uniform(-1, 1, np.shape(each)) for each in results]
-    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cosh):  # log(cosh(x)) is x where this overflows
-        most = np.finfo(results[0].dtype).max
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp)) and results[0].dtype.kind == "f":
+        most = np.finfo(results[0].dtype).max  # log(cosh(x)) and log(2 * exp(x)) are finite where these overflow
         return [np.where(np.isinf(each) & np.isfinite(inputs[0]), most, each) for each in results]
     if type(node.op).__name__ == "SplineWrapper":  # powers of numbers far away overflow in one order, and not in others
         return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf]), results[0])]
