@@ -20,6 +20,7 @@ from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import FillDiagonalOffset
 from pytensor.tensor.math import Dot, ProdWithoutZeros
+from pytensor.tensor.special import LogSoftmax
 
 from numbagraph.pymc_bridge.compatibility import blas, conditional, indexing, linalg, math
 from numbagraph.pymc_bridge.linalg import TABLE, core_of
@@ -204,12 +205,11 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
         largest = precision_of(node.op.scalar_op)
         results = [each + largest * rounding.uniform(-1, 1, np.shape(each)) for each in results[:-1]] + results[-1:]
     results = [with_errors(each, inputs, rounding) for each in results]
-    if isinstance(node.op, Elemwise) and isinstance(
-        node.op.scalar_op, GammaLn
-    ):  # right to its zeros, not to their digits
+    if isinstance(node.op, LogSoftmax) or (isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, GammaLn)):
+        # they are right to their zeros, not to the digits of small results
         return [each + 2 * np.finfo(each.dtype).eps * rounding.uniform(-1, 1, np.shape(each)) for each in results]
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp)) and results[0].dtype.kind == "f":
-        most = np.finfo(results[0].dtype).max  # log(cosh(x)) and log(2 * exp(x)) are finite where these overflow
+        most = np.sqrt(np.finfo(results[0].dtype).max)  # log(cosh(x)) and log(2 * exp(x)) are finite
         return [np.where(np.isinf(each) & np.isfinite(inputs[0]), most, each) for each in results]
     if type(node.op).__name__ == "SplineWrapper":  # powers of numbers far away overflow in one order, and not in others
         return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf]), results[0])]
