@@ -100,6 +100,19 @@ def test_errors_of_what_a_graph_inside_does_not_use(given):
             each(X, COUNTS)
 
 
+def test_no_errors_of_what_a_branch_that_is_not_taken_gives_a_graph_inside():
+    shifted = x + pt.as_tensor([1.0, 2.0, 3.0, 4.0])
+    inside = OpFromGraph([x], [x * 2])
+    ours, plain = functions(conditional.ifelse(pt.gt(i[0], 0), inside(shifted), x))
+    taken, left = np.array([1, 1, 1]), np.array([0, 1, 1])
+    np.testing.assert_array_equal(ours(X[:4], taken), plain(X[:4], taken))
+    with pytest.warns(FallbackWarning, match="could not be broadcast"):
+        np.testing.assert_array_equal(ours(X, left), X)
+    for each in (ours, plain):
+        with pytest.raises(ValueError, match="broadcast"):
+            each(X, taken)
+
+
 def test_a_model_of_groups_that_are_counted():
     """Constant data are counted before; for data that may change the density needs the lengths before it runs."""
     with pm.Model() as model:

@@ -12,7 +12,7 @@ import pytensor
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Variable, clone_get_equiv
-from pytensor.graph.traversal import toposort
+from pytensor.graph.traversal import toposort, walk
 from pytensor.link.c.op import COp
 from pytensor.link.vm import VMLinker
 from pytensor.scalar.basic import Add, Cast, Mul
@@ -23,7 +23,7 @@ from pytensor.tensor.type import TensorType
 from numbagraph.ir.shapes import ShapeError
 from numbagraph.ir.structs import cached_property
 from numbagraph.pymc_bridge.array_function import TypeRefused
-from numbagraph.pymc_bridge.compatibility import linalg
+from numbagraph.pymc_bridge.compatibility import conditional, linalg
 from numbagraph.pymc_bridge.draws import NotDrawn
 from numbagraph.pymc_bridge.importer import describe
 from numbagraph.pymc_bridge.initial_point import INLINED
@@ -93,12 +93,10 @@ class ByPytensor:
         copies: Any = clone_get_equiv(inputs, outputs, memo={**given})
         mode = Mode(VMLinker(use_cloop=False, c_thunks=False), INLINED)
         results = [copies[each] for each in outputs]
-        required: list[Variable] = []
+        required = given_inside(results)
         for node in toposort(results):
             op: Any = node.op
-            if isinstance(op, OpFromGraph):
-                required += [each for each in node.inputs if each.owner is not None]
-            elif isinstance(op, RandomVariable) and op.inplace:
+            if isinstance(op, RandomVariable) and op.inplace:
                 node.op = type(op)(**{**op._props_dict(), "inplace": False})
             elif isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and node.inputs[0].type.dtype != "bool":
                 node.op = Elemwise(op.scalar_op, nfunc_spec=("positive", 1, 1))  # numbers wrap round, as in compiled
@@ -109,6 +107,20 @@ class ByPytensor:
         options: Any = {"mode": mode, "on_unused_input": "ignore", "trust_input": True}
         run: Any = pytensor.function([*given.values()], [*results, *required], **options)
         return lambda *arrays: run(*arrays)[: len(results)]
+
+
+def given_inside(outputs: Sequence[Variable]) -> list[Variable]:
+    """What is computed for graphs inside of ops, unless it is for a branch, which may not be run."""
+
+    def needed(variable: Variable) -> Sequence[Variable] | None:
+        node: Any = variable.owner
+        if node is None:
+            return None
+        return node.inputs[:1] if isinstance(node.op, conditional.IfElse) else node.inputs
+
+    nodes = dict.fromkeys(each.owner for each in walk(outputs, needed))
+    inside = [node for node in nodes if node is not None and isinstance(node.op, OpFromGraph)]
+    return [each for node in inside for each in node.inputs if each.owner is not None]
 
 
 def is_of_many_integers(node: Apply) -> bool:
