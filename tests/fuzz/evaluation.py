@@ -259,9 +259,11 @@ def product_in_another_way(x: Any, y: Any, result: Any, rng: np.random.Generator
         without = np.where(zero, 0, products).sum(-2).reshape(found.shape).astype(found.dtype)
         finite = np.isfinite(left)[..., :, :, None] & np.isfinite(right)[..., None, :, :]
         infinite = np.isinf(products).any(-2).reshape(found.shape)  # of equal factors it is their product with a sum
-        sizes = np.where(finite, np.abs(products.astype(np.clongdouble)), 0).sum(-2)
+        wide = left[..., :, :, None] * right[..., None, :, :].astype(np.clongdouble)
+        sizes = np.where(finite, np.abs(wide), 0).sum(-2)
+        fused = (wide if found.dtype.kind == "c" else wide.real).sum(-2).reshape(found.shape).astype(found.dtype)
     overflows = ~(sizes <= np.finfo(found.dtype).max).reshape(found.shape)
-    ends = rng.choice([np.nan, np.inf, -np.inf], found.shape)
+    ends = np.where(rng.random(found.shape) < 0.5, fused, rng.choice([np.nan, np.inf, -np.inf], found.shape))
     changed = np.where(overflows | (infinite & np.isnan(found)), ends, found)
     unread = np.isnan(found) & ~np.isnan(without) & (rng.random() < 0.5)
     return np.where(unread, without, changed).astype(found.dtype)
