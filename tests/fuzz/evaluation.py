@@ -13,7 +13,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.link.c.op import COp
 from pytensor.raise_op import CheckAndRaise
-from pytensor.scalar.basic import LE, Add, Cast, Cosh, Exp, Mul, RoundHalfAwayFromZero
+from pytensor.scalar.basic import LE, Add, Cast, Cosh, Exp, Expm1, Mul, RoundHalfAwayFromZero
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
@@ -208,12 +208,20 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if isinstance(node.op, LogSoftmax) or (isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, GammaLn)):
         # they are right to their zeros, not to the digits of small results
         return [each + 2 * np.finfo(each.dtype).eps * rounding.uniform(-1, 1, np.shape(each)) for each in results]
-    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp)) and results[0].dtype.kind == "f":
-        most = np.sqrt(np.finfo(results[0].dtype).max)  # log(cosh(x)) and log(2 * exp(x)) are finite
-        return [np.where(np.isinf(each) & np.isfinite(inputs[0]), most, each) for each in results]
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp, Expm1)):
+        return [of_finite_logarithm(each, inputs[0]) for each in results]
     if type(node.op).__name__ == "SplineWrapper":  # powers of numbers far away overflow in one order, and not in others
         return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf]), results[0])]
     return results
+
+
+def of_finite_logarithm(result: Any, x: Any) -> Any:
+    """An exponential that neither overflows nor underflows: the logarithm of its double is finite."""
+    if result.dtype.kind != "f":
+        return result
+    limits = np.finfo(result.dtype)
+    kept = np.where(np.isinf(result) & np.isfinite(x), np.sqrt(limits.max), result)
+    return np.where((result == 0) & np.isfinite(x) & (x != 0), np.sqrt(limits.tiny), kept).astype(result.dtype)
 
 
 def cancelled(near: Any, result: Any, rng: np.random.Generator) -> Any:
@@ -399,8 +407,7 @@ def require_answer(node: Apply, inputs: list[Any]) -> None:
 
 
 def permutation_of(lu: Any, a: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """That of PyTensor, which is complex if the matrix is. SciPy's has no rows where a matrix without columns has some:
-    docs/limits.md."""
+    """That of PyTensor, which is complex if the matrix is."""
     if a.size:
         return np.real(found)
     rows = a.shape[-2]
