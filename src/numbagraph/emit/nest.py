@@ -13,6 +13,7 @@ from llvmlite import ir
 from numbagraph.emit.accumulators import Partial, first_reduced, runs_in_blocks
 from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretches_of
 from numbagraph.emit.chosen import ways_of
+from numbagraph.emit.exits import emit_until_decided, may_end_early
 from numbagraph.emit.extrema import Searches, improve
 from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
@@ -20,17 +21,7 @@ from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
 from numbagraph.emit.strips import emit_strips
 from numbagraph.emit.tiles import allocate_kept, copy_tile, keep_for_later, scatter_tile
-from numbagraph.intrinsics.emitter import (
-    I1,
-    I8,
-    I64,
-    POINTER,
-    Emitter,
-    Inlining,
-    Operand,
-    llvm_type,
-    loop_hints,
-)
+from numbagraph.intrinsics.emitter import I1, I8, I64, POINTER, Emitter, Inlining, Operand, llvm_type, loop_hints
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
@@ -294,6 +285,8 @@ class KernelEmitter:
     def emit_iterations(self, depth: int, begin: ir.Value, end: ir.Value, blocked: list[Any]) -> Emitter:
         if blocked or ((self.choices.copied or self.choices.delayed) and self.innermost(depth)):
             return self.emit_blocks(depth, begin, end, blocked)
+        if may_end_early(self.kernel):
+            return emit_until_decided(self, depth, begin, end)
         if depth and self.innermost(depth) and self.has_vectors and self.choices.masked:
             return self.emit_with_masked_rest(depth, begin, end, self.preheaders[depth])
         return self.emit_loop(depth, begin, end, self.preheaders[depth])

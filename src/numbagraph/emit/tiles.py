@@ -37,6 +37,10 @@ class Nest(Protocol):
 
     def put(self, emitter: Emitter, output: Any, value: ir.Value, *, combine: bool) -> None: ...
 
+    def emit_loop(
+        self, depth: int, start: ir.Value, stop: ir.Value, before: Emitter, *, masked: bool = False
+    ) -> Emitter: ...
+
     def emit_body(self) -> Emitter: ...
 
 

@@ -31,6 +31,8 @@ class Reducer(Struct):
     """The neutral element: a number, or a function of the dtype."""
     ordered: bool = field(default=False, kw_only=True)
     """Whether the order of floating-point terms matters for more than rounding."""
+    absorbing: Any = field(default=None, kw_only=True)
+    """What stays as it is whatever follows, if there is such a number."""
 
     positional = False
 

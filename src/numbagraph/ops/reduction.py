@@ -103,14 +103,14 @@ min = reduction(
 any = reduction(
     np.any,
     ufunc=np.logical_or,
-    reducer=Reducer("any", scalar.logical("or_"), False),
+    reducer=Reducer("any", scalar.logical("or_"), False, absorbing=True),
     accumulator=lambda dtype: BOOL,
     vjp=DISCRETE,
 )
 all = reduction(
     np.all,
     ufunc=np.logical_and,
-    reducer=Reducer("all", scalar.logical("and_"), True),
+    reducer=Reducer("all", scalar.logical("and_"), True, absorbing=False),
     accumulator=lambda dtype: BOOL,
     vjp=DISCRETE,
 )
