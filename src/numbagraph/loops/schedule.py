@@ -39,7 +39,7 @@ from numbagraph.loops.fusion import Plan, everything, extents_of, is_barrier, is
 from numbagraph.loops.ir import Block, Call, Check, Compute, Entry, Kernel, Program, Reduction, Scatter, Step, Store
 from numbagraph.loops.late_guards import after_checks, late_conditions
 from numbagraph.loops.lengths import advice, array_of_computed_length, refusal
-from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, loops_of
+from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, follows_operand, loops_of
 from numbagraph.loops.order import needs_fill
 from numbagraph.loops.parallel import split_nests
 
@@ -330,18 +330,22 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
     steps: list[Step] = []
     spaces: dict[tuple[Extent, ...], tuple[LoopIndex, ...]] = {}
     for value, target in lower.pieces(live_out):
-        extents = loops_of(value.shape)
+        source = walked(value)
+        extents = loops_of(source.shape)
         if extents not in spaces:
             spaces[extents] = tuple(LoopIndex(f"i{depth}", extent_scalar(each)) for depth, each in enumerate(extents))
         loops = spaces[extents]
         remaining = iter(loops)
-        index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in value.shape)
+        index = tuple(literal(0) if shapes.resolve(extent) == 1 else next(remaining) for extent in source.shape)
+        position = index
+        if source is not value:
+            position = (lowering.linear_index(index, list(map(extent_scalar, source.shape))),)
         builder = ElementBuilder(memory)
-        place = target(index, builder.element)
+        place = target(position, builder.element)
         if not loops:
             checks, place = checked_before(place)
             steps += checks
-        store = Store(memory.buffers[live_out], place, builder.element(value, index), live_out.source)
+        store = Store(memory.buffers[live_out], place, builder.element(source, index), live_out.source)
         last = steps[-1] if steps else None
         if isinstance(last, Kernel) and loops and last.loops is loops and stands_beside(store, last):
             last.outputs.append(store)
@@ -351,6 +355,13 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
                 kernel.reshapes = reshaped(value, store.buffer, memory)
             steps.append(kernel)
     return steps
+
+
+def walked(piece: Value) -> Value:
+    """The array whose loops store a piece: of one that is flattened, that is the array itself."""
+    if isinstance(piece, Node) and piece.ndim == 1 and follows_operand(piece):
+        return piece.inputs[0]
+    return piece
 
 
 def stands_beside(store: Store, kernel: Kernel) -> bool:

@@ -107,10 +107,16 @@ def matrix_contraction(
 
 
 def grouped(operand: Labelled, batch: list[Label], first: list[Label], second: list[Label]) -> Value:
-    """The operand as a stack of matrices."""
-    value = operand.ordered([*batch, *first, *second]).value
+    """The operand as a stack of matrices: the transpose of its memory, where that has the dimensions so, is no copy."""
+    if operand.labels == (*batch, *second, *first):
+        matrices = grouped_in_order(operand, batch, second, first)
+        return permute(matrices, [*range(len(batch)), len(batch) + 1, len(batch)])
+    return grouped_in_order(operand.ordered([*batch, *first, *second]), batch, first, second)
+
+
+def grouped_in_order(operand: Labelled, batch: list[Label], first: list[Label], second: list[Label]) -> Value:
     lengths = [shapes.product([operand.extent(label) for label in group]) for group in (first, second)]
-    return reshape_value(value, [*value.shape[: len(batch)], *lengths])
+    return reshape_value(operand.value, [*operand.value.shape[: len(batch)], *lengths])
 
 
 def contract(operands: Sequence[Labelled], result: Labels) -> Value:

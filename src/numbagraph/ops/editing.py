@@ -200,10 +200,14 @@ def resize_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any,
 @decomposition(np.resize, samples=resize_samples)
 def resize(a: Any, new_shape: Any) -> Value:
     value, shape = ravel(a), as_shape(new_shape)
-    count = value.shape[0]
-    padded = registry["concatenate"]([value, filled(number_as(0, value.dtype), (1,))])  # without elements: zeros
-    numbers = registry["remainder"](iota(shapes.product(shape)), shapes.as_value(shapes.maximum(count, 1)))
-    return reshape_value(gather_value(padded, [numbers], -1, checked=False), shape)
+    count, size = value.shape[0], shapes.product(shape)
+    repeats = shapes.floor_divide(size, shapes.maximum(count, 1))
+    repeated = shapes.multiply(repeats, count)
+    missing = shapes.subtract(size, repeated)
+    rest = shapes.minimum(missing, count)
+    zeros = filled(number_as(0, value.dtype), (shapes.subtract(missing, rest),))  # of an array without elements
+    whole = reshape_value(broadcast_value(value, (repeats, count)), (repeated,))
+    return reshape_value(registry["concatenate"]([whole, narrow(value, -1, 0, rest), zeros]), shape)
 
 
 def trim_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

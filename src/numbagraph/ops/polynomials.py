@@ -13,13 +13,13 @@ from numbagraph.blockwise.promotion import as_strong, as_value, common_rule, con
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64
-from numbagraph.ir.values import Extent, Op, Value
+from numbagraph.ir.values import Op, Value
 from numbagraph.ops.convolution import convolve
-from numbagraph.ops.creation import filled, iota, number_as, zeros_like
+from numbagraph.ops.creation import iota, number_as, zeros_like
 from numbagraph.ops.linalg.least_squares import lstsq
 from numbagraph.ops.reduction import sum
 from numbagraph.ops.shape import at_least, expand_at
-from numbagraph.ops.slicing import flip
+from numbagraph.ops.slicing import flip, narrow
 
 
 def coefficients(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -34,24 +34,19 @@ def vector(given: Any) -> Value:
     return value
 
 
-def aligned(a1: Any, a2: Any) -> tuple[Value, Value]:
-    """Coefficients of two polynomials, with zeros before the shorter ones."""
-    left, right = promote(common_rule(), (vector(a1), vector(a2)))
-    length = shapes.maximum(left.shape[0], right.shape[0])
-    return longer(left, length), longer(right, length)
-
-
-def longer(value: Value, length: Extent) -> Value:
-    missing = shapes.subtract(length, value.shape[0])
-    if isinstance(missing, int) and not missing:
-        return value
-    zeros = filled(number_as(0, value.dtype), (missing,))
-    return registry["concatenate"]([zeros, value])
-
-
 def polynomial_sum(name: str) -> Callable[..., Value]:
+    """By whole parts of one polynomial or the other, so that neither is copied behind zeros."""
+    op = registry[name]
+
     def function(a1: Any, a2: Any) -> Value:
-        return registry[name](*aligned(a1, a2))
+        left, right = promote(common_rule(), (vector(a1), vector(a2)))
+        shared = shapes.minimum(left.shape[0], right.shape[0])
+        before = [shapes.subtract(each.shape[0], shared) for each in (left, right)]
+        zero = number_as(0, left.dtype)
+        parts = [op(narrow(left, -1, 0, before[0]), zero), op(zero, narrow(right, -1, 0, before[1]))]
+        highest = [part for part, length in zip(parts, before, strict=True) if shapes.resolve(length) != 0]
+        lower = op(*(narrow(each, -1, start, shared) for each, start in zip((left, right), before, strict=True)))
+        return registry["concatenate"]([*highest, lower]) if highest else lower
 
     return function
 
