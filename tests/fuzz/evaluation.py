@@ -127,6 +127,8 @@ class Evaluation:
             errors.append(node.op.exc_type(node.op.msg))  # its conditions have values, though what they guard has none
         if errors and isinstance(node.op, SELECTING):
             errors.append(IndexError("positions may not fit what there would be"))
+            if any(isinstance(each, (MemoryError, TooLong)) for each in errors):
+                errors.append(Undecided("what is selected of an array that is filled needs no memory for it"))
         if errors:
             return [Failed(errors)] * len(node.outputs)
         try:
@@ -140,7 +142,8 @@ class Evaluation:
                 return [Failed([error])] * len(node.outputs)
             results = found
         except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
-            return [Failed([error])] * len(node.outputs)
+            elsewhere = "array is too big" in str(error)  # one without elements needs no memory
+            return [Failed([Undecided(str(error)) if elsewhere else error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
             return results
         if isinstance(node.op, SCALED):
@@ -366,7 +369,7 @@ def run_of(node: Apply) -> Callable[..., list[Any]]:
         if isinstance(core, linalg.Solve) and not are_finite(inputs) and np.array_equal(results[0], inputs[1]):
             raise Undecided("SciPy gives the right-hand side back where the matrix is not finite")
         if isinstance(core, linalg.LU) and not core.permute_l:
-            results = [permutation_of(core, inputs[0], results[0]), *results[1:]]
+            results = [permutation_of(inputs[0], results[0]), *results[1:]]
         if isinstance(getattr(node.op, "scalar_op", None), RoundHalfAwayFromZero):
             results = [np.copysign(results[0], inputs[0])]  # PyTensor's Python code has -0.0 for 0.0, its C code 0.0
         return [as_declared(value, each) for value, each in zip(results, node.outputs, strict=True)]
@@ -406,13 +409,11 @@ def require_answer(node: Apply, inputs: list[Any]) -> None:
         raise Undecided("NumPy's code does not end, gives NaN, or says that it does not converge")
 
 
-def permutation_of(lu: Any, a: np.ndarray, found: np.ndarray) -> np.ndarray:
+def permutation_of(a: np.ndarray, found: np.ndarray) -> np.ndarray:
     """That of PyTensor, which is complex if the matrix is."""
-    if a.size:
-        return np.real(found)
-    rows = a.shape[-2]
-    same = np.arange(rows) if lu.p_indices else np.eye(rows)
-    return np.array(np.broadcast_to(same, a.shape[:-2] + same.shape)).astype(np.real(found).dtype)
+    if not a.size and a.shape[-2]:
+        raise Undecided("SciPy's has no rows where a matrix without columns has some: docs/limits.md")
+    return np.real(found)
 
 
 def shape_of_solution(core: Any, a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
