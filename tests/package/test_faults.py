@@ -42,12 +42,7 @@ from numbagraph.testing.zeros import check_signs_of_zero
 DISCRETE = Unsupported("planted")
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch):
-    """What a test registers is gone after it, and no code of it stays on disk."""
-    for table in ("_ops", "_by_function", "_lazy"):
-        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
-    monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
+pytestmark = pytest.mark.usefixtures("own_registry")
 
 
 def altered(name, **properties):

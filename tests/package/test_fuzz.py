@@ -33,14 +33,7 @@ from tests.support.hanging import hangs_or_dies, writes_past_an_end
 CASES = 25
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch):
-    """What a test changes is undone after it, and no code of it stays on disk. All ops are declared before: those of
-    modules that are imported in between would be gone after it."""
-    assert list(registry)
-    for table in ("_ops", "_by_function"):
-        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
-    monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
+pytestmark = pytest.mark.usefixtures("own_registry")
 
 
 def change(name, **properties):
