@@ -74,6 +74,10 @@ class Undecided(np.linalg.LinAlgError):
     """PyTensor's Python code has no answer of its own: an error is as good as any value."""
 
 
+class OfNativeCode(np.linalg.LinAlgError):
+    """An error of native code: PyTensor's own, which runs where that refuses lengths, has other answers, or none."""
+
+
 class TooLong(ValueError):
     """An array is longer than an array may be, or than there is memory for: then NumPy has a `MemoryError`."""
 
@@ -142,8 +146,9 @@ class Evaluation:
                 return [Failed([error])] * len(node.outputs)
             results = found
         except Exception as error:  # noqa: BLE001  whatever an op raises is what is expected
-            elsewhere = "array is too big" in str(error)  # one without elements needs no memory
-            return [Failed([Undecided(str(error)) if elsewhere else error])] * len(node.outputs)
+            empty = any(0 in getattr(each.type, "shape", ()) for each in node.outputs)
+            needs_none = empty and "array is too big" in str(error)  # an array without elements needs no memory
+            return [Failed([Undecided(str(error)) if needs_none else error])] * len(node.outputs)
         if rounding is None or type(core_of(node.op)).__name__ in EXACT:
             return results
         if isinstance(node.op, SCALED):
@@ -406,7 +411,8 @@ def require_answer(node: Apply, inputs: list[Any]) -> None:
     if isinstance(core, FillDiagonalOffset) and not -operand.shape[0] <= inputs[2] <= operand.shape[1]:
         raise Undecided("PyTensor counts a negative number of elements from the end of the matrix")
     if isinstance(core, (linalg.SVD, linalg.MatrixPinv, math.LogDet)) and not np.all(np.isfinite(operand)):
-        raise Undecided("NumPy's code does not end, gives NaN, or says that it does not converge")
+        native = operand.dtype.kind != "c" and not isinstance(core, math.LogDet)
+        raise (OfNativeCode if native else Undecided)("SVD did not converge")  # after hours, if at all
 
 
 def permutation_of(a: np.ndarray, found: np.ndarray) -> np.ndarray:
