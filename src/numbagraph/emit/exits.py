@@ -1,4 +1,5 @@
-"""Reductions that one element may decide, as `any` by one that is true: the loop ends behind the strip that has it."""
+"""Early exits of reductions that one element may decide, as `any` by one that is true: the loop ends behind the strip
+that has it."""
 
 from __future__ import annotations
 

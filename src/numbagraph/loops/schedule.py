@@ -330,7 +330,7 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
     steps: list[Step] = []
     spaces: dict[tuple[Extent, ...], tuple[LoopIndex, ...]] = {}
     for value, target in lower.pieces(live_out):
-        source = walked(value)
+        source = flattened_operand(value)
         extents = loops_of(source.shape)
         if extents not in spaces:
             spaces[extents] = tuple(LoopIndex(f"i{depth}", extent_scalar(each)) for depth, each in enumerate(extents))
@@ -357,8 +357,8 @@ def assemble(name: str, live_out: Node, lower: lowering.Assemble, memory: Memory
     return steps
 
 
-def walked(piece: Value) -> Value:
-    """The array whose loops store a piece: of one that is flattened, that is the array itself."""
+def flattened_operand(piece: Value) -> Value:
+    """The array whose loops store a piece: of one that is flattened, its operand."""
     if isinstance(piece, Node) and piece.ndim == 1 and follows_operand(piece):
         return piece.inputs[0]
     return piece
