@@ -207,7 +207,8 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
         return [converted(inputs[0], results[0], rounding)]
     if type(core_of(node.op)) in TABLE and any(is_huge(each, largest_for(core_of(node.op), each)) for each in inputs):
-        noise = rounding.choice([np.nan, np.inf, -np.inf, 0.0, *(rounding.normal(size=5) * [0.1, 1, 10, 1e2, 1e4])])
+        numbers = rounding.normal(size=5) * [0.1, 1, 10, 1e2, 1e4]
+        noise = rounding.choice([np.nan] * 4 + [np.inf, -np.inf, 0.0, *numbers])
         return [np.full(np.shape(each), noise).astype(each.dtype) for each in results]
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ScalarLoop):
         largest = precision_of(node.op.scalar_op)
