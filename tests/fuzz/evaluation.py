@@ -220,7 +220,7 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp, Expm1)):
         return [of_finite_logarithm(each, inputs[0]) for each in results]
     if type(node.op).__name__ == "SplineWrapper":  # powers of numbers far away overflow in one order, and not in others
-        return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf]), results[0])]
+        return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf, 0.0]), results[0])]
     return results
 
 
