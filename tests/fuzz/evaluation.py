@@ -133,6 +133,8 @@ class Evaluation:
             errors.append(IndexError("positions may not fit what there would be"))
             if any(isinstance(each, (MemoryError, TooLong)) for each in errors):
                 errors.append(Undecided("what is selected of an array that is filled needs no memory for it"))
+        if errors and is_overwritten(node):
+            errors.append(Undecided("what nobody reads raises no error: docs/sharp_bits.md"))
         if errors:
             return [Failed(errors)] * len(node.outputs)
         try:
@@ -189,6 +191,12 @@ class Evaluation:
                 return [cancelled(*each, rounding) for each in zip(found, results, strict=True)]
         except Exception:  # noqa: BLE001
             return results
+
+
+def is_overwritten(node: Apply) -> bool:
+    """Whether an op replaces all of an array."""
+    op: Any = node.op
+    return isinstance(op, indexing.IncSubtensor) and op.set_instead_of_inc and all(each == slice(None) for each in op.idx_list)
 
 
 def is_true(condition: Any) -> bool:
