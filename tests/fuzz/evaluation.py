@@ -196,7 +196,11 @@ class Evaluation:
 def is_overwritten(node: Apply) -> bool:
     """Whether an op replaces all of an array."""
     op: Any = node.op
-    return isinstance(op, indexing.IncSubtensor) and op.set_instead_of_inc and all(each == slice(None) for each in op.idx_list)
+    return (
+        isinstance(op, indexing.IncSubtensor)
+        and op.set_instead_of_inc
+        and all(each == slice(None) for each in op.idx_list)
+    )
 
 
 def is_true(condition: Any) -> bool:

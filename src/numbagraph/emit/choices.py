@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from numbagraph.emit.across import reduces_rows, runs_across
 from numbagraph.emit.hints import BLOCK, reads_along, reduces_with_strides, sums_along_memory
 from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
@@ -12,6 +11,7 @@ from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, wal
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.ir.structs import Struct
+from numbagraph.loops.across import reduces_rows, runs_across
 from numbagraph.loops.control_steps import Branch, Loop
 from numbagraph.loops.failing import is_of_numbers
 from numbagraph.loops.ir import Check, Kernel, Scatter, Step
@@ -68,7 +68,7 @@ def choices_for(kernel: Kernel) -> Choices:
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
     masked = not strided and is_worth_masks(kernel)
     of_rows = len(kernel.loops) > 1 and not kernel.unrolled and sums_along_memory(kernel)
-    joined, across = has_joined_rows(kernel), runs_across(kernel)
+    joined, across = has_joined_rows(kernel), runs_across(kernel) or kernel.packed is not None
     # inside of a further loop, it would be asked each time whether there are several
     several = of_rows and len(kernel.loops) == 2 and not across and reduces_rows(kernel) and is_worth_copies(kernel)
     masked_sums = of_rows and current_target().vector_bytes == WITH_MASKS

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Literal, Load, LoopIndex, walk
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
-from numbagraph.loops.ir import Kernel, Reduction
+from numbagraph.loops.ir import Kernel, Reduction, Store
 from numbagraph.loops.masks import depending_on
 
 BLOCK = 512
@@ -35,6 +36,21 @@ def reduces_with_strides(kernel: Kernel) -> bool:
     loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
     apart = any(not reads_along(loop, each) for each in loads)
     return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
+
+
+def copies_apart(kernel: Kernel) -> bool:
+    """Whether a nest only copies elements that lie apart in memory: vectors, which LLVM would gather, are no faster
+    there, and take their time to compile."""
+    return bool(kernel.loops) and all(
+        isinstance(each, Store) and isinstance(each.value, Load) and is_apart(kernel.loops[-1], each.value)
+        for each in kernel.outputs
+    )
+
+
+def is_apart(loop: LoopIndex, load: Load) -> bool:
+    """Whether a loop moves along a dimension whose elements do not follow each other in memory."""
+    moved = [each for each in load.indices if each is loop or (is_stretch(each) and each.operands[0] is loop)]
+    return bool(moved) and not load.flat and load.buffer.along_memory(load.indices) not in moved
 
 
 def reads_short_rows(kernel: Kernel) -> bool:

@@ -15,7 +15,7 @@ from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretche
 from numbagraph.emit.chosen import ways_of
 from numbagraph.emit.exits import emit_until_decided, may_end_early
 from numbagraph.emit.extrema import Searches, improve
-from numbagraph.emit.hints import BLOCK, LANES, hints_of_sums, hints_outside
+from numbagraph.emit.hints import BLOCK, LANES, copies_apart, hints_of_sums, hints_outside
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
@@ -79,8 +79,8 @@ class KernelEmitter:
         self.preheaders: list[Emitter] = []
         self.flag: ir.Value | None = None
         self.in_blocks = not kernel.unrolled
-        self.has_vectors = True
-        self.stretches = stretches_of(kernel)
+        self.has_vectors = not copies_apart(kernel)
+        self.stretches = stretches_of(kernel) if self.has_vectors else []
         self.wraps = wraps_of(kernel)
         self.inlining = Inlining(MOST_INLINED)
         self.states: dict[Reduction | Scan, list[ir.Value]] = {}

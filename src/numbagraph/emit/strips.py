@@ -34,7 +34,7 @@ ZERO = ir.Constant(I64, 0)
 
 
 class Strips:
-    """Whole strips of a nest's loop over rows."""
+    """Strips of a nest's loop over rows."""
 
     shortest = 0
     """Elements of a row that is worth it."""
@@ -51,21 +51,31 @@ class Strips:
         return VECTORS * min(lanes_of(each.value.dtype) for each in self.outputs)
 
     def emit(self, begin: ir.Value, end: ir.Value) -> ir.Value:
-        """Emit them, and return the first row that is left."""
+        """Emit them, and return the first row that is left. The last strip ends with the last row: some rows before it
+        may be reduced twice."""
         nest, builder = self.nest, self.code.builder
         self.length = nest.scalars.value(nest.kernel.loops[-1].extent)
         self.known = dict(nest.scalars.values)
         self.memory = {each: self.accumulators(each) for each in self.outputs}
-        last = builder.sub(end, ir.Constant(I64, self.rows - 1), flags=("nsw",))
-        last = builder.select(builder.icmp_signed(">=", self.length, ir.Constant(I64, self.shortest)), last, begin)
+        last = builder.sub(end, ir.Constant(I64, self.rows), flags=("nsw",))
+        end = builder.select(self.is_worth_it(begin, last), end, begin)
         nest.preheaders[self.depth + 1 :] = [self.code, self.code]
-        with self.loop("strip", begin, last, self.rows) as first:
-            self.strip(first)
+        with self.loop("strip", begin, end, self.rows) as first:
+            self.strip(builder.select(builder.icmp_signed("<", first, last), first, last))
         nest.scalars.values = self.known
         nest.preheaders[self.depth :] = [Emitter(ir.IRBuilder(builder.block))]
         for output in self.outputs:
             del nest.states[output]
-        return first
+        return end
+
+    def is_worth_it(self, begin: ir.Value, last: ir.Value) -> ir.Value:
+        """Whether there is a strip, rows are long enough, and what strips read has been packed."""
+        builder, packed = self.code.builder, self.nest.kernel.packed
+        found = builder.icmp_signed(">=", self.length, ir.Constant(I64, self.shortest))
+        found = builder.and_(found, builder.icmp_signed("<=", begin, last))
+        if packed is None:
+            return found
+        return builder.and_(found, builder.icmp_signed("!=", self.nest.scalars.value(packed.times), ZERO))
 
     def strip(self, first: ir.Value) -> None:
         """Emit what is done with the rows from ``first`` on."""
@@ -78,7 +88,10 @@ class Strips:
 
     def step(self, column: ir.Value) -> None:
         """Add an element of the row that has been chosen."""
-        self.nest.scalars.values[self.nest.kernel.loops[-1]] = column
+        scalars, packed = self.nest.scalars, self.nest.kernel.packed
+        scalars.values[self.nest.kernel.loops[-1]] = column
+        for load, place in packed.loads.items() if packed is not None else ():
+            scalars.values[load] = scalars.value(place)
         self.nest.emit_body()
 
     def accumulators(self, output: Reduction) -> ir.Value:

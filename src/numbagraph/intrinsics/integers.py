@@ -43,6 +43,12 @@ def minimum(emitter: Emitter, left: Operand, right: Operand) -> ir.Value:
     return emitter.builder.select(is_less, left.value, right.value)
 
 
+def if_at_least(emitter: Emitter, value: Operand, length: Operand, least: Operand) -> ir.Value:
+    """``value``, or 0 where a length is less than it should be."""
+    is_enough = emitter.builder.icmp_signed(">=", length.value, least.value)
+    return emitter.builder.select(is_enough, value.value, ir.Constant(I64, 0))
+
+
 def previous(emitter: Emitter, index: Operand) -> ir.Value:
     """The index before this one; 0 has none and stays."""
     builder = emitter.builder

@@ -136,6 +136,15 @@ class Step(Struct, frozen=False):
         return any(isinstance(scalar, CheckedIndex) for scalar in self.scalars())
 
 
+class Packed(Struct):
+    """What a nest reads of copies that are made before it, where vectors run across rows."""
+
+    times: Scalar
+    """How often copies are made: once, or never."""
+    loads: dict[Load, Load]
+    """What is read elsewhere, and where the copies have it."""
+
+
 class Kernel(Step, frozen=False):
     """One loop nest, outermost loop first."""
 
@@ -155,6 +164,8 @@ class Kernel(Step, frozen=False):
     """Whose elements it stores one after the other, as they lie in memory, if it does nothing else."""
     in_bounds: bool = False
     """Whether all of its run-time indices have been checked before."""
+    packed: Packed | None = None
+    """What vectors across rows read of copies, if there are any."""
 
     @property
     def lengths(self) -> tuple[Scalar, ...]:
@@ -195,6 +206,10 @@ class Kernel(Step, frozen=False):
             if output.buffer is not None:
                 roots.extend(output.buffer.extents)
         return roots
+
+    def reads(self) -> list[Buffer]:
+        copies = [each.buffer for each in self.packed.loads.values()] if self.packed is not None else []
+        return [*super().reads(), *copies]
 
     def writes(self) -> list[Buffer]:
         return [buffer for output in self.outputs for buffer in targets(output)]

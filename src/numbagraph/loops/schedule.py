@@ -41,6 +41,7 @@ from numbagraph.loops.late_guards import after_checks, late_conditions
 from numbagraph.loops.lengths import advice, array_of_computed_length, refusal
 from numbagraph.loops.nests import ElementBuilder, Memory, build_nest, element_count, follows_operand, loops_of
 from numbagraph.loops.order import needs_fill
+from numbagraph.loops.packing import with_packed_operands
 from numbagraph.loops.parallel import split_nests
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def scheduled(
         mark_uninterruptible(steps, overwritten)
     if donations:
         steps = with_early_checks(steps, overwritten)
+    steps = with_packed_operands(steps)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
