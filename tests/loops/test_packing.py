@@ -84,6 +84,88 @@ def test_one_column_that_is_repeated():
         close(compiled(*given), FUNCTIONS["squares"](*given))
 
 
+def kernel_gradients(a, b, k):
+    apart = (a[:, None] - b) * k[:, :, None]
+    return apart.sum(1), apart.sum(0)
+
+
+def accelerations(a, b, k):
+    apart = a[:, None] - b
+    return (apart * (k / ((apart**2).sum(-1) + 1) ** 1.5)[:, :, None]).sum(1)
+
+
+BETWEEN = {
+    "weighted": lambda a, b, k: (b * k[:, :, None]).sum(1),
+    "differences": lambda a, b, k: ((a[:, None] - b) * k[:, :, None]).sum(1),
+    "over the first": lambda a, b, k: ((a[:, None] - b) * k[:, :, None]).sum(0),
+    "over both": lambda a, b, k: ((a[:, None] - b) * k[:, :, None]).sum((0, 1)),
+    "largest": lambda a, b, k: (b * k[:, :, None]).max(1, initial=-9),
+    "largest over the first": lambda a, b, k: (a[:, None] * b * k[:, :, None]).max(0, initial=-9),
+    "two operands": lambda a, b, k: (np.where(b > 0, b[::-1], 2.0) * k[:, :, None]).sum(1),
+    "kept": lambda a, b, k: ((a[:, None] - b) * k[:, :, None]).sum(1, keepdims=True),
+    "one of several": lambda a, b, k: ((a[:, None] - b) * k[:, :, None]).sum(1)[:1],
+    "both": kernel_gradients,
+    "accelerations": accelerations,
+}
+BETWEEN_LENGTHS = [
+    (times, rows, columns)
+    for times in (0, 1, 2, 9, 70)
+    for rows in (0, 1, 63, 64, 65, 600)
+    for columns in (0, 1, 3, 8, 32, 33)
+]
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+@pytest.mark.parametrize("parallel", [False, pytest.param(True, marks=pytest.mark.repeats(but_each=3))])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.repeats)])
+def test_sums_between(name, parallel, dtype):
+    function = BETWEEN[name]
+    compiled = graph_jit(lambda a, b, k: function(a, b, k), parallel=parallel)
+    for times, rows, columns in BETWEEN_LENGTHS:
+        given = numbers(dtype, times, columns), numbers(dtype, rows, columns), numbers(dtype, times, rows)
+        found, expected = compiled(*given), function(*given)
+        for one, other in zip(found, expected, strict=True) if name == "both" else [(found, expected)]:
+            close(one, other)
+
+
+def test_sums_between_of_batches():
+    def function(a, b, k):
+        apart = (a[:, :, None] - b[:, None]) * k[..., None]
+        return apart.sum(2), apart.sum(1), apart.sum((0, 1)), (a[0, :, None] * b[0] * k[0, ..., None]).sum(0)
+
+    compiled = graph_jit(function)
+    for batch, times, rows, columns in ((3, 10, 70, 4), (9, 3, 64, 2), (1, 200, 150, 7), (2, 9, 70, 40)):
+        given = [numbers("f8", batch, *each) for each in ((times, columns), (rows, columns), (times, rows))]
+        for one, other in zip(compiled(*given), function(*given), strict=True):
+            close(one, other)
+
+
+def test_sums_between_in_steps():
+    def function(x, v):
+        for _ in range(5):
+            apart = x[None] - x[:, None]
+            v = v + 0.01 * (apart / ((apart**2).sum(-1) + 0.1)[:, :, None]).sum(1)
+            x = x + 0.01 * v
+        return x, v
+
+    for count, columns in ((100, 3), (64, 2), (10, 3), (70, 50)):
+        x, v = numbers("f8", count, columns), numbers("f8", count, columns)
+        for one, other in zip(graph_jit(function)(x, v), function(x, v), strict=True):
+            close(one, other)
+
+
+def test_gradients_by_both_operands():
+    def function(x):
+        return np.sum(np.exp(-((x[:, None] - x) ** 2).sum(-1)))
+
+    for count, columns in ((100, 3), (64, 2), (10, 3), (70, 50)):
+        x = numbers("f8", count, columns)
+        apart = x[:, None] - x
+        expected = -4 * (apart * np.exp(-(apart**2).sum(-1))[:, :, None]).sum(1)
+        close(graph_jit(grad(function))(x), expected)
+        close(graph_jit(grad(function), parallel=True)(x), expected)
+
+
 BATCHED = {
     "of one": lambda a, b: ((a[:, :, None] - b[0]) ** 2).sum(-1),
     "of each": lambda a, b: ((a[:, :, None] - b[:, None]) ** 2).sum(-1),

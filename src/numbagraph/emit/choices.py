@@ -68,11 +68,16 @@ def choices_for(kernel: Kernel) -> Choices:
     strided = not copied and not kernel.unrolled and reduces_with_strides(kernel)
     masked = not strided and is_worth_masks(kernel)
     of_rows = len(kernel.loops) > 1 and not kernel.unrolled and sums_along_memory(kernel)
-    joined, across = has_joined_rows(kernel), runs_across(kernel) or kernel.packed is not None
+    joined, across = has_joined_rows(kernel), runs_across(kernel) or reads_packed(kernel)
     # inside of a further loop, it would be asked each time whether there are several
     several = of_rows and len(kernel.loops) == 2 and not across and reduces_rows(kernel) and is_worth_copies(kernel)
     masked_sums = of_rows and current_target().vector_bytes == WITH_MASKS
     return Choices(copied, delayed_scatters(kernel), strided, masked, joined, across, several, masked_sums)
+
+
+def reads_packed(kernel: Kernel) -> bool:
+    """Whether strips of a nest read packed copies."""
+    return kernel.packed is not None and kernel.packed.interchanged is None
 
 
 def is_worth_copies(kernel: Kernel) -> bool:

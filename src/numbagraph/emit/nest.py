@@ -25,7 +25,7 @@ from numbagraph.intrinsics.emitter import I1, I8, I64, POINTER, Emitter, Inlinin
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Literal, Load, LoopIndex, Register, Scalar
 from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
-from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store, targets
+from numbagraph.loops.ir import Kernel, Output, Reduction, Scan, Scatter, Store
 
 WHOLE_VECTORS = 64
 """Elements that are whole vectors of any dtype: the rest of a row has fewer."""
@@ -95,7 +95,7 @@ class KernelEmitter:
     def _bind_arguments(self) -> None:
         """One argument for each piece of memory: LLVM knows then that two of them never overlap."""
         arguments = iter(self.function.args)
-        written = {buffer.owner for output in self.kernel.outputs for buffer in targets(output)}
+        written = {buffer.owner for buffer in self.kernel.writes()}
         self.range: list[ir.Value] = [next(arguments) for _ in self.interface.range_types]
         self.addresses: dict[Buffer, ir.Value] = {}
         for owner in self.owners:
@@ -178,11 +178,21 @@ class KernelEmitter:
         start = self.function.append_basic_block("start")
         self.stack = ir.IRBuilder(entry)
         self.preheaders = [Emitter(ir.IRBuilder(start))]
+        if self.kernel.packed is not None and self.kernel.packed.interchanged is not None:
+            self.call_interchanged(self.kernel.packed.interchanged, self.kernel.packed.times)
         builder = (self.emit_for_lengths() if self.stretches else self.emit_in_order()).builder
         result = builder.load(self.flag) if self.flag is not None else ir.Constant(I8, 0)
         builder.ret(builder.icmp_unsigned("!=", result, ir.Constant(I8, 0)))
         self.stack.branch(start)
         return self.function
+
+    def call_interchanged(self, kernel: Kernel, times: Scalar) -> None:
+        """Where operands have been packed, leave the rest to the nest that reads them."""
+        nest = declare_nest(self.function.module, kernel, f"{self.function.name}.interchanged", self.interface)
+        nest.emit()
+        builder = self.preheaders[0].builder
+        with builder.if_then(builder.icmp_signed("!=", self.scalars.value(times), ir.Constant(I64, 0))):
+            builder.ret(builder.call(nest.function, [*self.range, *nest.arguments(self)]))
 
     def distance(self, emitter: Emitter, step: ir.Value) -> ir.Value:
         """What LLVM cannot see through: seeing a stride, it would only make the loop fast for a stride of one byte."""

@@ -21,7 +21,11 @@ def reduces_rows(kernel: Kernel) -> bool:
     """Whether a nest reduces along its innermost loop alone, and checks nothing."""
     columns = kernel.loops[-1]
     of_rows = all(isinstance(each, Reduction) and is_of_rows(each, columns) for each in kernel.outputs)
-    return of_rows and not any(isinstance(each, CheckedIndex) for each in kernel.scalars())
+    return of_rows and is_unchecked(kernel)
+
+
+def is_unchecked(kernel: Kernel) -> bool:
+    return not any(isinstance(each, CheckedIndex) for each in kernel.scalars())
 
 
 def is_of_rows(output: Reduction, columns: LoopIndex) -> bool:

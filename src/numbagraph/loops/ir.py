@@ -143,6 +143,8 @@ class Packed(Struct):
     """How often copies are made: once, or never."""
     loads: dict[Load, Load]
     """What is read elsewhere, and where the copies have it."""
+    interchanged: Kernel | None = None
+    """The nest that reads the copies, if its two innermost loops change places."""
 
 
 class Kernel(Step, frozen=False):
@@ -212,7 +214,9 @@ class Kernel(Step, frozen=False):
         return [*super().reads(), *copies]
 
     def writes(self) -> list[Buffer]:
-        return [buffer for output in self.outputs for buffer in targets(output)]
+        other = self.packed.interchanged if self.packed is not None else None
+        packed = other.writes() if other is not None else []
+        return [*(buffer for output in self.outputs for buffer in targets(output)), *packed]
 
     def results(self) -> list[Value]:
         found = (output.register for output in self.outputs if isinstance(output, Reduction))

@@ -9,16 +9,16 @@ are enough of both and if rows are short. Packing is what libraries of matrix pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from numbagraph.blockwise.lowering import multiply
 from numbagraph.intrinsics import integers
-from numbagraph.intrinsics.ir import Buffer, Load, LoopIndex, Scalar, index_operation, literal, walk
-from numbagraph.ir.structs import replace
+from numbagraph.intrinsics.ir import Apply, Buffer, Literal, Load, LoopIndex, Scalar, index_operation, literal, walk
+from numbagraph.ir.structs import Struct, replace
 from numbagraph.ir.values import ArrayType
-from numbagraph.loops.across import moves_along, reduces_rows
+from numbagraph.loops.across import is_unchecked, moves_along, reduces_rows
 from numbagraph.loops.buffered import extent_of
-from numbagraph.loops.ir import Kernel, Packed, Step, Store
+from numbagraph.loops.ir import Kernel, Output, Packed, Reduction, Step, Store
 from numbagraph.loops.nests import element_count
 
 FEWEST_ROWS = 64
@@ -26,6 +26,9 @@ FEWEST_ROWS = 64
 
 LONGEST_ROW = 256
 """Elements of a row up to which vectors run across the rows."""
+
+LONGEST_BETWEEN = 32
+"""The same where a nest reduces along the loop outside: vectors along longer rows are as fast."""
 
 FEWEST_TIMES = 2
 """How often what is packed is read, at least."""
@@ -37,23 +40,34 @@ MOST = 4
 """Operands of a nest that are packed: each takes memory, and code to copy it."""
 
 
-def with_packed_operands(steps: Sequence[Step]) -> list[Step]:
+def with_packed_operands(steps: Sequence[Step], *, parallel: bool) -> list[Step]:
     """The steps, with copies of operands in front of the nests that read them."""
     found: list[Step] = []
     for step in steps:
-        packed = packed_operands(step) if isinstance(step, Kernel) else None
-        if packed is None:
+        packing = packing_of(step, parallel) if isinstance(step, Kernel) else None
+        if packing is None:
             found.append(step)
             continue
-        for copy in copies(packed):
+        for copy in packing.before:
             found.insert(place_for(copy, found), copy)
-        found.append(replace(step, packed=packed))
+        found += [packing.nest, *packing.after]
     return found
 
 
-def packed_operands(kernel: Kernel) -> Packed | None:
-    """What is read of packed copies, if that may be worth it."""
-    if len(kernel.loops) < 3 or kernel.unrolled or kernel.alternative is not None or not reduces_rows(kernel):
+class Packing(Struct):
+    """A nest that reads packed copies, what makes them, and what takes packed results apart."""
+
+    before: list[Kernel]
+    nest: Kernel
+    after: list[Kernel]
+
+
+def packing_of(kernel: Kernel, parallel: bool) -> Packing | None:
+    """How operands of a nest are packed, if that may be worth it."""
+    if len(kernel.loops) < 3 or kernel.unrolled or kernel.alternative is not None:
+        return None
+    of_rows = reduces_rows(kernel)
+    if not of_rows and not reduces_between(kernel, parallel):
         return None
     *outer, rows, columns = kernel.loops
     moved = [each for each in kernel.scalars() if isinstance(each, Load) and rows in walk(each.indices)]
@@ -62,18 +76,104 @@ def packed_operands(kernel: Kernel) -> Packed | None:
     again = [each for each in outer if each not in used]
     if columns not in used or not again or len(apart) > MOST:
         return None
-    dims = [[each for each in (*outer, columns, rows) if each is rows or each in walk([load])] for load in apart]
+    dims = [packed_loops(kernel, walk([load])) for load in apart]
     if any(extent_of(each.extent) is None for loops in dims for each in loops):
         return None
-    times = is_worth_it(rows.extent, columns.extent, element_count(each.extent for each in again))
-    return Packed(times, {load: Load(buffer_for(load, own), tuple(own)) for load, own in zip(apart, dims, strict=True)})
+    longest = LONGEST_ROW if of_rows else LONGEST_BETWEEN
+    times = is_worth_it(rows.extent, columns.extent, longest, element_count(each.extent for each in again))
+    once = LoopIndex("once", times)
+    loads = {load: Load(buffer_for(load.buffer, own), own) for load, own in zip(apart, dims, strict=True)}
+    before = [
+        Kernel("pack", (once, *own), [Store(loads[load].buffer, own, load)])
+        for load, own in zip(apart, dims, strict=True)
+    ]
+    if of_rows:
+        return Packing(before, replace(kernel, packed=Packed(times, loads)), [])
+    results = {each: packed_result(kernel, each) for each in kernel.outputs if rows not in reduced_by(each)}
+    nest = replace(kernel, packed=Packed(times, loads, interchanged(kernel, loads, results)))
+    before += [fill(once, each) for each in results.values()]
+    return Packing(before, nest, [unpack(kernel, once, *pair) for pair in results.items()])
 
 
-def is_worth_it(rows: Scalar, columns: Scalar, times: Scalar) -> Scalar:
+def packed_loops(kernel: Kernel, used: Iterable[Scalar]) -> tuple[LoopIndex, ...]:
+    """The loops of what is packed, so that the next row follows in memory."""
+    *outer, rows, columns = kernel.loops
+    found = set(used)
+    return tuple(each for each in (*outer, columns, rows) if each is rows or each in found)
+
+
+def reduces_between(kernel: Kernel, parallel: bool) -> bool:
+    """Whether a nest reduces along the last loop but one, or along those outside, and checks nothing: it adds up in
+    memory. Threads add to memory of their own."""
+    return is_unchecked(kernel) and all(
+        isinstance(each, Reduction)
+        and each.register is None
+        and not each.reducer.positional
+        and (each.reduced == {kernel.loops[-2]} or (keeps_rows(each, kernel) and not parallel))
+        for each in kernel.outputs
+    )
+
+
+def keeps_rows(output: Reduction, kernel: Kernel) -> bool:
+    """Whether each result is that of a place in the two innermost loops."""
+    kept = [each for each in output.indices if isinstance(each, LoopIndex)]
+    return output.reduced.isdisjoint(kernel.loops[-2:]) and {*kernel.loops[-2:]} <= {*kept}
+
+
+def reduced_by(output: Output) -> frozenset[LoopIndex]:
+    return output.reduced if isinstance(output, Reduction) else frozenset()
+
+
+def interchanged(kernel: Kernel, loads: Mapping[Load, Load], results: Mapping[Output, Output]) -> Kernel:
+    """The nest that reads packed copies and whose innermost loop is that over rows."""
+    *outer, rows, columns = kernel.loops
+    outputs = [replace(results.get(each, each), value=substituted(each.value, loads)) for each in kernel.outputs]
+    return Kernel(kernel.name, (*outer, columns, rows), outputs)
+
+
+def packed_result(kernel: Kernel, output: Output) -> Output:
+    """What a nest adds up of each row, packed."""
+    own = packed_loops(kernel, output.indices)
+    assert output.buffer is not None
+    return replace(output, buffer=buffer_for(output.buffer, own), indices=own)
+
+
+def fill(once: LoopIndex, output: Output) -> Kernel:
+    """What a packed result begins with."""
+    assert isinstance(output, Reduction)
+    assert output.buffer is not None
+    loops = [each for each in output.indices if isinstance(each, LoopIndex)]
+    identity = Literal(output.reducer.identity_of(output.buffer.dtype), output.buffer.dtype)
+    return Kernel("fill", (once, *loops), [Store(output.buffer, output.indices, identity)])
+
+
+def unpack(kernel: Kernel, once: LoopIndex, output: Output, packed: Output) -> Kernel:
+    assert output.buffer is not None
+    assert packed.buffer is not None
+    loops = [each for each in kernel.loops if each in output.indices]
+    element = Load(packed.buffer, packed.indices)
+    return Kernel("unpack", (once, *loops), [Store(output.buffer, output.indices, element)])
+
+
+def substituted(root: Scalar, known: Mapping[Load, Load]) -> Scalar:
+    """A scalar with some of those below it replaced."""
+    found: dict[Scalar, Scalar] = {**known}
+    for each in walk([root]):
+        if each in found:
+            continue
+        if isinstance(each, Apply):
+            arguments = tuple(found[argument] for argument in each.arguments)
+            found[each] = each if arguments == each.arguments else Apply(each.name, each.emit, arguments, each.dtype)
+        else:
+            found[each] = each
+    return found[root]
+
+
+def is_worth_it(rows: Scalar, columns: Scalar, longest: int, times: Scalar) -> Scalar:
     """How often operands are packed: once or never."""
     most = multiply(times, literal(COLUMNS_A_TIME))
     conditions = (
-        (rows, literal(FEWEST_ROWS)), (literal(LONGEST_ROW), columns), (times, literal(FEWEST_TIMES)), (most, columns)
+        (rows, literal(FEWEST_ROWS)), (literal(longest), columns), (times, literal(FEWEST_TIMES)), (most, columns)
     )  # fmt: skip
     found: Scalar = literal(1)
     for length, least in conditions:
@@ -81,19 +181,10 @@ def is_worth_it(rows: Scalar, columns: Scalar, times: Scalar) -> Scalar:
     return found
 
 
-def buffer_for(load: Load, loops: Sequence[LoopIndex]) -> Buffer:
+def buffer_for(buffer: Buffer, loops: Sequence[LoopIndex]) -> Buffer:
+    """Memory for as many elements of a buffer as loops run over."""
     shape = tuple(extent for each in loops if (extent := extent_of(each.extent)) is not None)
-    return Buffer(f"{load.buffer.name}_packed", ArrayType(load.dtype, shape), tuple(each.extent for each in loops))
-
-
-def copies(packed: Packed) -> list[Kernel]:
-    """The nests that pack operands, each in a loop around it that says how often."""
-    once = LoopIndex("once", packed.times)
-    found = []
-    for load, place in packed.loads.items():
-        loops = [each for each in place.indices if isinstance(each, LoopIndex)]
-        found.append(Kernel("pack", (once, *loops), [Store(place.buffer, place.indices, load)]))
-    return found
+    return Buffer(f"{buffer.name}_packed", ArrayType(buffer.dtype, shape), tuple(each.extent for each in loops))
 
 
 def place_for(step: Step, steps: Sequence[Step]) -> int:

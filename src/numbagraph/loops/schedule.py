@@ -136,7 +136,7 @@ def scheduled(
         mark_uninterruptible(steps, overwritten)
     if donations:
         steps = with_early_checks(steps, overwritten)
-    steps = with_packed_operands(steps)
+    steps = with_packed_operands(steps, parallel=parallel)
     if parallel:
         split_nests(steps)
     results = [memory.buffers[value] if value.ndim else builder.rank0(value) for value in graph.outputs]
