@@ -175,3 +175,41 @@ def test_trees_of_a_million_leaves_are_refused():
         graph_jit(lambda x: [x] * 20_001)(2.0)
     with pytest.raises(TypeError, match="hold 20,001"):
         graph_jit(lambda **options: options["x0"])(**{f"x{number}": 1.0 for number in range(20_001)})
+
+
+def total(x, *others, scale=1.0):
+    return sum(others, x) * scale
+
+
+def doubled(*args):
+    return sum(sum(each) if isinstance(each, tuple) else each * 2 for each in args)
+
+
+CALLS = [(1.0,), (A, 2), (A, B, 3.0), (A, 2 * A, A.astype(np.float32)), (A, *[B] * 9), (A[:, None], B)]
+WITH_TREES = [(A,), ((A,),), (A, B), ((A, B),), ((A,), B), (A, (B,)), ((A, B, A),), (A, B, A)]
+
+
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_any_number_of_arguments(backend):
+    compiled = graph_jit(total, backend=backend)
+    for args in [*CALLS, *CALLS]:
+        expected = np.asarray(total(*args))
+        np.testing.assert_array_equal(compiled(*args), expected)
+        np.testing.assert_array_equal(compiled(*args, scale=3.0), expected * 3)
+        np.testing.assert_array_equal(compiled(*args, out=np.zeros(expected.shape)), expected)
+
+
+def test_trees_among_any_number_of_arguments():
+    compiled = graph_jit(doubled)
+    for args in [*WITH_TREES, *WITH_TREES]:
+        np.testing.assert_array_equal(compiled(*args), doubled(*args))
+
+
+def test_any_number_of_arguments_are_dispatched_natively():
+    compiled = graph_jit(doubled)
+    for args in WITH_TREES:
+        compiled(*args)
+    runs = [run for run, _ in compiled._flat_versions]
+    assert sum(run(A, B) is not NotImplemented for run in runs) == 1
+    assert sum(run(A, B, A) is not NotImplemented for run in runs) == 1
+    assert all(run(A, B, A, B) is NotImplemented for run in runs)

@@ -220,13 +220,16 @@ def parameter_names(
 def is_flat_call(
     signature: inspect.Signature, names: tuple[str, ...], spec: optree.PyTreeSpec, static: tuple[Any, ...]
 ) -> bool:
-    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves."""
-    if static:
+    """Whether the arguments are the first parameters, each one leaf, so that a positional call passes the leaves; the
+    last of them may be the tuple ``*args``."""
+    keyword = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    parameters = tuple(name for name, each in signature.parameters.items() if each.kind not in keyword)
+    if static or names != parameters[: len(names)]:
         return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = tuple(name for name, each in signature.parameters.items() if each.kind in positional)
-    count = len(names)
-    return names == parameters[:count] and spec.num_leaves == count and spec.num_nodes == count + 1
+    last = signature.parameters[names[-1]] if names else None
+    several = last is not None and last.kind is inspect.Parameter.VAR_POSITIONAL
+    nodes = 2 if several else 1  # that of all arguments, and the tuple
+    return spec.num_nodes == spec.num_leaves + nodes and (several or spec.num_leaves == len(names))
 
 
 def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
