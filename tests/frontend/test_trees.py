@@ -213,3 +213,57 @@ def test_any_number_of_arguments_are_dispatched_natively():
     assert sum(run(A, B) is not NotImplemented for run in runs) == 1
     assert sum(run(A, B, A) is not NotImplemented for run in runs) == 1
     assert all(run(A, B, A, B) is NotImplemented for run in runs)
+
+
+def shifted(x, /, shift, scale=2.0, *rest, power=1, **named):
+    return ((x + shift) * scale + sum(rest)) ** power + sum(named.values())
+
+
+KEYWORDS = [
+    ((A,), {"shift": B}),
+    ((A,), {"shift": B, "scale": 3.0}),
+    ((A,), {"scale": A, "shift": B}),
+    ((A, B), {"scale": 3}),
+    ((A, B, 3.0, A), {"power": 2}),
+    ((A, B), {"power": 2}),
+    ((A, B), {"other": B}),
+    ((A,), {"shift": B, "x": A}),
+    ((A, B), {"scale": 3.0, "x": A, "power": 2}),
+]
+WRONG = [((A,), {}), ((A,), {"scale": 2.0}), ((), {"x": A, "shift": B}), ((A, B), {"shift": B}), ((), {"shift": B})]
+
+
+def test_keywords_in_any_order():
+    compiled = graph_jit(shifted)
+    for args, keywords in [*KEYWORDS, *KEYWORDS[::-1]]:
+        np.testing.assert_array_equal(compiled(*args, **keywords), shifted(*args, **keywords))
+    for args, keywords in WRONG:
+        for function in (shifted, compiled):
+            with pytest.raises(TypeError):
+                function(*args, **keywords)
+
+
+def test_keywords_that_are_static():
+    compiled = graph_jit(lambda x, n, y=1.0: x[:n] * y, static_argnames="n")
+    for n, y in ((1, 2.0), (2, 3.0), (1, B[:1]), (2, B)):
+        for found in (compiled(A, n=n, y=y), compiled(A, y=y, n=n), compiled(y=y, n=n, x=A), compiled(A, n, y=y)):
+            np.testing.assert_array_equal(found, A[:n] * y)
+
+
+def test_an_own_argument_that_is_called_out():
+    compiled = graph_jit(lambda x, out=2.0: x * out)
+    for out in (3.0, B):
+        np.testing.assert_array_equal(compiled(A, out=out), A * out)
+        np.testing.assert_array_equal(compiled(A, out), A * out)
+
+
+def test_known_keywords_are_dispatched_natively(monkeypatch):
+    compiled = graph_jit(lambda x, shift, scale=2.0: (x + shift) * scale)
+    compiled(A, B, 3.0)
+    monkeypatch.setattr(compiled, "_call_with_trees", None)
+    for args, keywords in (
+        ((A, B), {"scale": 3.0}),
+        ((A,), {"scale": 3.0, "shift": B}),
+        ((), {"x": A, "shift": B, "scale": 3.0}),
+    ):
+        np.testing.assert_array_equal(compiled(*args, **keywords), (A + B) * 3)

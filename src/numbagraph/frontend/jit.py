@@ -17,8 +17,10 @@ from numbagraph.frontend.binding import (
     bind,
     bound_to,
     described,
+    in_order,
     is_flat_call,
     parameter_names,
+    positional_names,
     signature_of_callable,
     symbol,
     takes,
@@ -121,6 +123,7 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
 
         self.signature = signature_of_callable(function)
         self._has_own_out = takes(self.signature, "out")
+        self._positional = positional_names(self.signature)
         self.static_argnames = parameter_names(self.signature, static_argnames, "static_argnames", self._described)
         self.donate_argnames = parameter_names(self.signature, donate_argnames, "donate_argnames", self._described)
         self.mutates = None if mutates is None else parameter_names(self.signature, mutates, "mutates", self._described)
@@ -153,12 +156,13 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         try:
             if Blocks.count:  # this block of code may want another version than the usual
                 return self._call_with_trees(args, kwargs)
-            if not kwargs:
+            if "out" not in kwargs:
+                given = in_order(self._positional, args, kwargs) if kwargs else args
                 for run, rebuild in self._flat_versions:
-                    result = run(*args)
+                    result = NotImplemented if given is None else run(*given)
                     if result is not NotImplemented:
                         return result if rebuild is None else rebuild(result)
-            elif len(kwargs) == 1 and (out := kwargs.get("out")) is not None:
+            elif len(kwargs) == 1 and (out := kwargs["out"]) is not None:
                 is_tuple = type(out) is tuple
                 for write in self._writers.flat[is_tuple]:
                     if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
