@@ -15,7 +15,7 @@ from pytensor.link.c.op import COp
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import LE, Add, Cast, Cosh, Exp, Expm1, Mul, RoundHalfAwayFromZero
 from pytensor.scalar.loop import ScalarLoop
-from pytensor.scalar.math import GammaLn, PolyGamma, TriGamma
+from pytensor.scalar.math import Erfc, GammaLn, PolyGamma, TriGamma
 from pytensor.tensor.basic import ARange
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import FillDiagonalOffset
@@ -229,7 +229,7 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
     if isinstance(node.op, LogSoftmax) or (isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, GammaLn)):
         # they are right to their zeros, not to the digits of small results
         return [each + 2 * np.finfo(each.dtype).eps * rounding.uniform(-1, 1, np.shape(each)) for each in results]
-    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Exp, Expm1)):
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, (Cosh, Erfc, Exp, Expm1)):
         return [of_finite_logarithm(each, inputs[0]) for each in results]
     if type(node.op).__name__ == "SplineWrapper":  # powers of numbers far away overflow in one order, and not in others
         return [np.where(np.abs(inputs[0]) > HUGE, rounding.choice([np.nan, -np.inf, np.inf, 0.0]), results[0])]
@@ -237,7 +237,7 @@ def rounded(node: Apply, inputs: list[Any], results: list[Any], rounding: np.ran
 
 
 def of_finite_logarithm(result: Any, x: Any) -> Any:
-    """An exponential that neither overflows nor underflows: the logarithm of its double is finite."""
+    """An exponential, or the like, that neither overflows nor underflows: the logarithm of its double is finite."""
     if result.dtype.kind != "f":
         return result
     limits = np.finfo(result.dtype)
