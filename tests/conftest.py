@@ -38,6 +38,9 @@ _finished = itertools.count(1)
 SHARED, REPRESENTATIVES = "special function", ("exp1", "sici")
 """Of ops of this kind, a few stand for all in the tests of each op."""
 
+MANY = 12
+"""Cases of a test function up to which all of them run usually."""
+
 EXTENTS = ("quick", "usual", "all")
 QUICK = "api batching errors exactness faults incomplete interpret methods signature structs tracing".split()
 """The files that a quick run has whole; of others it has what is marked."""
@@ -62,34 +65,47 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     extent = config.getoption("--extent")
-    cases = collections.Counter()
+    cases, total = collections.Counter(), collections.Counter(map(function_of, items))
 
     def is_meant(item):
         if is_repeated(item):
             return False
         if extent == "quick":
             return item.get_closest_marker("quick") is not None or item.path.stem.removeprefix("test_") in QUICK
-        return extent == "all" or not is_repetition(item, cases)
+        return extent == "all" or not is_repetition(item, cases, total)
 
     meant = [is_meant(item) for item in items]
     config.hook.pytest_deselected(items=[item for item, wanted in zip(items, meant, strict=True) if not wanted])
     items[:] = [item for item, wanted in zip(items, meant, strict=True) if wanted]
 
 
-def is_repetition(item, cases):
-    """Whether a test is marked so, and not the n-th case of its function of which each n-th one is no repetition."""
+def function_of(item):
+    return item.path, getattr(item, "originalname", item.name)
+
+
+def is_repetition(item, cases, total):
+    """Whether a test is marked so, and not the n-th case of its function of which each n-th one is no repetition.
+
+    Of functions with many cases that no mark speaks of, each second one is, unless they are those of an op each.
+    """
     marks = list(item.iter_markers("repeats"))
     steps = [mark.kwargs["but_each"] for mark in marks if mark.kwargs]
-    if not steps:
-        return bool(marks)
-    place = item.path, item.originalname
+    if marks and not steps:
+        return True
+    place = function_of(item)
     cases[place] += 1
-    return len(steps) < len(marks) or (cases[place] - 1) % steps[0] > 0
+    step = steps[0] if steps else 2 if total[place] > MANY and op_of(item) not in registry else 1
+    return len(steps) < len(marks) or (cases[place] - 1) % step > 0
+
+
+def op_of(item):
+    """The op that a test is about, if it is about one."""
+    return item.callspec.params.get("name") if hasattr(item, "callspec") else None
 
 
 def is_repeated(item):
     """Whether a test of each op is that of one which shares its code with others: see ops/test_special_functions.py."""
-    name = item.callspec.params.get("name") if hasattr(item, "callspec") else None
+    name = op_of(item)
     shares = isinstance(name, str) and name in registry and registry[name].kind == SHARED
     return shares and name not in REPRESENTATIVES
 

@@ -55,7 +55,7 @@ def first_calls(op):
 
 
 def dtypes_of(op, backend, extent):
-    """The dtypes that an op is tried with: all of them, or one; usually one more, which is often one with its own code.
+    """The dtypes that an op is tried with: all, or one; for some ops usually one more, often one with its own code.
 
     These are not the same for all ops, so that they stand for the others. What is a function of other ops has the code
     of these, and JAX's code is the same for all dtypes, so they have the one.
@@ -66,7 +66,7 @@ def dtypes_of(op, backend, extent):
     if backend == "numpy":
         return (first, *(dtype for dtype in DTYPES[turn % 3 :: 3] if dtype != first))
     found = [first]
-    if extent == "usual" and backend == "numba" and op.kind != "decomposition" and turn // 64 % 2:
+    if extent == "usual" and backend == "numba" and op.kind != "decomposition" and turn // 64 % 4 == 0:
         group = (REPRESENTATIVE, DTYPES)[turn % 2]
         begin = turn // 2 % len(group)
         left = [dtype for dtype in (*group[begin:], *group[:begin]) if dtype not in found]
