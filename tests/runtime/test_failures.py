@@ -256,6 +256,7 @@ def test_a_failure_that_nobody_asked_about() -> None:
     assert failures.is_stopped()
     assert g(X) == np.sum(X)
     assert g(x=X) == np.sum(X)
+    assert g(X, out=None) == np.sum(X)
     assert not failures.is_stopped()
 
 
