@@ -38,8 +38,8 @@ _finished = itertools.count(1)
 SHARED, REPRESENTATIVES = "special function", ("exp1", "sici")
 """Of ops of this kind, a few stand for all in the tests of each op."""
 
-MANY = 12
-"""Cases of a test function up to which all of them run usually."""
+MANY = 6
+"""Cases of a test function from which on each third one usually stands for the others."""
 
 EXTENTS = ("quick", "usual", "all")
 QUICK = "api batching errors exactness faults incomplete interpret methods signature structs tracing".split()
@@ -86,7 +86,7 @@ def function_of(item):
 def is_repetition(item, cases, total):
     """Whether a test is marked so, and not the n-th case of its function of which each n-th one is no repetition.
 
-    Of functions with many cases that no mark speaks of, each second one is, unless they are those of an op each.
+    Of functions with many cases that no mark speaks of, each third one is none; nor is any of those of an op each.
     """
     marks = list(item.iter_markers("repeats"))
     steps = [mark.kwargs["but_each"] for mark in marks if mark.kwargs]
@@ -94,7 +94,7 @@ def is_repetition(item, cases, total):
         return True
     place = function_of(item)
     cases[place] += 1
-    step = steps[0] if steps else 2 if total[place] > MANY and op_of(item) not in registry else 1
+    step = steps[0] if steps else 3 if total[place] >= MANY and op_of(item) not in registry else 1
     return len(steps) < len(marks) or (cases[place] - 1) % step > 0
 
 

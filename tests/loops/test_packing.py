@@ -248,3 +248,10 @@ def test_rows_are_reduced_in_vectors_across_them():
     code = function.llvm(a, b, optimised=False)
     assert "strip.head" in code
     assert "pack" in code
+
+
+def test_what_is_packed_is_explained():
+    function = graph_jit(lambda a, b: FUNCTIONS["squares"](a, b))
+    many, few = (function.explain(numbers("f8", 12, 3), numbers("f8", rows, 3)) for rows in (90, 9))
+    assert "(pack): once < 1 x i2 < 3 x i1 < 90" in many
+    assert "(pack): once < 0 x i2 < 3 x i1 < 9" in few

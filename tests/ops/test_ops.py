@@ -97,7 +97,7 @@ BATCHED = [
 
 def marks_on_jax(name):
     """Some stand for the others: of functions of other ops, which JAX is given as these, fewer."""
-    repeats = zlib.crc32(name.encode()) % (4 if registry[name].kind == "decomposition" else 2)
+    repeats = zlib.crc32(name.encode()) % (6 if registry[name].kind == "decomposition" else 3)
     return [pytest.mark.skipif(WITHOUT_JAX, reason="JAX is not installed"), *[pytest.mark.repeats] * bool(repeats)]
 
 
@@ -118,7 +118,7 @@ def run_all(check, cases):
     ("backend", "name"),
     [
         *[pytest.param("numba", name, marks=pytest.mark.quick) for name in NAMES],
-        *[("numpy", name) for name in NAMES],
+        *[pytest.param("numpy", name, marks=[pytest.mark.repeats] * (zlib.crc32(name.encode()) % 2)) for name in NAMES],
         *[pytest.param("jax", name, marks=marks_on_jax(name)) for name in ON_JAX],
     ],
 )

@@ -99,7 +99,7 @@ def check_linear(run, length=25):
     assert many - some < 2.2 * (some - few)
 
 
-@pytest.mark.repeats(but_each=2)
+@pytest.mark.repeats(but_each=4)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_long_programs_take_linear_time(program):
     check_linear(lambda n: lines_run(lambda x: program(x, n), X))

@@ -274,7 +274,7 @@ def call(function, *arguments):
         function(*arguments)
 
 
-@pytest.mark.repeats(but_each=3)
+@pytest.mark.repeats(but_each=6)
 @pytest.mark.parametrize("path", calls())
 def test_no_path_leaks(path):
     function, *arguments = calls()[path]

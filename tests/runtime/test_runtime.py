@@ -341,7 +341,7 @@ PATHS = {
 }
 
 
-@pytest.mark.repeats(but_each=2)
+@pytest.mark.repeats(but_each=4)
 @pytest.mark.parametrize("path", PATHS)
 def test_calls_do_not_leak(path):
     function, arguments, options = PATHS[path]

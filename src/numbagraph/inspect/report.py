@@ -28,7 +28,7 @@ from numbagraph.loops.ir import (
     TiledLoop,
 )
 
-INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch"}
+INDEX_ARITHMETIC = {"add", "subtract", "multiply", "divide", "remainder", "widen", "stretch", "if_at_least"}
 
 
 def lengths_of(inputs: Sequence[Input], arrays: Sequence[Any]) -> dict[Value, int]:
@@ -59,6 +59,9 @@ def evaluate_length(scalar: Scalar, known: Mapping[Value, int]) -> int | None:
             numbers[each] = numbers[each.arguments[0]] * numbers[each.arguments[1]]
         elif isinstance(each, Apply) and each.name == "add":
             numbers[each] = numbers[each.arguments[0]] + numbers[each.arguments[1]]
+        elif isinstance(each, Apply) and each.name == "if_at_least":
+            value, length, least = (numbers[argument] for argument in each.arguments)
+            numbers[each] = value if length >= least else 0
         else:
             return None
     return numbers[scalar]
