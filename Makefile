@@ -56,12 +56,12 @@ test-all: $(test)  ## the suite with every dtype and layout of every op: about 2
 
 test-pymc: $(test_pymc)  ## the tests of the PyMC bridge: about 3 minutes on two cores
 	@echo 'This takes about 3 minutes on two quiet cores.'
-	$(pymc)/bin/python -m pytest -n auto tests/pymc_bridge $(ARGS)
+	$(pymc)/bin/python -m pytest -n auto --extent=all tests/pymc_bridge $(ARGS)
 
 # Python 3.11 has JAX 0.10 at most. In the environment of PyMC 6 the bridge meets the newest JAX.
 test-jax: $(test_pymc)  ## the tests of the JAX bridge beside PyMC: about 3 minutes on two cores
 	@echo 'This takes about 3 minutes on two quiet cores.'
-	$(pymc)/bin/python -m pytest -n auto tests/jax_bridge $(ARGS)
+	$(pymc)/bin/python -m pytest -n auto --extent=all tests/jax_bridge $(ARGS)
 
 test-arm: $(test)  ## the suite's core as ARM's code, by qemu: about 40 minutes on two cores
 	@echo 'This takes about 40 minutes on two quiet cores, and fetches 300 MB the first time.'
