@@ -267,3 +267,11 @@ def test_known_keywords_are_dispatched_natively(monkeypatch):
         ((), {"x": A, "shift": B, "scale": 3.0}),
     ):
         np.testing.assert_array_equal(compiled(*args, **keywords), (A + B) * 3)
+
+
+def test_arguments_without_a_name_have_no_keyword():
+    compiled = graph_jit(lambda x, /: x + 1)
+    np.testing.assert_array_equal(compiled(A), A + 1)
+    for keyword in ("", "x"):
+        with pytest.raises(TypeError):
+            compiled(**{keyword: A})

@@ -232,21 +232,21 @@ def is_flat_call(
     return spec.num_nodes == spec.num_leaves + nodes and (several or spec.num_leaves == len(names))
 
 
-def positional_names(signature: inspect.Signature) -> tuple[str, ...]:
+def positional_names(signature: inspect.Signature) -> tuple[str | None, ...]:
     """By which keywords the first arguments may be given, in order; none where they may not."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [each for each in signature.parameters.values() if each.kind in kinds]
-    return tuple("" if each.kind is inspect.Parameter.POSITIONAL_ONLY else each.name for each in parameters)
+    return tuple(None if each.kind is inspect.Parameter.POSITIONAL_ONLY else each.name for each in parameters)
 
 
-def in_order(names: tuple[str, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+def in_order(names: tuple[str | None, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """The arguments of a call as positional ones, if its keywords are those of the parameters that follow."""
     following = names[len(args) : len(args) + len(kwargs)]
     if following == tuple(kwargs):
         return (*args, *kwargs.values())
     if kwargs.keys() != set(following):
         return None
-    return (*args, *(kwargs[each] for each in following))
+    return (*args, *(kwargs[each] for each in following if each is not None))
 
 
 def signature_of_callable(function: Callable[..., Any]) -> inspect.Signature:
