@@ -255,3 +255,10 @@ def test_what_is_packed_is_explained():
     many, few = (function.explain(numbers("f8", 12, 3), numbers("f8", rows, 3)) for rows in (90, 9))
     assert "(pack): once < 1 x i2 < 3 x i1 < 90" in many
     assert "(pack): once < 0 x i2 < 3 x i1 < 9" in few
+
+
+def test_what_is_not_packed_takes_no_memory():
+    function = graph_jit(lambda a, b: FUNCTIONS["squares"](a, b))
+    many, few = (function.explain(numbers("f8", 12, 3), numbers("f8", rows, 3)) for rows in (90, 9))
+    assert "b_packed: 2.1 KiB" in many
+    assert "b_packed: 0 bytes" in few

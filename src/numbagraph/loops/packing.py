@@ -82,14 +82,14 @@ def packing_of(kernel: Kernel, parallel: bool) -> Packing | None:
     longest = LONGEST_ROW if of_rows else LONGEST_BETWEEN
     times = is_worth_it(rows.extent, columns.extent, longest, element_count(each.extent for each in again))
     once = LoopIndex("once", times)
-    loads = {load: Load(buffer_for(load.buffer, own), own) for load, own in zip(apart, dims, strict=True)}
+    loads = {load: Load(buffer_for(load.buffer, own, times), own) for load, own in zip(apart, dims, strict=True)}
     before = [
         Kernel("pack", (once, *own), [Store(loads[load].buffer, own, load)])
         for load, own in zip(apart, dims, strict=True)
     ]
     if of_rows:
         return Packing(before, replace(kernel, packed=Packed(times, loads)), [])
-    results = {each: packed_result(kernel, each) for each in kernel.outputs if rows not in reduced_by(each)}
+    results = {each: packed_result(kernel, each, times) for each in kernel.outputs if rows not in reduced_by(each)}
     nest = replace(kernel, packed=Packed(times, loads, interchanged(kernel, loads, results)))
     before += [fill(once, each) for each in results.values()]
     return Packing(before, nest, [unpack(kernel, once, *pair) for pair in results.items()])
@@ -131,11 +131,11 @@ def interchanged(kernel: Kernel, loads: Mapping[Load, Load], results: Mapping[Ou
     return Kernel(kernel.name, (*outer, columns, rows), outputs)
 
 
-def packed_result(kernel: Kernel, output: Output) -> Output:
+def packed_result(kernel: Kernel, output: Output, times: Scalar) -> Output:
     """What a nest adds up of each row, packed."""
     own = packed_loops(kernel, output.indices)
     assert output.buffer is not None
-    return replace(output, buffer=buffer_for(output.buffer, own), indices=own)
+    return replace(output, buffer=buffer_for(output.buffer, own, times), indices=own)
 
 
 def fill(once: LoopIndex, output: Output) -> Kernel:
@@ -181,10 +181,12 @@ def is_worth_it(rows: Scalar, columns: Scalar, longest: int, times: Scalar) -> S
     return found
 
 
-def buffer_for(buffer: Buffer, loops: Sequence[LoopIndex]) -> Buffer:
-    """Memory for as many elements of a buffer as loops run over."""
+def buffer_for(buffer: Buffer, loops: Sequence[LoopIndex], times: Scalar) -> Buffer:
+    """Memory for as many elements of a buffer as loops run over, and for none where nothing is packed: where an element
+    is does not depend on the first length."""
     shape = tuple(extent for each in loops if (extent := extent_of(each.extent)) is not None)
-    return Buffer(f"{buffer.name}_packed", ArrayType(buffer.dtype, shape), tuple(each.extent for each in loops))
+    first, *others = (each.extent for each in loops)
+    return Buffer(f"{buffer.name}_packed", ArrayType(buffer.dtype, shape), (multiply(times, first), *others))
 
 
 def place_for(step: Step, steps: Sequence[Step]) -> int:
