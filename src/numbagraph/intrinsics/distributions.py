@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics import ziggurats
+from numbagraph.intrinsics import draw_formulas, ziggurats
 from numbagraph.intrinsics.bit_generators import record_of
 from numbagraph.intrinsics.core import Algorithm, Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER, Emitter, llvm_type, memory_type
@@ -85,13 +85,13 @@ SINGLE = "random_standard_uniform_fill_f"
 """Drawn in a loop as well, by `ziggurats.fill_single`."""
 
 
-def algorithm(distribution: Distribution) -> Algorithm:
+def algorithm(name: str, distribution: Distribution) -> Algorithm:
     """``(s), (m)..., (n) -> (n), (s)``: of a state, the parameters (of all draws, or of each), and an operand that says
     by its length how many numbers are drawn. It fails, if NumPy may refuse a parameter."""
-    return functools.partial(draw, distribution)
+    return functools.partial(draw, name, distribution)
 
 
-def draw(distribution: Distribution, element: Element) -> ir.Value:
+def draw(name: str, distribution: Distribution, element: Element) -> ir.Value:
     builder, n = element.builder, element["n"]
     state, parameters, target = element.results[1], element.operands[1:-1], element.results[0]
     element.copy(state, element.operands[0], element["s"], UINT64)
@@ -128,12 +128,14 @@ def draw(distribution: Distribution, element: Element) -> ir.Value:
                         element.code.loop(0, n, lambda k: fill(k, one))
         else:
 
-            def step(k: Index) -> None:
+            def draw_at(k: Index) -> ir.Value:
                 arguments = [record, *values.ordered(k), *values.scratch]
-                found = call(element.emitter, distribution.function, llvm_type(distribution.dtype), arguments)
-                builder.store(found, builder.gep(place, [k.register]))
+                return call(element.emitter, distribution.function, llvm_type(distribution.dtype), arguments)
 
-            element.code.loop(0, n, step)
+            if element.attributes["formula"]:
+                draw_formulas.fill(element, name, distribution.dtype, place, values.at, draw_at)
+            else:
+                element.code.loop(0, n, lambda k: builder.store(draw_at(k), builder.gep(place, [k.register])))
     return refused
 
 

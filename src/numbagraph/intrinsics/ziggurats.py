@@ -116,8 +116,17 @@ def inlined(function: str, kind: str) -> Inlined | None:
 
 def fill(element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]) -> None:
     """Store numbers. ``draw_one`` calls a function of C on the state in memory."""
-    make = buffered if kind in KINDS else in_registers
-    make(element, chosen, kind, place, draw_one)
+    if kind in KINDS:
+        buffered(element, chosen, kind, place, draw_one)
+        return
+
+    def usual(state: State, k: Index, slot: ir.Value) -> ir.Value:
+        del k
+        number, inside = chosen.usual(state, STEPS[kind](state))
+        element.builder.store(number, slot)
+        return inside
+
+    in_registers(element, kind, (place, F64), usual, lambda k: draw_one(chosen.function))
 
 
 def buffered(
@@ -203,24 +212,32 @@ def fill_single(element: Element, kind: str, place: ir.Value) -> None:
     copied(own, shared, words)
 
 
+UsualDraw = Callable[[State, Index, ir.Value], ir.Value]
+"""Store a number at an address, by steps of the state; whether it is one."""
+
+
 def in_registers(
-    element: Element, chosen: Inlined, kind: str, place: ir.Value, draw_one: Callable[[str], ir.Value]
+    element: Element,
+    kind: str,
+    target: tuple[ir.Value, ir.Type],
+    usual: UsualDraw,
+    draw_one: Callable[[Index], ir.Value],
 ) -> None:
-    """One after the other, with the state in registers."""
-    builder, words, memory = element.builder, WORDS[kind], element.results[1]
+    """Store numbers at an address, of a type, one after the other, with the state in registers. What is not usual is
+    drawn by C, from the state before."""
+    builder, words, memory, (place, type_) = element.builder, WORDS[kind], element.results[1], target
     with builder.goto_entry_block():
-        slot = builder.alloca(F64)
+        slot = builder.alloca(type_)
     own, shared = own_state(element, kind), State(builder, memory)
 
     def step(k: Index) -> None:
         before = {number: own.load(number) for number in UNDONE[kind]}
-        number, inside = chosen.usual(own, STEPS[kind](own))
-        builder.store(number, slot)
-        with builder.if_then(builder.not_(inside), likely=False):
+        is_usual = usual(own, k, slot)
+        with builder.if_then(builder.not_(is_usual), likely=False):
             copied(own, shared, words)
             for word, value in before.items():
                 shared.store(word, value)
-            builder.store(draw_one(chosen.function), slot)
+            builder.store(draw_one(k), slot)
             copied(shared, own, words)
         builder.store(builder.load(slot), builder.gep(place, [k.register]))
 

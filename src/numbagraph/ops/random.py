@@ -26,6 +26,7 @@ from numbagraph.intrinsics.distributions import (
     between,
     count,
 )
+from numbagraph.intrinsics.draw_formulas import has_formula
 from numbagraph.intrinsics.emitter import I64
 from numbagraph.ir import shapes
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64
@@ -172,7 +173,9 @@ def declare(name: str, distribution: Distribution) -> Op:
     """The op of a distribution."""
     method, options = method_of(name)
 
-    def evaluate(state: np.ndarray, *others: np.ndarray, source: str, on_error: str) -> tuple[np.ndarray, ...]:
+    def evaluate(
+        state: np.ndarray, *others: np.ndarray, source: str, on_error: str, **_: Any
+    ) -> tuple[np.ndarray, ...]:
         del on_error
         *given, sizes = others
         generator = generator_of(source, state)
@@ -201,9 +204,11 @@ def declare(name: str, distribution: Distribution) -> Op:
         f"{operands}->(n),(s)",
         name=f"draws.{name}",
         evaluate=evaluate,
-        library=algorithm(distribution),
+        library=algorithm(name, distribution),
         threaded=False,
-        frontend=drawn,
+        frontend=lambda op, *operands, source, **options: drawn(
+            op, *operands, source=source, **options, formula=has_formula(name, source)
+        ),
         vjp=no_derivative
         if not distribution.parameters
         else Unsupported(f"numbers that {method} draws have no derivatives by its parameters"),
@@ -216,12 +221,12 @@ def declare(name: str, distribution: Distribution) -> Op:
     )
 
 
-def drawn(op: Op, state: Any, *others: Any, source: str, on_error: str) -> tuple[Value, Value]:
+def drawn(op: Op, state: Any, *others: Any, source: str, on_error: str, **options: Any) -> tuple[Value, Value]:
     """The numbers, and the state after them."""
     value, words = as_value(state), WORDS[source]
     shapes.require_same(value.shape[-1], words, f"a state of {source} has {words} words")
-    operands = (value, *map(as_value, others))
-    numbers, after = (op.bind(*operands, source=source, on_error=on_error, result=number) for number in (0, 1))
+    operands, attributes = (value, *map(as_value, others)), {"source": source, "on_error": on_error, **options}
+    numbers, after = (op.bind(*operands, **attributes, result=number) for number in (0, 1))
     return numbers, after
 
 
