@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from numbagraph import graph_jit
-from numbagraph.intrinsics import draw_formulas
-from numbagraph.intrinsics.draw_formulas import FORMULAS, Formula, is_numpys
+from numbagraph.intrinsics.draw_formulas import FORMULAS, Formula, given
+from numbagraph.intrinsics.inlined_draws import Plain, is_numpys
 
 KINDS = ("PCG64", "PCG64DXSM", "SFC64", "MT19937")
 LEAST, GREATEST = 5e-324, 1e308
@@ -32,6 +32,8 @@ ODD = {
     "triangular": [(0.0, 0.0, 1.0), (0.0, 1.0, 1.0), (-GREATEST, 0.0, GREATEST), (0.0, LEAST, 2 * LEAST)],
     "wald": [(LEAST, 1.0), (GREATEST, 1.0), (1.0, LEAST), (1.0, GREATEST), (1e-150, 1e150)],
     "logseries": [(0.0,), (1e-300,), (0.01,), (0.999,), (np.nextafter(1.0, 0.0),)],
+    "poisson": [(1e-300,), (10.0,), (np.nextafter(10.0, 0.0),), (1e6,), (1e18,)],
+    "binomial": [(0, 0.5), (1, 0.0), (1, 1.0), (60, 0.5), (61, 0.5), (10**9 - 1, 1e-10), (1000, 0.999), (5, 1e-300)],
     "geometric": [(0.5,), (1.0,), (1 / 3,), (1e-300,), (np.nextafter(1 / 3, 0.0),)],
 }
 
@@ -55,13 +57,13 @@ def same(name, parameters, size, kind="PCG64"):
 @pytest.mark.parametrize("distribution", FORMULAS)
 def test_many_numbers(distribution, kind):
     """So many that each of what is not usual happens: a corner of a ziggurat, and a number that is rejected."""
-    same(distribution, FORMULAS[distribution].example, 5000, kind)
+    same(distribution, FORMULAS[distribution].examples[0], 5000, kind)
 
 
 @pytest.mark.parametrize("size", [0, 1])
 @pytest.mark.parametrize("distribution", FORMULAS)
 def test_few_numbers(distribution, size):
-    same(distribution, FORMULAS[distribution].example, size)
+    same(distribution, FORMULAS[distribution].examples[0], size)
 
 
 @pytest.mark.parametrize(("distribution", "parameters"), [(name, each) for name in ODD for each in ODD[name]])
@@ -69,10 +71,10 @@ def test_parameters_at_the_edge(distribution, parameters):
     same(distribution, parameters, 50)
 
 
-@pytest.mark.parametrize("distribution", [name for name in ODD if FORMULAS[name].example])
+@pytest.mark.parametrize("distribution", [name for name in ODD if FORMULAS[name].examples[0]])
 def test_parameters_of_each_number(distribution):
     """Usual ones next to others: what is computed of the parameters of one number is not that of the next."""
-    rows = [FORMULAS[distribution].example, *ODD[distribution]] * 40
+    rows = [*FORMULAS[distribution].examples, *ODD[distribution]] * 40
     same(distribution, [np.array(column) for column in zip(*rows, strict=True)], len(rows))
 
 
@@ -88,8 +90,8 @@ def contracted(draws, loc, scale):
 
 
 def test_a_formula_that_is_not_numpys_is_not_used(monkeypatch):
-    monkeypatch.setitem(FORMULAS, "logistic", Formula(contracted, draw_formulas.given, (0.3, 1.2)))
-    monkeypatch.setattr(draw_formulas.Plain, "libm", lambda _, name, *numbers: by_long_double(name, *numbers))
+    monkeypatch.setitem(FORMULAS, "logistic", Formula(contracted, given, ((0.3, 1.2),)))
+    monkeypatch.setattr(Plain, "libm", lambda _, name, *numbers: by_long_double(name, *numbers))
     is_numpys.cache_clear()
     try:
         assert not is_numpys("logistic")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from numbagraph.intrinsics import draw_formulas, ziggurats
+from numbagraph.intrinsics import inlined_draws, ziggurats
 from numbagraph.intrinsics.bit_generators import record_of
 from numbagraph.intrinsics.core import Algorithm, Element
 from numbagraph.intrinsics.emitter import F64, I1, I64, POINTER, Emitter, llvm_type, memory_type
@@ -133,7 +133,7 @@ def draw(name: str, distribution: Distribution, element: Element) -> ir.Value:
                 return call(element.emitter, distribution.function, llvm_type(distribution.dtype), arguments)
 
             if element.attributes["formula"]:
-                draw_formulas.fill(element, name, distribution.dtype, place, values.at, draw_at)
+                inlined_draws.fill(element, name, distribution.dtype, place, values.at, draw_at)
             else:
                 element.code.loop(0, n, lambda k: builder.store(draw_at(k), builder.gep(place, [k.register])))
     return refused

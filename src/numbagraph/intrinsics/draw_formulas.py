@@ -1,118 +1,14 @@
 """Distributions whose numbers are formulas of uniform, normal and exponential ones where parameters are usual.
 
-The formulas are those of NumPy's C code, in its order of operations, and need no loop: where NumPy would reject a
-number and draw again, or takes another way, the case is not usual. A formula is written once, for what draws and
-computes. That is code that is being emitted (`Emitted`), or Python (`Plain`), which finds out whether this build of
-NumPy has the formula: a C compiler may contract a product and a sum, and another release may draw otherwise (NEP 19).
+The formulas are those of NumPy's C code, in its order of operations. Where NumPy would reject a number and draw again,
+or takes a way that is not here, the case is not usual: `require` says so. A formula is written once, for what draws and
+computes (`inlined_draws`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
-from llvmlite import ir
-
-from numbagraph.intrinsics.bit_generators import STEPS, State
-from numbagraph.intrinsics.core import Element
-from numbagraph.intrinsics.emitter import F64, I1, Emitter, llvm_type
-from numbagraph.intrinsics.formula import Number
-from numbagraph.intrinsics.matrices import Index, StackVariable
-from numbagraph.intrinsics.ziggurats import UNDONE, Usual, exponential, in_registers, normal, uniform
-from numbagraph.ir.types import BOOL, FLOAT64
-
-TRIALS = 64
-"""Numbers that are compared with NumPy's. A contracted product and sum shows in one of a few."""
-
-
-class Emitted:
-    """Draws from a state in registers, and computes, by code at the emitter's position."""
-
-    def __init__(self, emitter: Emitter, state: State | None = None, kind: str = "") -> None:
-        self.emitter = emitter
-        self.state = state
-        self.kind = kind
-        self._usual = StackVariable(emitter, ir.Constant(I1, 1))
-
-    def _drawn(self, usual: Usual) -> Number:
-        assert self.state is not None
-        number, inside = usual(self.state, STEPS[self.kind](self.state))
-        self.require(Number(self.emitter, inside, BOOL))
-        return Number(self.emitter, number, FLOAT64)
-
-    def uniform(self) -> Number:
-        return self._drawn(uniform)
-
-    def normal(self) -> Number:
-        return self._drawn(normal)
-
-    def exponential(self) -> Number:
-        return self._drawn(exponential)
-
-    @property
-    def usual(self) -> ir.Value:
-        return self._usual.value
-
-    def require(self, condition: Number) -> None:
-        """What holds in usual cases."""
-        self._usual.value = self.emitter.builder.and_(self.usual, condition.value)
-
-    def _number(self, number: Number | float) -> Number:
-        if isinstance(number, Number):
-            return number
-        return Number(self.emitter, self.emitter.constant(number, FLOAT64), FLOAT64)
-
-    def where(self, condition: Number, yes: Number | float, no: Number | float) -> Number:
-        return condition.where(self._number(yes), self._number(no))
-
-    def either(self, condition: Number, yes: Callable[[], Any], no: Callable[[], Any]) -> Number:
-        """What one of two functions gives, which alone draws."""
-        branches = [lambda branch=branch: self._number(branch()).value for branch in (yes, no)]
-        return Number(self.emitter, self.emitter.choose(condition.value, *branches), FLOAT64)
-
-    def intrinsic(self, name: str, number: Number) -> Number:
-        return Number(self.emitter, self.emitter.intrinsic(name, number.value), FLOAT64)
-
-    def sqrt(self, number: Number) -> Number:
-        return self.intrinsic("sqrt", number)
-
-    def ceil(self, number: Number) -> Number:
-        return self.intrinsic("ceil", number)
-
-    def floor(self, number: Number) -> Number:
-        return self.intrinsic("floor", number)
-
-    def libm(self, name: str, *numbers: Number) -> Number:
-        """A function of C's library, which NumPy's C code calls, too."""
-        return Number(self.emitter, self.emitter.call(name, F64, *[each.value for each in numbers]), FLOAT64)
-
-
-class Plain:
-    """Draws from a generator of NumPy's, and computes in Python, one operation after the other."""
-
-    def __init__(self, generator: np.random.Generator) -> None:
-        self.uniform = generator.random
-        self.normal = generator.standard_normal
-        self.exponential = generator.standard_exponential
-        self.sqrt = math.sqrt
-        self.ceil = math.ceil
-        self.floor = math.floor
-        self.usual = True
-
-    def require(self, condition: bool) -> None:
-        self.usual = self.usual and condition
-
-    def where(self, condition: bool, yes: float, no: float) -> float:
-        return yes if condition else no
-
-    def either(self, condition: bool, yes: Callable[[], Any], no: Callable[[], Any]) -> float:
-        return yes() if condition else no()
-
-    def libm(self, name: str, *numbers: float) -> float:
-        return getattr(math, name)(*numbers)
 
 
 class Formula(NamedTuple):
@@ -121,8 +17,8 @@ class Formula(NamedTuple):
 
     number: Callable[..., Any]
     constants: Callable[..., tuple[Any, ...]]
-    example: tuple[float, ...]
-    """Parameters that are usual."""
+    examples: tuple[tuple[float, ...], ...]
+    """Parameters of all ways."""
 
 
 def given(draws: Any, *parameters: Any) -> tuple[Any, ...]:
@@ -280,14 +176,84 @@ def wald(draws: Any, mean: Any, scale: Any) -> Any:
 
 
 def geometric_constants(draws: Any, p: Any) -> tuple[Any, ...]:
-    draws.require(p < 1.0 / 3.0)
-    return (draws.libm("log1p", -p),)
+    return p, 1.0 - p, draws.libm("log1p", -p), p >= 1.0 / 3.0
 
 
-def geometric(draws: Any, logarithm: Any) -> Any:
+def geometric(draws: Any, p: Any, q: Any, logarithm: Any, is_likely: Any) -> Any:
+    return draws.either(is_likely, lambda: searched(draws, p, q), lambda: rounded(draws, logarithm))
+
+
+def rounded(draws: Any, logarithm: Any) -> Any:
     found = draws.ceil(-draws.exponential() / logarithm)
     draws.require(found < 2.0**62)
     return found
+
+
+def searched(draws: Any, p: Any, q: Any) -> Any:
+    u = draws.uniform()
+    return draws.repeat(
+        (1.0, p, p),
+        lambda count, sum_, product: u > sum_,
+        lambda count, sum_, product: (count + 1.0, sum_ + product * q, product * q),
+    )[0]
+
+
+def poisson_constants(draws: Any, lam: Any) -> tuple[Any, ...]:
+    draws.require(lam > 0.0)
+    b = 0.931 + 2.53 * draws.sqrt(lam)
+    a = -0.059 + 0.02483 * b
+    return lam, draws.libm("exp", -lam), lam >= 10.0, b, 2.0 * a, 0.9277 - 3.6224 / (b - 2.0)
+
+
+def poisson(draws: Any, lam: Any, least: Any, is_large: Any, *constants: Any) -> Any:
+    return draws.either(is_large, lambda: transformed(draws, lam, *constants), lambda: multiplied(draws, least))
+
+
+def multiplied(draws: Any, least: Any) -> Any:
+    """Knuth, The art of computer programming, volume 2, 3.4.1."""
+    return draws.repeat(
+        (0.0, draws.uniform()),
+        lambda count, product: product > least,
+        lambda count, product: (count + 1.0, product * draws.uniform()),
+    )[0]
+
+
+def transformed(draws: Any, lam: Any, b: Any, twice_a: Any, bound: Any) -> Any:
+    """Hormann, The transformed rejection method for generating Poisson random variables (1993), where the squeeze
+    accepts."""
+    u = draws.uniform() - 0.5
+    v = draws.uniform()
+    us = 0.5 - draws.fabs(u)
+    draws.require(us >= 0.07)
+    draws.require(v <= bound)
+    found = draws.floor((twice_a / us + b) * u + lam + 0.43)
+    draws.require(found < 2.0**62)
+    return found
+
+
+def binomial_constants(draws: Any, n: Any, p: Any) -> tuple[Any, ...]:
+    is_flipped = p > 0.5
+    r = draws.where(is_flipped, 1.0 - p, p)
+    mean, q = n * r, 1.0 - r
+    draws.require(mean > 0.0)
+    draws.require(r * n <= 30.0)
+    bound = mean + 10.0 * draws.sqrt(mean * q + 1.0)
+    return n, r, q, draws.libm("exp", n * draws.libm("log1p", -r)), draws.where(n < bound, n, bound), is_flipped
+
+
+def binomial(draws: Any, n: Any, r: Any, q: Any, none: Any, bound: Any, is_flipped: Any) -> Any:
+    """By inversion, where no remainder is left."""
+
+    def step(count: Any, probability: Any, rest: Any) -> tuple[Any, ...]:
+        return count + 1.0, ((n - (count + 1.0) + 1.0) * r * probability) / ((count + 1.0) * q), rest - probability
+
+    found = draws.repeat(
+        (0.0, none, draws.uniform()),
+        lambda count, probability, rest: (rest > probability) & (count <= bound),
+        step,
+    )[0]
+    draws.require(found <= bound)
+    return draws.where(is_flipped, n - found, found)
 
 
 def logseries_constants(draws: Any, p: Any) -> tuple[Any, ...]:
@@ -314,98 +280,27 @@ def largest(draws: Any, v: Any, q: Any) -> Any:
 
 
 FORMULAS = {
-    "standard_gamma": Formula(gamma, gamma_constants, (2.5,)),
-    "chisquare": Formula(chisquare, chisquare_constants, (3.0,)),
-    "noncentral_chisquare": Formula(noncentral_chisquare, noncentral_constants, (4.5, 1.5)),
-    "f": Formula(f, f_constants, (3.0, 5.5)),
-    "noncentral_f": Formula(noncentral_f, noncentral_f_constants, (4.5, 5.5, 1.5)),
-    "beta": Formula(beta, beta_constants, (2.5, 1.25)),
-    "standard_t": Formula(standard_t, t_constants, (3.5,)),
-    "standard_cauchy": Formula(cauchy, given, ()),
-    "pareto": Formula(pareto, given, (3.3,)),
-    "weibull": Formula(weibull, inverse, (3.3,)),
-    "power": Formula(power, inverse, (3.3,)),
-    "rayleigh": Formula(rayleigh, given, (1.7,)),
-    "lognormal": Formula(lognormal, given, (0.3, 1.2)),
-    "laplace": Formula(laplace, given, (0.3, 1.2)),
-    "gumbel": Formula(gumbel, given, (0.3, 1.2)),
-    "logistic": Formula(logistic, given, (0.3, 1.2)),
-    "triangular": Formula(triangular, triangular_constants, (-1.1, 0.3, 2.2)),
-    "wald": Formula(wald, given, (1.3, 2.1)),
-    "logseries": Formula(logseries, logseries_constants, (0.6,)),
-    "geometric": Formula(geometric, geometric_constants, (0.1,)),
+    "standard_gamma": Formula(gamma, gamma_constants, ((2.5,), (1.0,))),
+    "chisquare": Formula(chisquare, chisquare_constants, ((3.0,),)),
+    "noncentral_chisquare": Formula(noncentral_chisquare, noncentral_constants, ((4.5, 1.5),)),
+    "f": Formula(f, f_constants, ((3.0, 5.5),)),
+    "noncentral_f": Formula(noncentral_f, noncentral_f_constants, ((4.5, 5.5, 1.5),)),
+    "beta": Formula(beta, beta_constants, ((2.5, 1.25),)),
+    "standard_t": Formula(standard_t, t_constants, ((3.5,),)),
+    "standard_cauchy": Formula(cauchy, given, ((),)),
+    "pareto": Formula(pareto, given, ((3.3,),)),
+    "weibull": Formula(weibull, inverse, ((3.3,),)),
+    "power": Formula(power, inverse, ((3.3,),)),
+    "rayleigh": Formula(rayleigh, given, ((1.7,),)),
+    "lognormal": Formula(lognormal, given, ((0.3, 1.2),)),
+    "laplace": Formula(laplace, given, ((0.3, 1.2),)),
+    "gumbel": Formula(gumbel, given, ((0.3, 1.2),)),
+    "logistic": Formula(logistic, given, ((0.3, 1.2),)),
+    "triangular": Formula(triangular, triangular_constants, ((-1.1, 0.3, 2.2),)),
+    "wald": Formula(wald, given, ((1.3, 2.1),)),
+    "logseries": Formula(logseries, logseries_constants, ((0.6,),)),
+    "poisson": Formula(poisson, poisson_constants, ((3.3,), (33.3,))),
+    "binomial": Formula(binomial, binomial_constants, ((20, 0.3), (20, 0.7), (10**17, 5e-17))),
+    "geometric": Formula(geometric, geometric_constants, ((0.1,), (0.5,))),
 }
 """By the name of the distribution."""
-
-
-@cache
-def is_numpys(name: str) -> bool:
-    """Whether this NumPy draws the numbers of a distribution by its formula."""
-    formula = FORMULAS[name]
-    ours, theirs = (np.random.Generator(np.random.PCG64(20260101)) for _ in range(2))
-    for _ in range(TRIALS):
-        draws = Plain(ours)
-        number = formula.number(draws, *formula.constants(draws, *formula.example))
-        expected = getattr(theirs, name)(*formula.example)
-        if not draws.usual:
-            ours.bit_generator.state = theirs.bit_generator.state
-        elif number != expected:
-            return False
-    return ours.bit_generator.state == theirs.bit_generator.state
-
-
-def fill(
-    element: Element,
-    name: str,
-    dtype: np.dtype,
-    place: ir.Value,
-    parameters: Callable[[Index], Sequence[ir.Value]],
-    draw_one: Callable[[Index], ir.Value],
-) -> None:
-    """Store numbers of a distribution. ``draw_one`` calls NumPy's function on the state in memory."""
-    builder, emitter, code, kind = element.builder, element.emitter, element.code, element.attributes["source"]
-    formula, result = FORMULAS[name], llvm_type(dtype)
-    alike = element["m"].compare("==", 1) if formula.example else ir.Constant(I1, 1)
-
-    def constants(k: Index) -> Any:
-        """Whether the parameters are usual, and what depends on them alone."""
-        draws = Emitted(emitter)
-        found = formula.constants(draws, *[number_of(emitter, each) for each in parameters(k)])
-        return number_of(emitter, draws.usual), found
-
-    def usual(state: State, k: Index, slot: ir.Value) -> ir.Value:
-        with builder.if_then(builder.not_(alike)):
-            mapped(lambda variable, number: setattr(variable, "value", number.value), kept, constants(k))
-        are_usual, others = mapped(lambda variable: number_of(emitter, variable.value), kept)
-
-        def draw() -> ir.Value:
-            draws = Emitted(emitter, state, kind)
-            number = formula.number(draws, *others).value
-            builder.store(number if result == F64 else builder.fptosi(number, result), slot)
-            return draws.usual
-
-        return emitter.choose(are_usual.value, draw, lambda: ir.Constant(I1, 0))
-
-    with builder.if_then(element["n"].compare(">", 0)):
-        kept = mapped(lambda number: StackVariable(emitter, number.value), constants(code.index(0)))
-        with builder.if_else(builder.and_(alike, builder.not_(kept[0].value))) as (all_by_numpy, otherwise):
-            with all_by_numpy:
-                code.loop(0, element["n"], lambda k: builder.store(draw_one(k), builder.gep(place, [k.register])))
-            with otherwise:
-                in_registers(element, kind, (place, result), usual, draw_one)
-
-
-def number_of(emitter: Emitter, value: ir.Value) -> Number:
-    return Number(emitter, value, BOOL if value.type == I1 else FLOAT64)
-
-
-def mapped(function: Callable[..., Any], *trees: Any) -> Any:
-    """What a function gives of the leaves of nested tuples."""
-    if isinstance(trees[0], tuple):
-        return tuple(mapped(function, *each) for each in zip(*trees, strict=True))
-    return function(*trees)
-
-
-def has_formula(name: str, kind: str) -> bool:
-    """Whether numbers of a distribution are drawn by its formula from a kind of bit generator."""
-    return name in FORMULAS and kind in UNDONE and is_numpys(name)

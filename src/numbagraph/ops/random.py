@@ -26,8 +26,8 @@ from numbagraph.intrinsics.distributions import (
     between,
     count,
 )
-from numbagraph.intrinsics.draw_formulas import has_formula
 from numbagraph.intrinsics.emitter import I64
+from numbagraph.intrinsics.inlined_draws import has_formula
 from numbagraph.ir import shapes
 from numbagraph.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64
 from numbagraph.ir.values import Op, Unsupported, Value
