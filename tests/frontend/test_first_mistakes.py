@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import fft, stats
 from scipy.spatial import KDTree
 
 import numbagraph as ng
@@ -186,3 +186,9 @@ def test_debugging_shows_all_frames(monkeypatch):
         ng.grad(lambda x: x**2)(X)
     frames = [each.filename for each in traceback.extract_tb(caught.value.__traceback__)]
     assert any(each.startswith(str(Path(ng.__file__).parent)) for each in frames)
+
+
+def test_a_function_of_scipy_in_code_without_source():
+    compiled = graph_jit(eval("lambda x: fft.dct(x)", {"fft": fft}))
+    with pytest.raises(errors.TraceError, match="Define <lambda> in a file: its source is not known"):
+        compiled(X)

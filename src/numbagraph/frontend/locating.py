@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from collections.abc import Callable
@@ -88,6 +89,15 @@ def calling_source() -> str:
             return str(found) if found == inner else f"{found}, which calls {inner}"
         frame = frame.f_back
     return str(inner)
+
+
+def unread_caller() -> str | None:
+    """The name of the user's function that calls a library, if its source is not known."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and library_of(frame.f_code.co_filename) is not None:
+        frame = frame.f_back
+    is_read = frame is None or linecache.getlines(frame.f_code.co_filename)
+    return None if frame is None or is_read else frame.f_code.co_name
 
 
 def called_library(innermost: FrameType | None) -> str:

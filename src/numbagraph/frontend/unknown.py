@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.frontend.active import LengthsNeeded, current_trace
-from numbagraph.frontend.locating import TraceError, UnknownValueError, called_library, calling_source
+from numbagraph.frontend.locating import TraceError, UnknownValueError, called_library, calling_source, unread_caller
 from numbagraph.frontend.user_code import OWN, library_of
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Constant, Dim, Node, Value, toposort
@@ -158,7 +158,11 @@ class Unknown:
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         name = called_library(sys._getframe(1))
         self._need_length(name)
-        advice = OF_NUMBERS if self.value.type.weak and "." in name else for_numpy_arrays(name)
+        unread = unread_caller() if name.startswith("scipy.") else None
+        if unread is not None:
+            advice = f"Define {unread} in a file: its source is not known, so its calls of SciPy are not seen"
+        else:
+            advice = OF_NUMBERS if self.value.type.weak and "." in name else for_numpy_arrays(name)
         raise self._refuse(f"a traced array cannot become a NumPy array: {name} converts its arguments. {advice}")
 
     def _need_length(self, name: str) -> None:
