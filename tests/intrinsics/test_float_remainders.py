@@ -38,7 +38,7 @@ def magnitudes(dtype: np.dtype, largest: float) -> np.ndarray:
 def pairs(dtype: np.dtype) -> list[tuple[np.ndarray, np.ndarray]]:
     """Special numbers, numbers of all magnitudes, and multiples with their neighbours, where quotients are rounded."""
     found = [tuple(each.ravel() for each in np.meshgrid(special(dtype), special(dtype)))]
-    for largest in (1, 10, 30):
+    for largest in (1, 10, 30, 300):
         divisors = magnitudes(dtype, largest)
         multiples = (rng.integers(-(2**20), 2**20, 3000) * divisors).astype(dtype)
         near = [np.nextafter(multiples, dtype.type(end)) for end in (np.inf, -np.inf)]
@@ -60,6 +60,17 @@ def test_remainders_are_exact(dtype, target):
                 np.testing.assert_array_equal(found, expected, strict=True)
                 zeros = expected == 0
                 np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(expected[zeros]))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_remainders_of_single_numbers_are_exact(dtype):
+    compiled = graph_jit(remainders)
+    with np.errstate(all="ignore"):
+        for x, y in pairs(np.dtype(dtype)):
+            expected = np.array(remainders(x[::5], y[::5]))
+            found = np.array([compiled(*each) for each in zip(x[::5], y[::5], strict=True)], dtype).T
+            np.testing.assert_array_equal(found, expected, strict=True)
+            np.testing.assert_array_equal(np.signbit(found[expected == 0]), np.signbit(expected[expected == 0]))
 
 
 def test_remainders_are_computed_in_vectors():

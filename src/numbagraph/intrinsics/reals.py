@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, I64, Emitter, Operand
@@ -17,6 +18,7 @@ from numbagraph.intrinsics.formula import (
     instruction,
     intrinsic,
     lifted,
+    wrap,
 )
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.rare import only_where
@@ -34,17 +36,51 @@ _whole = lifted(intrinsic("trunc"))
 
 def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     """C's remainder, with the sign of the dividend; it is always exact."""
-    in_vectors = emitter.in_vectors and current_target().has_fma
-    return (_fmod_in_vectors if in_vectors else _divided)(emitter, x, y)
+    if not current_target().has_fma:
+        return _divided(emitter, x, y)
+    return _fmod_in_vectors(emitter, x, y) if emitter.in_vectors else emitter.define("fmod", _fmod_of_number, x, y)
 
 
 def _fmod_by_call(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """By a function of the module: LLVM makes an instruction of a call of the C library's."""
-    call = emitter.define("fmod", _divided, x, y)
+    """By a function of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
+    call = emitter.define("fmod", _fmod_of_number, x, y)
     assert isinstance(call, ir.CallInstr)
     assert isinstance(call.callee, ir.Function)
     set.add(call.callee.attributes, "noinline")
     return call
+
+
+def _fmod_of_number(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+    """The library's remainder goes bit by bit, which takes a microsecond where the quotient is huge."""
+    dividend, divisor = absolute(wrap(emitter, x)), absolute(wrap(emitter, y))
+    usual = (dividend < INFINITY) & (divisor >= float(np.finfo(x.dtype).tiny)) & (divisor < INFINITY)
+
+    def divided() -> ir.Value:
+        return emitter.choose(
+            usual.value, lambda: _rest_in_steps(emitter, dividend, divisor), lambda: _divided(emitter, x, y)
+        )
+
+    rest = emitter.choose((dividend < divisor).value, lambda: x.value, divided)
+    return copysign(Number(emitter, rest, x.dtype), wrap(emitter, x)).value
+
+
+def _rest_in_steps(emitter: Emitter, dividend: Number, divisor: Number) -> ir.Value:
+    """What is left of a positive dividend by quotients of as many digits as a number has, each of which leaves an exact
+    rest: the divisor is first multiplied by a power of two."""
+    dtype, digits = dividend.dtype, np.finfo(dividend.dtype).nmant
+
+    def goes_on(rest: ir.Value) -> ir.Value:
+        return (Number(emitter, rest, dtype) >= divisor).value
+
+    def step(value: ir.Value) -> list[ir.Value]:
+        rest = Number(emitter, value, dtype)
+        excess = (rest.bits >> digits) - (divisor.bits >> digits) - (digits - 1)
+        doublings = excess.compare(">", 0).where(excess, 0)
+        scaled = (divisor.bits + (doublings << digits)).number
+        left = fma(-_whole(rest / scaled), scaled, rest)
+        return [(left < 0.0).where(left + scaled, left).value]
+
+    return emitter.repeat([dividend.value], goes_on, step)[0]
 
 
 @formula
