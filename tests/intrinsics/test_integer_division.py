@@ -94,3 +94,14 @@ def test_elements_by_constants(dtype, target, divisor):
         check(
             graph_jit(by_constant), by_constant, np.concatenate([edges(np.dtype(dtype)), random(np.dtype(dtype), 999)])
         )
+
+
+def common(x, y):
+    return np.gcd(x, y), np.lcm(x, y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_common_divisors_and_multiples(dtype):
+    compiled = graph_jit(common)
+    for each in pairs(np.dtype(dtype)):
+        check(compiled, common, each.x, each.y)

@@ -125,25 +125,39 @@ def _magnitude(emitter: Emitter, x: Operand) -> ir.Value:
     return emitter.builder.select(is_negative, emitter.builder.neg(x.value), x.value)
 
 
-def _gcd(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """Euclid's algorithm."""
+def _euclid(emitter: Emitter, x: Operand, y: Operand) -> tuple[ir.Value, ir.Value]:
+    """Euclid's algorithm: the last dividend and what it was divided by last. If that is 1, it is the divisor of both,
+    else it is 0, and the dividend is. The first division is by the first number, which chains carry, and none at all
+    if that is 0 or 1."""
     builder = emitter.builder
 
     def goes_on(_: ir.Value, divisor: ir.Value) -> ir.Value:
-        return builder.icmp_unsigned("!=", divisor, ir.Constant(divisor.type, 0))
+        return builder.icmp_unsigned(">", divisor, _constant(x, 1))
 
     def step(dividend: ir.Value, divisor: ir.Value) -> list[ir.Value]:
         return [divisor, builder.urem(dividend, divisor)]
 
-    return emitter.repeat([_magnitude(emitter, x), _magnitude(emitter, y)], goes_on, step)[0]
+    dividend, divisor = emitter.repeat([_magnitude(emitter, y), _magnitude(emitter, x)], goes_on, step)
+    return dividend, divisor
+
+
+def _gcd(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+    dividend, divisor = _euclid(emitter, x, y)
+    return emitter.builder.select(_is_zero(emitter, divisor), dividend, divisor)
 
 
 def _lcm(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
+    """The quotient does not depend on x but by branches, so that in a chain no step waits for its division."""
     builder = emitter.builder
-    divisor = Operand(_gcd(emitter, x, y), x.dtype)
-    none = _is(emitter, divisor, 0)
-    quotient = builder.udiv(_magnitude(emitter, x), builder.select(none, _constant(x, 1), divisor.value))
-    return builder.select(none, _constant(x, 0), builder.mul(quotient, _magnitude(emitter, y)))
+    dividend, divisor = _euclid(emitter, x, y)
+    second, one = _magnitude(emitter, y), _constant(x, 1)
+    quotient = builder.udiv(second, builder.select(_is_zero(emitter, dividend), one, dividend))
+    quotient = builder.select(_is_zero(emitter, divisor), quotient, second)
+    return builder.mul(_magnitude(emitter, x), quotient)
+
+
+def _is_zero(emitter: Emitter, value: ir.Value) -> ir.Value:
+    return emitter.builder.icmp_unsigned("==", value, ir.Constant(value.type, 0))
 
 
 def left_shift(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
