@@ -136,7 +136,7 @@ def test_reductions_beside_nan(ufunc):
 
 
 @pytest.mark.parametrize("ufunc", [np.bitwise_or, np.bitwise_and, np.bitwise_xor, np.logical_or, np.logical_and])
-def test_accumulation_from_the_identity(ufunc):
+def test_accumulation_from_the_first_element(ufunc):
     for array in (np.arange(-6, 6).reshape(3, 4), np.arange(5, dtype=np.uint8), np.arange(7) % 3 > 0, np.arange(0)):
         for axis in range(array.ndim):
             expected = ufunc.accumulate(array, axis)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from numbagraph.blockwise.reduction import start_of
+from numbagraph.frontend.branches import cond
 from numbagraph.frontend.loops import fori_loop, scan
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, assigned_key, to_value, user_source
 from numbagraph.frontend.ufuncs import loop_dtype
@@ -121,16 +122,13 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) ->
     require_rank(given, "accumulate")
     rows = leading(ufunc, given, axis, dtype)
 
-    def step(so_far: Any, row: Any) -> tuple[Any, Any]:
-        now = ufunc(so_far, row)
-        return now, now
+    def step(carried: Any, row: Any) -> tuple[Any, Any]:
+        is_first, so_far = carried
+        now = cond(is_first, lambda _, row: row, ufunc, so_far, row)
+        return (False, now), now
 
-    if ufunc in OF_BITS:
-        identity = np.array(ufunc.identity).astype(rows.dtype)  # of unsigned integers -1 has all bits, too
-        found = scan(step, np.full_like(first_of(rows), identity), rows)[1]
-    else:
-        found = np.concatenate([rows[:1], scan(step, first_of(rows), rows[1:])[1]])
-    return np.moveaxis(found, 0, axis)
+    start = (True, np.zeros_like(first_of(rows)))
+    return np.moveaxis(scan(step, start, rows)[1], 0, axis)
 
 
 def positions_of(indices: Any) -> Any:
@@ -195,8 +193,6 @@ def is_sum_from_zero(array: Tracer, operand: Any) -> bool:
     return is_zeros(array.value) and array.dtype.kind in "iufc" and np.can_cast(operand.dtype, array.dtype, "safe")
 
 
-OF_BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_or, np.logical_xor)
-"""Of an element and their identity they give the element."""
 BESIDE_NAN = {np.fmax: "nanmax", np.fmin: "nanmin"}
 """Ops that reduce what is not NaN, and give NaN where nothing else is."""
 
