@@ -1,6 +1,7 @@
 """Mathematical functions that are called rather than inlined: the same bits, little to compile, kept on disk."""
 
 import ctypes
+import math
 import subprocess
 import sys
 from functools import partial
@@ -10,7 +11,7 @@ import pytest
 from numba import njit
 from scipy import special
 
-from numbagraph import graph_jit, gufunc
+from numbagraph import graph_jit, gufunc, scan
 from numbagraph.emit import nest
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
@@ -33,6 +34,30 @@ def test_a_number_is_computed_by_a_call():
     code = graph_jit(np.exp).llvm(0.5)
     assert f"{MATH}exp.float64" in code
     assert VECTOR not in code
+
+
+def test_numbers_of_a_chain_are_libm_s():
+    """Where the next step waits for a number. What is computed apart from the chain is what it is of arrays."""
+
+    def chain(x):
+        return scan(lambda so_far, each: (np.power(so_far, each), (np.sin(so_far), np.exp(each))), 1.5, x)
+
+    x = np.linspace(0.5, 1.5, 100)
+    last, (sines, exponentials) = graph_jit(chain)(x)
+    expected = [1.5]
+    for each in x:
+        expected.append(math.pow(expected[-1], each))
+    assert last == expected[-1]
+    np.testing.assert_array_equal(sines, graph_jit(np.sin)(np.array(expected[:-1])))
+    np.testing.assert_array_equal(exponentials, graph_jit(np.exp)(x))
+
+
+def test_numbers_in_branches_of_a_chain_are_libm_s():
+    x = np.linspace(0.5, 1.5, 100)
+    expected = [0.5]
+    for each in x[1:]:
+        expected.append(math.atan2(expected[-1], each))
+    np.testing.assert_array_equal(graph_jit(lambda x: np.arctan2.accumulate(x))(x), expected)
 
 
 def test_a_loop_has_room_for_some():

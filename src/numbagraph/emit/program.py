@@ -72,7 +72,7 @@ class ProgramEmitter:
         if self.arena is None:  # a region is called with what it updates in its place
             self.copy_donated()
         for step in self.program.entry.prologue:
-            self.line.registers[step.value] = self.line.scalar(step.scalar)
+            self.line.define(step.value, step.scalar)
         if self.arena is not None:
             for condition in self.program.entry.guards:  # elsewhere `shapes` has checked them
                 self.line.leave_if(self.code.builder.not_(self.line.scalar(condition)), ir.Constant(I32, CHECK_FAILED))
@@ -89,7 +89,7 @@ class ProgramEmitter:
     def run(self, step: Step, number: int) -> None:
         match step:
             case Compute():
-                self.line.registers[step.value] = self.line.scalar(step.scalar)
+                self.line.define(step.value, step.scalar)
             case Check():
                 self.line.check(self.code, self.code.builder.not_(self.line.scalar(step.condition)))
             case Kernel():
@@ -111,7 +111,8 @@ class ProgramEmitter:
                 raise NotImplementedError(f"no code for a step {type(step).__name__}")
 
     def run_loop(self, loop: Loop, name: str) -> None:
-        given = [*(None for _ in loop.carried), *loop.sequences, *loop.captures]
+        counted = [None if each.stride is None else each.initial for each in loop.carried]  # no step waits for these
+        given = [*counted, *loop.sequences, *loop.captures]
         condition = [loop.condition] if loop.condition is not None else []
         regions = self.regions(given, [loop.body, *condition], [f"{name}.step", f"{name}.condition"])
         functions = [control_code.inline_first(each) for each in regions]
@@ -168,20 +169,25 @@ class ProgramEmitter:
         self, given: Sequence[Operand | None], region: Region, name: str, module: ir.Module | None = None
     ) -> control_code.RegionFunctions:
         """The functions of a region, which is ``given`` some operands; None stands for those that lie elsewhere in each
-        step."""
+        step, and for numbers that follow from those of the step before."""
         module = module or self.module
         buffers = {number: each.owner for number, each in enumerate(given) if isinstance(each, Buffer)}
         lasting = frozenset(number for number, each in buffers.items() if each.leaf in self.line.lasting)
         table, leaves = POINTER.as_pointer(), region.graph.inputs
         run_type = ir.FunctionType(I32, [table, I64.as_pointer(), table, POINTER, I64.as_pointer()])
         run = ir.Function(module, run_type, f"{name}.program")
-        line = StraightLine(run, region.signature, leaves)
+        carried = [leaf for leaf, each in zip(leaves, given, strict=True) if not leaf.ndim and self.is_chained(each)]
+        line = StraightLine(run, region.signature, leaves, carried)
         line.lasting, line.work_left = lasting, run.args[4]
         inner = self.inside(line, region, run.args[3])
         run.linkage = "internal"
         inner.emit()
         memory = self.memory_of(region, f"{name}.memory", module) if inner.placed.in_arena else None
         return control_code.RegionFunctions(region, run, memory, lasting)
+
+    def is_chained(self, given: Operand | None) -> bool:
+        """Whether a region's operand is a number that a loop carries, or that follows from one."""
+        return given is None or (isinstance(given, Scalar) and self.line.placement.is_chained(given))
 
     def memory_of(self, region: Region, name: str, module: ir.Module) -> ir.Function:
         """The function that says how much memory the temporaries of a region need."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from llvmlite import ir
@@ -11,6 +11,7 @@ from numbagraph.emit.chosen import Ways
 from numbagraph.intrinsics import integers
 from numbagraph.intrinsics.emitter import I64, Emitter, Label, Operand, memory_type
 from numbagraph.intrinsics.ir import Apply, Buffer, CheckedIndex, LeafStride, Literal, Load, Register, Scalar, walk
+from numbagraph.ir.values import Value
 
 
 class Outside(Protocol):
@@ -64,6 +65,25 @@ class FixedPlacement:
 
     def copied(self, emitter: Emitter, load: Load) -> ir.Value | None:
         return None
+
+
+class ChainedPlacement(FixedPlacement):
+    """The same in a step of a loop, whose next step waits for what follows from the numbers that it carries."""
+
+    def __init__(self, code: Emitter, carried: Iterable[Value]) -> None:
+        super().__init__(code)
+        self.chained_code = Emitter(code.builder, chained=True)
+        self.carried = {*carried}
+        self._known: dict[Scalar, bool] = {}
+
+    def emitter(self, scalar: Scalar) -> Emitter:
+        return self.chained_code if self.is_chained(scalar) else self.code
+
+    def is_chained(self, scalar: Scalar) -> bool:
+        if scalar not in self._known:
+            follows = any(map(self.is_chained, scalar.operands))
+            self._known[scalar] = follows or (isinstance(scalar, Register) and scalar.value in self.carried)
+        return self._known[scalar]
 
 
 def is_stretch(scalar: Scalar) -> bool:

@@ -8,12 +8,12 @@ from llvmlite import ir
 
 from numbagraph.emit.aliases import scope
 from numbagraph.emit.memory import ALIGNMENT, memory_function
-from numbagraph.emit.scalars import FixedPlacement, ScalarEmitter
+from numbagraph.emit.scalars import ChainedPlacement, ScalarEmitter
 from numbagraph.intrinsics.emitter import I8, I32, I64, POINTER, Emitter, Label, memory_type
 from numbagraph.intrinsics.ir import Buffer, LeafStride, Register, Scalar
 from numbagraph.ir.abi import OUT_OF_MEMORY, NativeSignature
 from numbagraph.ir.structs import cached_property
-from numbagraph.ir.values import Dim, Input
+from numbagraph.ir.values import Dim, Input, Value
 
 CHECK_FAILED = 1
 RESULTS = 2
@@ -29,12 +29,20 @@ class StraightLine:
     Knows where the arguments are: lengths and strides in ``meta``, scalars behind ``data``.
     """
 
-    def __init__(self, function: ir.Function, signature: NativeSignature, leaves: Sequence[Input]) -> None:
+    def __init__(
+        self,
+        function: ir.Function,
+        signature: NativeSignature,
+        leaves: Sequence[Input],
+        carried: Iterable[Input] = (),
+    ) -> None:
+        """``carried``: in a step of a loop, the leaves that are numbers which it carries, or follow from these."""
         self.function = function
         self.signature = signature
         self.leaves = leaves
         self.code = Emitter(ir.IRBuilder(function.append_basic_block("entry")))
-        self.scalars = ScalarEmitter(self, FixedPlacement(self.code))
+        self.placement = ChainedPlacement(self.code, carried)
+        self.scalars = ScalarEmitter(self, self.placement)
         self.taken: list[ir.Value] = []
         """Memory, which is given back wherever the function returns; of what grows, the stack slot of its address."""
         self.buffers: dict[Buffer, ir.Value] = {}
@@ -128,6 +136,12 @@ class StraightLine:
 
     def scalar(self, scalar: Scalar) -> ir.Value:
         return self.scalars.value(scalar)
+
+    def define(self, value: Value, scalar: Scalar) -> None:
+        """Compute a value of the graph, which is a register from then on."""
+        self.registers[value] = self.scalar(scalar)
+        if self.placement.is_chained(scalar):
+            self.placement.carried.add(value)
 
     def external(self, scalar: Scalar) -> ir.Value:
         if isinstance(scalar, LeafStride):

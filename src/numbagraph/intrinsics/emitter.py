@@ -84,10 +84,12 @@ def width_of(value: ir.Value) -> int:
 class Emitter:
     """Emits scalar operations at the builder's position."""
 
-    def __init__(self, builder: ir.IRBuilder, inlining: Inlining | None = None) -> None:
-        """``inlining`` is for code in a loop; other code runs once, and is better small than fast."""
+    def __init__(self, builder: ir.IRBuilder, inlining: Inlining | None = None, *, chained: bool = False) -> None:
+        """``inlining`` is for code in a loop; other code runs once, and is better small than fast. Numbers that are
+        ``chained`` follow from those that a loop carries: what counts is how soon each is there."""
         self.builder = builder
         self.inlining = inlining
+        self.chained = chained
 
     @property
     def in_vectors(self) -> bool:

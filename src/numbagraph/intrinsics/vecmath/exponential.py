@@ -38,12 +38,16 @@ def exp_of(x: Number) -> Number:
     return scale(reduced + 1.0, count)
 
 
-@math_function(libm.exp, lambda mp, x: mp.exp(x), domain=[(-746.0, 710.0)], near=(0.0, -708.4, 709.78), ulp=1.5)
+@math_function(
+    libm.exp, lambda mp, x: mp.exp(x), domain=[(-746.0, 710.0)], near=(0.0, -708.4, 709.78), ulp=1.5, serial=True
+)
 def exp(x: Number) -> Number:
     return exp_of(at_most(x, by_format(x, 709.79, 88.8)))
 
 
-@math_function(libm.exp2, lambda mp, x: mp.mpf(2) ** x, domain=[(-1076.0, 1024.0)], near=(0.0, -1022.0), ulp=1.5)
+@math_function(
+    libm.exp2, lambda mp, x: mp.mpf(2) ** x, domain=[(-1076.0, 1024.0)], near=(0.0, -1022.0), ulp=1.5, serial=True
+)
 def exp2(x: Number) -> Number:
     x = at_least(at_most(x, by_format(x, 1024.0, 128.0)), by_format(x, -1076.0, -151.0))
     n, count = round_product(x, 1.0)

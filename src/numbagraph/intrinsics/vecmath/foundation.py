@@ -52,6 +52,8 @@ class MathFunction(Struct, eq=False):
     """What the error stays below, in units in the last place."""
     room: int
     """How many of the usual functions take as long to compile, without the functions of its formula."""
+    serial: bool
+    """Whether a single number is sooner there by the fallback, for which the next one waits in a chain."""
 
     @cached_property
     def arity(self) -> int:
@@ -73,11 +75,11 @@ def implementation(function: MathFunction, emitter: Emitter) -> Emit:
     """What stands for ``function`` in the code of ``emitter``.
 
     Its formula where a loop has room for it, or where it is no more than calls of other functions; a call of the
-    library of formulas elsewhere. Without the instruction, every FMA would be a slow call of libm.
+    library of formulas elsewhere, or of libm. Without the instruction, every FMA would be a slow call of libm.
     """
     if function.fallback is None:
         return function.inlined
-    if not current_target().has_fma:
+    if not current_target().has_fma or (emitter.chained and function.serial):
         return function.fallback
     if emitter.inlining is not None and emitter.inlining.take(function.room):
         return function.inlined
@@ -93,6 +95,7 @@ def math_function(
     everywhere: bool = True,
     ulp: float = 2.5,
     room: int = 1,
+    serial: bool = False,
 ) -> Callable[[Callable[..., Number]], MathFunction]:
     """Declare the mathematical function whose formula is decorated; the arguments are fields of `MathFunction`."""
 
@@ -101,7 +104,7 @@ def math_function(
         if name in functions:
             raise ValueError(f"the mathematical function {name!r} is declared twice")
         functions[name] = MathFunction(
-            name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room
+            name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room, serial
         )
         return functions[name]
 

@@ -56,14 +56,16 @@ def arctangent_of_ratio(smaller: Number, larger: Number) -> Number:
     return (quarter + ratio) + fma(square * ratio, polynomial(square, coefficients_of(ARCTANGENT, ratio)), error)
 
 
-@math_function(libm.arctan, lambda mp, x: mp.atan(x), domain=[(-4.0, 4.0)], near=(0.0, 2**0.5 - 1, 1.0, 2**0.5 + 1))
+@math_function(
+    libm.arctan, lambda mp, x: mp.atan(x), domain=[(-4.0, 4.0)], near=(0.0, 2**0.5 - 1, 1.0, 2**0.5 + 1), serial=True
+)
 def arctan(x: Number) -> Number:
     size = absolute(x)
     angle = arctangent_of_ratio(at_most(size, 1.0), at_least(size, 1.0))
     return copysign((size > 1.0).where(math.pi / 2 - angle, angle), x)
 
 
-@math_function(libm.arctan2, lambda mp, y, x: mp.atan2(y, x), domain=[(-4.0, 4.0), (-4.0, 4.0)])
+@math_function(libm.arctan2, lambda mp, y, x: mp.atan2(y, x), domain=[(-4.0, 4.0), (-4.0, 4.0)], serial=True)
 def arctan2(y: Number, x: Number) -> Number:
     height, width = absolute(y), absolute(x)
     steep = height > width

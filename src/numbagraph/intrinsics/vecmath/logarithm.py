@@ -64,13 +64,13 @@ def split_any(x: Number) -> tuple[Number, Number]:
     return fraction, unusual.where(exponent + (x > 0.0).where(x - float(power), outside), exponent)
 
 
-@math_function(libm.log, lambda mp, x: mp.log(x), domain=[(0.0, 50.0)], near=(1.0,), ulp=1.5)
+@math_function(libm.log, lambda mp, x: mp.log(x), domain=[(0.0, 50.0)], near=(1.0,), ulp=1.5, serial=True)
 def log(x: Number) -> Number:
     fraction, exponent = split_any(x)
     return fma(exponent, constant_of(LOG_2, x), log1p_of_rest(fraction - 1.0))
 
 
-@math_function(libm.log2, lambda mp, x: mp.log(x, 2), domain=[(0.0, 50.0)], near=(1.0,), ulp=2.0)
+@math_function(libm.log2, lambda mp, x: mp.log(x, 2), domain=[(0.0, 50.0)], near=(1.0,), ulp=2.0, serial=True)
 def log2(x: Number) -> Number:
     fraction, exponent = split_any(x)
     return fma(log1p_of_rest(fraction - 1.0), constant_of(LOG2_E, x), exponent)

@@ -55,6 +55,7 @@ def log_expit(x: Number) -> Number:
     lambda mp, x, y: mp.log(mp.exp(x) + mp.exp(y)),
     domain=[(0.0, 50.0), (0.0, 50.0)],
     everywhere=False,
+    serial=True,
 )
 def logaddexp(x: Number, y: Number) -> Number:
     tail = log1p_of_unit(exp_of(-absolute(x - y)))
@@ -66,6 +67,7 @@ def logaddexp(x: Number, y: Number) -> Number:
     lambda mp, x, y: mp.log(mp.mpf(2) ** x + mp.mpf(2) ** y, 2),
     domain=[(0.0, 50.0), (0.0, 50.0)],
     everywhere=False,
+    serial=True,
 )
 def logaddexp2(x: Number, y: Number) -> Number:
     rest, high = unit_parts(exp2.formula(-absolute(x - y)))

@@ -28,7 +28,9 @@ CBRT_OFFSET = 0.06802
 _round = lifted(intrinsic("rint"))
 
 
-@math_function(libm.power, lambda mp, x, y: mp.power(x, y), domain=[(0.0, 20.0), (-20.0, 20.0)], ulp=4.0, room=3)
+@math_function(
+    libm.power, lambda mp, x, y: mp.power(x, y), domain=[(0.0, 20.0), (-20.0, 20.0)], ulp=4.0, room=3, serial=True
+)
 def power(x: Number, y: Number) -> Number:
     """``exp(y * log(x))``, and what the C standard says of negative numbers."""
     size = absolute(x)

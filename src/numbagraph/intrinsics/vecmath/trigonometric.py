@@ -53,7 +53,11 @@ def with_sign_of_parity(x: Number, count: Bits) -> Number:
 
 
 @math_function(
-    libm.sin, lambda mp, x: mp.sin(x), domain=[(-20.0, 20.0)], near=(0.0, *(math.pi * n for n in range(1, 9)))
+    libm.sin,
+    lambda mp, x: mp.sin(x),
+    domain=[(-20.0, 20.0)],
+    near=(0.0, *(math.pi * n for n in range(1, 9))),
+    serial=True,
 )
 def sin(x: Number) -> Number:
     huge = is_huge(x)
@@ -66,7 +70,11 @@ def sin(x: Number) -> Number:
 
 
 @math_function(
-    libm.cos, lambda mp, x: mp.cos(x), domain=[(-20.0, 20.0)], near=tuple(math.pi * (n + 0.5) for n in range(9))
+    libm.cos,
+    lambda mp, x: mp.cos(x),
+    domain=[(-20.0, 20.0)],
+    near=tuple(math.pi * (n + 0.5) for n in range(9)),
+    serial=True,
 )
 def cos(x: Number) -> Number:
     """The sine of what is left to an odd multiple of pi / 2."""
