@@ -53,7 +53,7 @@ def compiled(kind: str) -> tuple[Callable[..., Any], int]:
     exec(program, space)
     function = GraphFunction(space["f"])
     assert function(3.0) == 3.0 * COUNT
-    ((run, _),) = function._flat_versions
+    (run,) = function._flat_calls
     (traced,) = function._traced.values()
     assert traced.specialisation is not None
     return run, traced.specialisation.plan.record.guard_count

@@ -209,7 +209,7 @@ def test_any_number_of_arguments_are_dispatched_natively():
     compiled = graph_jit(doubled)
     for args in WITH_TREES:
         compiled(*args)
-    runs = [run for run, _ in compiled._flat_versions]
+    runs = compiled._flat_calls
     assert sum(run(A, B) is not NotImplemented for run in runs) == 1
     assert sum(run(A, B, A) is not NotImplemented for run in runs) == 1
     assert all(run(A, B, A, B) is NotImplemented for run in runs)

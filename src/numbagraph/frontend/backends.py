@@ -8,8 +8,8 @@ from typing import Any
 
 from numbagraph.forking import importing
 from numbagraph.frontend.nans import watching
-from numbagraph.frontend.traced import Traced, Version
-from numbagraph.ir.blocks import Blocks
+from numbagraph.frontend.traced import Traced
+from numbagraph.ir.blocks import blocks
 from numbagraph.ir.graph import Graph
 from numbagraph.ir.op import float_errors, imported
 from numbagraph.runtime.arguments import describe
@@ -53,14 +53,14 @@ def unwatched(traced: Traced, backend: str, name: str) -> Callable[..., Any]:
 def on_device(function: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a function of JAX's backend returns of arguments that are arrays of JAX; NotImplemented of others, or where
     more must be known of them."""
-    if function.backend != "jax" or out is not None or Blocks.count or imported("jax") is None:
+    if function.backend != "jax" or out is not None or blocks.count or imported("jax") is None:
         return NotImplemented
     if function._on_device is None:
         with importing:
             from numbagraph.jax_bridge.device import DeviceCalls
 
         function._on_device = DeviceCalls(function)
-        function._flat_versions = (Version(function._on_device.run, None),)
+        function._flat_calls = (function._on_device.run,)
     return function._on_device.call(args, kwargs)
 
 

@@ -166,10 +166,10 @@ class GUFunc(Public):
     def __call__(self, *operands: Any, **options: Unpack[UfuncOptions]) -> Any:
         if not options:
             try:
-                for run, rebuild in self._plain._flat_versions:  # which take nothing but NumPy's own arrays
-                    result = run(*operands)
+                for call in self._plain._flat_calls:  # which take nothing but NumPy's own arrays
+                    result = call(*operands)
                     if result is not NotImplemented:
-                        return result if rebuild is None else rebuild(result)
+                        return result
             except MemoryError:
                 return self._plain(*operands)  # which says what it is that there is no memory for
         try:

@@ -46,7 +46,7 @@ from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
-from numbagraph.ir.blocks import Blocks
+from numbagraph.ir.blocks import blocks
 from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
 from numbagraph.rewrite.checks import check_level, check_values
@@ -136,7 +136,8 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         """Callers from C may still have their addresses."""
         self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
-        self._flat_versions: tuple[Version, ...] = ()
+        self._flat_calls: tuple[Callable[..., Any], ...] = ()
+        """What runs a version on leaves, and gives what the function returns, or NotImplemented."""
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
@@ -154,14 +155,15 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
     def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if Blocks.count:  # this block of code may want another version than the usual
+            if blocks.count:  # this block of code may want another version than the usual
                 return self._call_with_trees(args, kwargs)
-            if "out" not in kwargs:
+            if not kwargs or "out" not in kwargs:
                 given = in_order(self._positional, args, kwargs) if kwargs else args
-                for run, rebuild in self._flat_versions:
-                    result = NotImplemented if given is None else run(*given)
-                    if result is not NotImplemented:
-                        return result if rebuild is None else rebuild(result)
+                if given is not None:
+                    for call in self._flat_calls:
+                        result = call(*given)
+                        if result is not NotImplemented:
+                            return result
             elif len(kwargs) == 1 and (out := kwargs["out"]) is not None:
                 is_tuple = type(out) is tuple
                 for write in self._writers.flat[is_tuple]:
@@ -422,7 +424,8 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         self._versions[key] = tuple(map(self._together, groups.values()))
         if not groups:
             del self._versions[key]
-        self._flat_versions = tuple(itertools.chain.from_iterable(map(self._flat, self._versions)))
+        flat = itertools.chain.from_iterable(map(self._flat, self._versions))
+        self._flat_calls = tuple(each.call for each in flat)
 
     def _flat(self, key: Key) -> Sequence[Version]:
         """Versions for one structure of arguments that a positional call may try: these are the leaves."""
@@ -477,7 +480,7 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
             self._traced, self._shared, self._embedded = {}, {}, {}
             self._surroundings.clear()
             self._writers, self._alone, self._on_device = Writers(), set(), None
-            self._versions, self._flat_versions = {}, ()
+            self._versions, self._flat_calls = {}, ()
 
 
 def _rebuild(pickled: Pickled, options: dict[str, Any]) -> GraphFunction:

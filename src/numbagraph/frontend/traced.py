@@ -117,6 +117,19 @@ class Version(NamedTuple):
     run: Callable[..., Any]
     rebuild: Callable[[Any], Any] | None
 
+    @property
+    def call(self) -> Callable[..., Any]:
+        """Both in one, which gives NotImplemented where ``run`` does."""
+        run, rebuild = self
+        if rebuild is None:
+            return run
+
+        def call(*leaves: Any) -> Any:
+            result = run(*leaves)
+            return result if result is NotImplemented else rebuild(result)
+
+        return call
+
 
 class CacheInfo(NamedTuple):
     """What `GraphFunction.cache_info` tells."""

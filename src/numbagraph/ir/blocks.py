@@ -15,13 +15,16 @@ T = TypeVar("T")
 class Blocks:
     """How many there are, in any thread. Where there is none, a call need not ask what has been chosen."""
 
-    count = 0
-    lock = new_lock()
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = new_lock()
 
-    @classmethod
-    def add(cls, number: int) -> None:
-        with cls.lock:
-            cls.count += number
+    def add(self, number: int) -> None:
+        with self._lock:
+            self.count += number
+
+
+blocks = Blocks()
 
 
 class Choice(threading.local, Generic[T]):
@@ -33,9 +36,9 @@ class Choice(threading.local, Generic[T]):
     @contextmanager
     def block(self, value: T) -> Iterator[None]:
         previous, self.value = self.value, value
-        Blocks.add(1)
+        blocks.add(1)
         try:
             yield
         finally:
             self.value = previous
-            Blocks.add(-1)
+            blocks.add(-1)
