@@ -152,7 +152,8 @@ def spacing(x: Number) -> Number:
 
 @formula
 def heaviside(x: Number, at_zero: Number) -> Number:
-    return x.equals(0.0).where(at_zero, x.is_nan().where(x, (x < 0.0).where(x.constant(0.0), x.constant(1.0))))
+    step = (x > 0.0).where(x.constant(1.0), x.constant(0.0))
+    return ((x > 0.0) | (x < 0.0)).where(step, x.equals(0.0).where(at_zero, x))
 
 
 def ldexp(emitter: Emitter, x: Operand, exponent: Operand) -> ir.Value:
