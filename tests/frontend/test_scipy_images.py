@@ -172,6 +172,8 @@ def test_banded_matrices(lower):
     check(lambda a: linalg.eigvals_banded(a, lower=lower), bands)
     check(lambda a: linalg.eig_banded(a, lower=lower, eigvals_only=True, select="i", select_range=(1, 2)), bands)
     check(lambda a: np.abs(linalg.eig_banded(a, lower=lower)[1]), bands)
+    for two in (bands[:2] if lower else bands[1:], bands[:2].astype(np.float32), bands[:2] + 0j, bands[:2, :0]):
+        check(lambda a: linalg.eigvals_banded(a, lower=lower), two)
     check(lambda a: linalg.cholesky_banded(a, lower=lower), bands)
     check(lambda a, b: linalg.cho_solve_banded((linalg.cholesky_banded(a, lower=lower), lower), b), bands, bands[0])
     check(lambda d, e: np.abs(linalg.eigh_tridiagonal(d, e)[1]), bands[0], np.array([1.0, 0.5, 0.25]))

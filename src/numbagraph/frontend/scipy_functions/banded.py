@@ -65,6 +65,16 @@ def chosen(select: Any, select_range: Any) -> slice:
     return refuse("select='v'", "how many eigenvalues are in a range depends on the elements: select='a'")
 
 
+def banded_values(bands: Any, lower: bool, select: Any, select_range: Any) -> Any:
+    """Eigenvalues alone; of two real diagonals without a dense matrix."""
+    values = inexact(bands)
+    shape = known(values, "a banded matrix")
+    if values.dtype.kind == "c" or shape[0] != 2 or len(shape) != 2 or not shape[1]:
+        return spectrum(dense(values, lower), False, select, select_range)
+    main, other = (values[0], values[1, :-1]) if lower else (values[1], values[0, 1:])
+    return tridiagonal_values(main, other, select, select_range)
+
+
 def spectrum(matrix: Any, vectors: bool, select: Any, select_range: Any) -> Any:
     part = chosen(select, select_range)
     if not vectors:
@@ -99,7 +109,9 @@ def eig_banded(
 ) -> Any:
     """`scipy.linalg.eig_banded`. Vectors may have another sign."""
     del overwrite_a_band
-    return spectrum(dense(a_band, lower), not eigvals_only, select, select_range)
+    if eigvals_only:
+        return banded_values(a_band, lower, select, select_range)
+    return spectrum(dense(a_band, lower), True, select, select_range)
 
 
 def eigvals_banded(
@@ -113,7 +125,7 @@ def eigvals_banded(
 ) -> Any:
     """`scipy.linalg.eigvals_banded`."""
     del overwrite_a_band
-    return spectrum(dense(a_band, lower), False, select, select_range)
+    return banded_values(a_band, lower, select, select_range)
 
 
 def qr_multiply(

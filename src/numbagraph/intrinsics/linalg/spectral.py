@@ -22,7 +22,7 @@ def nonzero(element: Element, info: ir.Value) -> ir.Value:
 
 
 def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
-    """Eigenvalues, and eigenvectors in columns."""
+    """Eigenvalues, and eigenvectors in columns. In the least work memory LAPACK would take column by column."""
 
     def emit(element: Element) -> ir.Value:
         n, fortran = element["m"], element.fortran
@@ -36,9 +36,9 @@ def symmetric(vectors: bool) -> Callable[[Element], ir.Value]:
             sizes[1] = 1 + n * 5 + n * n * 2
             sizes[2] = 3 + n * 5
         elif element.code.dtype.kind == "c":
-            sizes[0], sizes[1] = n + 1, n + 1
+            sizes[0], sizes[1] = n * (BLOCK + 1) + 1, n + 1
         else:
-            sizes[0] = 2 * n + 1
+            sizes[0] = n * (BLOCK + 2) + 1
         spaces = [work, sizes[0]]
         if element.code.dtype.kind == "c":
             spaces += [real_work, sizes[1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,10 +121,13 @@ def projections(result: Any) -> tuple[Any, Any]:
     return values, vectors[..., :, None, :] * np.conj(vectors)[..., None, :, :]
 
 
-def symmetric_scratch(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
+def symmetric_scratch(
+    dtype: np.dtype, lengths: Mapping[str, Any], *, vectors: bool = True, **_: Any
+) -> Sequence[tuple[np.dtype, Any]]:
     n, more = lengths["m"], lowering.add(lengths["m"], lowering.literal(3))
-    square = (2, more, more)
-    return [(dtype, (n, n)), (dtype, square), (real_dtype(dtype), square), (INTEGER, (5, more))]
+    work = (2, more, more) if vectors else (spectral.BLOCK + 2, more)
+    real_work = work if dtype.kind == "c" else (1,)
+    return [(dtype, (n, n)), (dtype, work), (real_dtype(dtype), real_work), (INTEGER, (5, more))]
 
 
 eigh = core_op(
@@ -159,7 +163,7 @@ eigvalsh = core_op(
     vjp=eigvalsh_vjp,
     jnp=lambda a, **options: eigh_jnp(a, **options)[0],
     dtypes=lambda dtype, *_: (real_dtype(dtype),),
-    scratch=symmetric_scratch,
+    scratch=partial(symmetric_scratch, vectors=False),
     longest=LONGEST,
     samples=samples.of(samples.separated, options=[("U",)]),
 )
