@@ -70,6 +70,15 @@ def test_layouts_and_lengths(x):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_results_that_are_views(backend):
+    views = lambda x: (x.T, x[::-1, ::2], np.broadcast_to(x[0], (2, 4)))  # noqa: E731
+    x = np.arange(12.0).reshape(3, 4)
+    f = graph_jit(lambda x: pure_callback(views, views(x), x), backend=backend)
+    for found, expected in zip(f(x), views(x), strict=True):
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_lengths_that_are_traced(backend):
     def outer(x, y, n):
         shape = Abstract((x.shape[0], 2, y.shape[0] + 1))

@@ -43,12 +43,22 @@ class OnLeaves(Struct, eq=False):
     def _is_single(self) -> bool:
         return self.results.is_leaf()
 
+    @cached_property
+    def _count(self) -> int | None:
+        """How many results there are, if they are the elements of a tuple."""
+        is_row = self.results.type is tuple and all(each.is_leaf() for each in self.results.children())
+        return self.results.num_leaves if is_row else None
+
     def __call__(self, *leaves: Any) -> Sequence[Any]:
         returned = self.function(*(leaves if self._is_flat else optree.tree_unflatten(self.arguments, leaves)))
         if self._is_single:
             return (returned,)
-        text = f"{self.described} must return a tree like result_types, {self.results}, not {flatten(returned)[1]}"
-        return leaves_like(self.results, returned, TypeError(text))
+        if type(returned) is tuple and len(returned) == self._count and {*map(type, returned)} == {np.ndarray}:
+            return returned
+        return leaves_like(self.results, returned, self._mismatch)
+
+    def _mismatch(self, found: optree.PyTreeSpec) -> TypeError:
+        return TypeError(f"{self.described} must return a tree like result_types, {self.results}, not {found}")
 
     @property
     def identity(self) -> Any:

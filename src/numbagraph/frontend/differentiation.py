@@ -51,8 +51,11 @@ def values_of(tree: Any) -> tuple[list[Value], optree.PyTreeSpec]:
 
 def values_like(expected: optree.PyTreeSpec, tree: Any, what: str, like: str) -> list[Value]:
     """The leaves of a tree that must have the structure of another one; the order of dicts is no part of it."""
-    text = f"{what} must have the structure of {like}: {expected}, not {flatten(tree)[1]}"
-    return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, TypeError(text))]
+
+    def mismatch(found: optree.PyTreeSpec) -> TypeError:
+        return TypeError(f"{what} must have the structure of {like}: {expected}, not {found}")
+
+    return [as_value(to_value(leaf)) for leaf in leaves_like(expected, tree, mismatch)]
 
 
 def tree_of(spec: optree.PyTreeSpec, values: Sequence[Value]) -> Any:

@@ -35,7 +35,10 @@ class Targets:
 
     def check(self, outputs: Outputs) -> None:
         """Raise where results cannot be written here, as far as that is known before there are any."""
-        mismatch = ValueError(f"{self.name} is {self.spec}, and must be like the result: {outputs.spec}")
+
+        def mismatch(found: optree.PyTreeSpec) -> ValueError:
+            return ValueError(f"{self.name} is {found}, and must be like the result: {outputs.spec}")
+
         self.leaves, self.spec = leaves_like(outputs.spec, self.tree, mismatch), outputs.spec
         for leaf, slot in zip(self.leaves, outputs.slots, strict=True):
             if slot is None:

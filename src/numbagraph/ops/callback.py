@@ -108,26 +108,25 @@ class Callback:
 
     # ---- in Python ----
 
-    def into(self, *arrays: Any) -> None:
-        """Call the function with arrays that are its own; behind them are those that its results go to."""
+    def checked(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        """Call the function with arrays that are its own; behind them are those that its results must be like."""
         count = len(self.call.inputs)
-        targets = arrays[count:]
         found = self._called(arrays[:count])
-        for number, target in enumerate(targets):
-            each = found[number]
-            if each.dtype != target.dtype or each.shape != target.shape:
-                raise self._refusal(number, each, target)
-        for target, each in zip(targets, found, strict=True):
-            target[...] = each
+        for number, (each, like) in enumerate(zip(found, arrays[count:], strict=True)):
+            if each.dtype != like.dtype or each.shape != like.shape:
+                raise self._refusal(number, each, like)
+        return found
 
-    def _called(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+    def _called(self, arrays: Sequence[Any]) -> tuple[np.ndarray, ...]:
         try:
-            return [self._as_array(each) for each in self.call.function(*arrays)]
+            return tuple([self._as_array(each) for each in self.call.function(*arrays)])
         except BaseException as error:
             note_callback(error, self.call.name, self.call.source)
             raise
 
     def _as_array(self, result: Any) -> np.ndarray:
+        if type(result) is np.ndarray:
+            return result
         masked = imported("numpy.ma")
         if masked is not None and isinstance(result, masked.MaskedArray):
             raise TypeError(
@@ -146,9 +145,8 @@ class Callback:
 
     def results(self, arrays: Sequence[Any], sizes: Sequence[Any]) -> list[np.ndarray]:
         """New arrays, which the function gives for copies of others."""
-        targets = self.targets(np.empty, sizes)
-        self.into(*(np.array(each)[()] for each in arrays), *targets)
-        return targets
+        copies = (np.array(each)[()] for each in arrays)
+        return [np.array(each) for each in self.checked(*copies, *self.targets(zeros, sizes))]
 
     def targets(self, make: Callable[..., Any], sizes: Sequence[Any]) -> list[Any]:
         """What ``make`` makes of the shape and the dtype of each result."""
@@ -244,6 +242,11 @@ class Callback:
         if self.call.method == "expand_dims":
             return registry["expand_dims"](value, 0)
         return spread((value, False), size)
+
+
+def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array that says what others must be like, without memory for its elements."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def table(emitter: Emitter, type_: ir.Type, values: Sequence[ir.Value]) -> ir.Value:

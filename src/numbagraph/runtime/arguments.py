@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -77,17 +77,20 @@ def flatten(tree: Any) -> tuple[list[Any], optree.PyTreeSpec]:
     return flatten(tree)
 
 
-def leaves_like(expected: optree.PyTreeSpec, tree: Any, mismatch: Exception) -> list[Any]:
-    """The leaves of a tree in the order of another one that is alike but for the order of dicts, or ``mismatch``."""
+def leaves_like(
+    expected: optree.PyTreeSpec, tree: Any, mismatch: Callable[[optree.PyTreeSpec], Exception]
+) -> list[Any]:
+    """The leaves of a tree in the order of another one that is alike but for the order of dicts, or what ``mismatch``
+    makes of its structure is raised."""
     leaves, spec = flatten(tree)
     if spec == expected:
         return leaves
     if (spec.num_leaves, spec.num_nodes) != (expected.num_leaves, expected.num_nodes):
-        raise mismatch
+        raise mismatch(spec)
     try:
         return expected.flatten_up_to(tree)
     except (TypeError, ValueError):
-        raise mismatch from None
+        raise mismatch(spec) from None
 
 
 def register_dataclass(cls: type) -> None:

@@ -26,6 +26,10 @@ _PYTHON_FUNCTIONS = (
 )
 
 
+IN_C_ORDER = 0x501
+"""NumPy's flags of contiguous, aligned memory that may be written."""
+
+
 class KindRecord(ctypes.Structure):
     """The dtype and the rank of an argument."""
 
@@ -47,7 +51,7 @@ class Callers:
     """The native functions. A process has them once it has loaded code with a callback."""
 
     def __init__(self) -> None:
-        constants = {"INTERRUPTED": INTERRUPTED, "DATA_OF_ARRAY": ArrayFields.data.offset}
+        constants = {"INTERRUPTED": INTERRUPTED, "DATA_OF_ARRAY": ArrayFields.data.offset, "IN_C_ORDER": IN_C_ORDER}
         self.part = Part("callbacks", constants, object_symbols() | python_symbols(_PYTHON_FUNCTIONS))
 
     def after_fork(self) -> None:
@@ -61,7 +65,7 @@ class NativeCallback:
     """A callback as native code sees it, and what must live as long."""
 
     def __init__(self, callback: Callback) -> None:
-        self.function = callback.into
+        self.function = callback.checked
         kinds = (*callback.call.inputs, *callback.call.outputs)
         records = [KindRecord(each.ndim, each.dtype.itemsize, id(canonical(each.dtype))) for each in kinds]
         self.kinds = (KindRecord * len(records))(*records)

@@ -81,6 +81,7 @@ _PYTHON_FUNCTIONS = (
 _IN_NUMPY = {
     "PyArray_CopyInto": 50,
     "PyArray_Empty": 184,
+    "PyArray_NewFromDescr": 94,
     "PyArray_Scalar": 60,
     "PyDataMem_SetHandler": 304,
     "PyDataMem_DefaultHandler": 306,

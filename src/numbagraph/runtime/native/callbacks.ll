@@ -1,13 +1,15 @@
 ; Calls of Python functions from programs. See callbacks.py.
 ;
 ; The caller may have the GIL or not. Operands are copied into new arrays (numbers into NumPy's scalars), behind which
-; arrays for the results are passed. These are copied to where they belong only if all went well, so the function never
-; sees memory of a program, and may keep what it is given.
+; arrays without memory of their own say what the results must be like. What the function returns, a tuple of such
+; arrays, is copied to where it belongs: the function never sees memory of a program, and may keep what it is given.
 
 %Kind = type { i64, i64, ptr } ; dimensions, bytes of an element, dtype
 %Record = type { ptr, ptr, i64, i64 } ; the function, the kinds of its arguments, how many are operands, how many in all
 
+declare i32 @PyArray_CopyInto(ptr, ptr) nounwind
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32) nounwind
+declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr) nounwind
 declare ptr @PyArray_Scalar(ptr, ptr, ptr) nounwind
 declare ptr @PyErr_Occurred() nounwind
 declare void @PyErr_WriteUnraisable(ptr) nounwind
@@ -20,6 +22,9 @@ declare ptr @PyTuple_New(i64) nounwind
 declare i32 @PyTuple_SetItem(ptr, i64, ptr) nounwind
 declare void @Py_DecRef(ptr) nounwind
 declare void @Py_IncRef(ptr) nounwind
+@ndarray = external global i8
+@zero = internal constant [2 x i64] zeroinitializer, align 16
+@no_strides = internal constant [64 x i64] zeroinitializer
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define internal i64 @bytes_of(ptr %kind, ptr %lengths) nounwind {
@@ -63,10 +68,14 @@ number:
 array:
   %rank = trunc i64 %ndim to i32
   call void @Py_IncRef(ptr %dtype)
+  br i1 %is_operand, label %copy, label %like
+like:
+  %all_zero = call ptr @PyArray_NewFromDescr(ptr @ndarray, ptr %dtype, i32 %rank, ptr %lengths, ptr @no_strides, ptr @zero, i32 0, ptr null)
+  ret ptr %all_zero
+copy:
   %made = call ptr @PyArray_Empty(i32 %rank, ptr %lengths, ptr %dtype, i32 0)
   %is_made = icmp ne ptr %made, null
-  %is_filled = and i1 %is_made, %is_operand
-  br i1 %is_filled, label %fill, label %done
+  br i1 %is_made, label %fill, label %done
 fill:
   %data = call ptr @data_of(ptr %made)
   %bytes = call i64 @bytes_of(ptr %kind, ptr %lengths)
@@ -114,8 +123,27 @@ done:
   ret ptr %tuple
 }
 
-; Copies the results to where they belong.
-define internal void @store_results(ptr %record, ptr %tuple, ptr %addresses, ptr %lengths) nounwind {
+; Copies an array to the memory of a result; gives whether that went well.
+define internal i1 @store_result(ptr %kind, ptr %found, ptr %target, ptr %lengths) nounwind {
+  %ndim = load i64, ptr %kind
+  %rank = trunc i64 %ndim to i32
+  %dtype_at = getelementptr %Kind, ptr %kind, i32 0, i32 2
+  %dtype = load ptr, ptr %dtype_at
+  call void @Py_IncRef(ptr %dtype)
+  %view = call ptr @PyArray_NewFromDescr(ptr @ndarray, ptr %dtype, i32 %rank, ptr %lengths, ptr null, ptr %target, i32 IN_C_ORDER, ptr null)
+  %is_made = icmp ne ptr %view, null
+  br i1 %is_made, label %copy, label %failed
+copy:
+  %status = call i32 @PyArray_CopyInto(ptr %view, ptr %found)
+  call void @Py_DecRef(ptr %view)
+  %is_copied = icmp eq i32 %status, 0
+  ret i1 %is_copied
+failed:
+  ret i1 false
+}
+
+; Copies the results of a call, a tuple of arrays, to where they belong; gives whether that went well.
+define internal i1 @store_results(ptr %record, ptr %found, ptr %addresses, ptr %lengths) nounwind {
 entry:
   %kinds_at = getelementptr %Record, ptr %record, i32 0, i32 1
   %kinds = load ptr, ptr %kinds_at
@@ -136,18 +164,19 @@ more:
 store:
   %address_at = getelementptr ptr, ptr %addresses, i64 %number
   %address = load ptr, ptr %address_at
-  %array = call ptr @PyTuple_GetItem(ptr %tuple, i64 %number)
-  %data = call ptr @data_of(ptr %array)
-  %bytes = call i64 @bytes_of(ptr %kind, ptr %own)
-  call void @llvm.memcpy.p0.p0.i64(ptr %address, ptr %data, i64 %bytes, i1 false)
-  br label %after
+  %position = sub i64 %number, %operands
+  %array = call ptr @PyTuple_GetItem(ptr %found, i64 %position)
+  %is_stored = call i1 @store_result(ptr %kind, ptr %array, ptr %address, ptr %own)
+  br i1 %is_stored, label %after, label %failed
 after:
   %ndim = load i64, ptr %kind
   %own_after = getelementptr i64, ptr %own, i64 %ndim
   %number_after = add i64 %number, 1
   br label %next
+failed:
+  ret i1 false
 done:
-  ret void
+  ret i1 true
 }
 
 ; Calls a function: 0, or INTERRUPTED with an exception that is set, unless nobody on this thread would see it.
@@ -163,8 +192,10 @@ go_on:
   %has_answer = icmp ne ptr %answer, null
   br i1 %has_answer, label %store, label %raised
 store:
-  call void @store_results(ptr %record, ptr %tuple, ptr %addresses, ptr %lengths)
+  %is_stored = call i1 @store_results(ptr %record, ptr %answer, ptr %addresses, ptr %lengths)
   call void @Py_DecRef(ptr %answer)
+  br i1 %is_stored, label %done, label %raised
+done:
   call void @Py_DecRef(ptr %tuple)
   call void @PyGILState_Release(i32 %state)
   ret i32 0
