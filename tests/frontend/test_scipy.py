@@ -496,3 +496,5 @@ def test_special_points():
     check(lambda x: special.lambertw(x, -1), np.array([-0.3, 0.0, 1.0, np.inf]))
     check(lambda x: special.sph_harm_y_all(2, 2, x, x), X[:5])
     check(lambda x: special.assoc_legendre_p_all(3, 2, x, norm=True), X[:5])
+    for n in (0, 1, 3, 22):
+        check(lambda x, n=n: special.legendre_p_all(n, x), np.array([-1.0, -0.0, 1e-9, 0.3, 1.5, np.nan]))

@@ -218,10 +218,25 @@ def legendre_p(n: Any, z: Any, *, diff_n: int = 0) -> Any:
 
 
 def legendre_p_all(n: int, z: Any, *, diff_n: int = 0) -> Any:
-    """`scipy.special.legendre_p_all`: degrees 0 to n."""
+    """`scipy.special.legendre_p_all`: degrees 0 to n, in double precision."""
     refuse_derivatives("legendre_p_all", diff_n)
-    found = np.stack([legendre_p(degree, z)[0] for degree in range(int(n) + 1)])[None]
-    return found.astype(np.float32) if array(z).dtype == np.float32 else found
+    given = inexact(z)
+    wide = given.astype(np.result_type(given.dtype, np.float64))
+    last = int(n)
+    rows = [
+        *recurrence(min(last, MOST_STEPS), wide),
+        *(special.eval_legendre(k, wide) for k in range(MOST_STEPS + 1, last + 1)),
+    ]
+    return np.stack(rows)[None].astype(given.dtype)
+
+
+def recurrence(last: int, x: Any) -> list[Any]:
+    """Legendre's polynomials, in vector code, of which the differences are rounded. [DLMF 14.10.3]"""
+    rows = [np.ones_like(x), x]
+    for k in range(1, last):
+        product = x * rows[k]
+        rows.append(product + k / (k + 1) * (product - rows[k - 1]))
+    return rows[: last + 1]
 
 
 def assoc_legendre_p(n: int, m: int, z: Any, *, branch_cut: int = 2, norm: bool = False, diff_n: int = 0) -> Any:
