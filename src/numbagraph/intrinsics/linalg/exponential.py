@@ -10,7 +10,7 @@ from numbagraph.intrinsics.core import Element
 from numbagraph.intrinsics.emitter import I64, llvm_constant
 from numbagraph.intrinsics.formula import Number, intrinsic, lifted
 from numbagraph.intrinsics.linalg.copies import unit
-from numbagraph.intrinsics.linalg.squarings import RowSums, size, squarings
+from numbagraph.intrinsics.linalg.squarings import ColumnSums, size, squarings
 from numbagraph.intrinsics.matrices import Index, Matrix, StackVariable
 from numbagraph.ir.structs import replace
 from numbagraph.ir.types import FLOAT64, real_dtype
@@ -140,10 +140,13 @@ def scaled_powers(
         squares.multiply(a2, a2, a4)
         squares.multiply(a4, a2, a6)
 
+    def multiply_to_tenth() -> ir.Value:
+        squares.multiply(a4, a6, tenth)
+        return tenth
+
     multiply()
     squares.multiply(a4, a4, eighth)
-    squares.multiply(a4, a6, tenth)
-    count, finite = squarings(squares.element, a, (a6, eighth, tenth), memory)
+    count, finite = squarings(squares.element, a, (a6, eighth), multiply_to_tenth, memory)
     for power, matrix in zip((1.0, 2.0, 4.0, 6.0), (a, *powers), strict=True):
         squares.scale(matrix, negative_power(squares.element, count * power))
     with squares.element.builder.if_then((~finite).value, likely=False):
@@ -168,7 +171,7 @@ def derivative(element: Element) -> ir.Value:
     block, found = element.scratch[2:]
     whole, result = (element.matrix(each, n * 2) for each in (block, found))
     source, direction, target = element.operand(0), element.operand(1), element.result()
-    norm = RowSums(element, (block, found)).largest(element.operands[1]).cast(FLOAT64)
+    norm = ColumnSums(element, (block, found)).largest(element.operands[1]).cast(FLOAT64)
     exponent = ((norm > 1.0) & (norm < math.inf)).where(_floor(_log2(norm)), 0.0)
     turned = is_larger_above(element, source.transposed)
     clear(element, whole)

@@ -30,8 +30,11 @@ MOST = 1100.0
 _log2, _ceil = (lifted(intrinsic(name)) for name in ("log2", "ceil"))
 
 
-class RowSums:
-    """Sums over the rows of matrices, of the sizes of their elements times weights, in the memory of two vectors."""
+class ColumnSums:
+    """Sums down the columns of matrices, of the sizes of their elements times weights, in the memory of two vectors.
+
+    Row by row, so that vector code adds to all of them.
+    """
 
     def __init__(self, element: Element, memory: Sequence[ir.Value]) -> None:
         code, dtype = element.code, real_dtype(element.code.dtype)
@@ -46,16 +49,20 @@ class RowSums:
 
     def largest(self, pointer: ir.Value) -> Number:
         """The largest sum of a matrix; NaN where there is one among them."""
-        code, n = self.element.code, self.element["m"]
+        code, n, sums, first = self.element.code, self.element["m"], self.sums, self.first
         matrix, most = self.element.matrix(pointer, n), StackVariable(self.element.emitter, self.zero.value)
 
         def row(i: Index) -> None:
-            found = -code.total(self.zero, 0, n, lambda j: size(matrix[i, j]) * self.weights[self.first, j])
-            self.sums[self.first, i] = found
-            known = Number(self.element.emitter, most.value, self.zero.dtype)
+            weight = self.weights[first, i]
+            code.loop(0, n, lambda j: sums.__setitem__((first, j), sums[first, j] + size(matrix[i, j]) * weight))
+
+        def look(j: Index) -> None:
+            found, known = sums[first, j], Number(self.element.emitter, most.value, self.zero.dtype)
             most.value = ((found <= known) | known.is_nan()).where(known, found).value
 
+        code.loop(0, n, lambda j: sums.__setitem__((first, j), self.zero))
         code.loop(0, n, row)
+        code.loop(0, n, look)
         return Number(self.element.emitter, most.value, self.zero.dtype)
 
     def logarithm(self, pointer: ir.Value) -> Number:
@@ -79,15 +86,31 @@ def size(number: Number | Complex) -> Number:
 
 
 def squarings(
-    element: Element, matrix: ir.Value, powers: tuple[ir.Value, ir.Value, ir.Value], memory: Sequence[ir.Value]
+    element: Element,
+    matrix: ir.Value,
+    powers: tuple[ir.Value, ir.Value],
+    tenth_power: Callable[[], ir.Value],
+    memory: Sequence[ir.Value],
 ) -> tuple[Number, Number]:
-    """The number for a matrix whose powers 6, 8 and 10 are known; and whether they are finite. If not, its norm counts,
-    with which the exponential overflows unless all eigenvalues are far on the negative side."""
-    sums = RowSums(element, memory)
-    norm, *others = (_log2(sums.largest(each).cast(FLOAT64)) for each in (matrix, *powers))
-    sixth, eighth, tenth = (each / power for each, power in zip(others, (6.0, 8.0, 10.0), strict=True))
-    finite = (sixth < math.inf) & (eighth < math.inf) & (tenth < math.inf)
-    known = smaller(larger(sixth, eighth), larger(eighth, tenth)) - LARGEST
+    """The number for a matrix whose powers 6 and 8 are known; and whether they are finite. If not, its norm counts,
+    with which the exponential overflows unless all eigenvalues are far on the negative side.
+
+    The tenth power, which takes a product, is asked for where the number depends on it.
+    """
+    sums = ColumnSums(element, memory)
+
+    def size_of(power: ir.Value, exponent: float) -> Number:
+        """The logarithm of the root of a power's norm."""
+        return _log2(sums.largest(power).cast(FLOAT64)) / exponent
+
+    norm, sixth, eighth = (size_of(*each) for each in ((matrix, 1.0), (powers[0], 6.0), (powers[1], 8.0)))
+    tenth = StackVariable(element.emitter, eighth.value)
+    upper, lower = (_ceil(each - LARGEST) for each in (sixth, eighth))
+    with element.builder.if_then(((upper > lower) & (upper > 0.0)).value):
+        tenth.value = size_of(tenth_power(), 10.0).value
+    last = Number(element.emitter, tenth.value, FLOAT64)
+    finite = (sixth < math.inf) & (eighth < math.inf) & (last < math.inf)
+    known = smaller(larger(sixth, eighth), larger(eighth, last)) - LARGEST
     digits = -math.log2(np.finfo(element.code.dtype).eps / 2)
     guard = (sums.logarithm(matrix) - norm + (FACTOR + digits)) / (POWER - 1.0)
     wanted = _ceil(finite.where(larger(guard, known), norm - LARGEST))
