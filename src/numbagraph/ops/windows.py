@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from numbagraph.ir.values import Op, Value
 from numbagraph.ops.comparison import equal, isnan, logical_and, maximum, minimum, not_equal
 from numbagraph.ops.creation import filled, iota, number_as
 from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.integers import bitwise_or
 from numbagraph.ops.joining import pieces_of
 from numbagraph.ops.nan_statistics import filled as without_gaps
 from numbagraph.ops.nan_statistics import with_gaps
-from numbagraph.ops.reduction import all, any, argmax, argmin, highest, lowest, sum
+from numbagraph.ops.reduction import all, any, argmax, argmin, highest, lowest
 from numbagraph.ops.selection import where
 from numbagraph.ops.shape import at_least, broadcast_value, expand_at, move, ravel, reshape_value
 
@@ -102,19 +104,25 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Value:
     place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     bits = move(not_equal(value, 0), [place], [value.ndim - 1])
     length = bits.shape[-1]
-    count = shapes.floor_divide(shapes.add(length, 7), 8)
-    missing = shapes.subtract(shapes.multiply(count, 8), length)
+    whole = shapes.multiply(shapes.floor_divide(length, 8), 8)
+    missing = shapes.subtract(shapes.multiply(shapes.floor_divide(shapes.add(length, 7), 8), 8), length)
     zeros = filled(number_as(0, bits.dtype), (*bits.shape[:-1], missing))
-    rows = reshape_value(registry["concatenate"]([bits, zeros], -1), (*bits.shape[:-1], count, 8))
-    found = sum(rows * bit_weights(bitorder), -1, np.uint8)
-    return move(found, [value.ndim - 1], [place])
+    last = registry["concatenate"]([bits[..., whole:], zeros], -1)  # alone, for it is copied
+    found = [bytes_of(each, bit_weights(bitorder)) for each in (bits[..., :whole], last)]
+    return move(registry["concatenate"](found, -1), [value.ndim - 1], [place])
 
 
-def bit_weights(bitorder: str) -> Value:
+def bytes_of(bits: Value, weights: np.ndarray) -> Value:
+    """Eight bits each. They are written out: a loop over them would stay one."""
+    rows = reshape_value(bits, (*bits.shape[:-1], shapes.floor_divide(bits.shape[-1], 8), 8))
+    return reduce(bitwise_or, [where(rows[..., k], weight, np.uint8(0)) for k, weight in enumerate(weights)])
+
+
+def bit_weights(bitorder: str) -> np.ndarray:
     if bitorder not in ("big", "little"):
         raise ValueError("'bitorder' must be 'little' or 'big'")
-    weights = 2 ** np.arange(8)
-    return as_value((weights if bitorder == "little" else weights[::-1]).astype(np.uint8))
+    weights = (2 ** np.arange(8)).astype(np.uint8)
+    return weights if bitorder == "little" else weights[::-1]
 
 
 def byte_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
@@ -130,7 +138,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "
         raise TypeError("Expected an input array of unsigned byte data type")
     place = shapes.normalise_axis(0 if axis is None else axis, value.ndim) + value.ndim
     rows = expand_at(move(value, [place], [value.ndim - 1]), (value.ndim,))
-    flags = convert(not_equal(registry["bitwise_and"](rows, bit_weights(bitorder)), 0), np.dtype(np.uint8))
+    flags = convert(not_equal(registry["bitwise_and"](rows, as_value(bit_weights(bitorder))), 0), np.dtype(np.uint8))
     length = shapes.multiply(flags.shape[-2], 8)
     bits = reshape_value(flags, (*flags.shape[:-2], length))
     if count is not None:
