@@ -83,6 +83,13 @@ def test_functions_that_write(function, shape):
     check(function, RNG.normal(size=shape), np.array([7.0, 8.0, 9.0]))
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 8, 9])
+def test_values_that_are_put_are_repeated(count):
+    positions = np.array([3, -1, 3, 0, 7, 3, 1, 0])
+    for given in (positions, positions[:3], positions[:0]):
+        check(lambda a, k, v: np.put(a, k, v), np.zeros(8), given, np.arange(1.0, count + 1))
+
+
 def test_methods_of_arrays_that_write():
     def function(a):
         a.put([1, 2], [5.0, 6.0])

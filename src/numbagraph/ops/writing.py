@@ -13,6 +13,7 @@ from numbagraph.ops.creation import along, iota
 from numbagraph.ops.gathering import as_positions, gather_value, put_at
 from numbagraph.ops.indexing import set_index
 from numbagraph.ops.shape import broadcast_value, ravel, reshape_value
+from numbagraph.ops.slicing import narrow
 
 
 def repeated(values: Value, numbers: Value, name: str) -> Value:
@@ -65,13 +66,18 @@ def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
     elif mode != "raise":
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     values = written(v, own.dtype)
-    if values.ndim:  # where there are none, nothing is written, and no position is looked at
-        some = shapes.minimum(shapes.product(values.shape), 1)
-        positions = positions[: shapes.as_value(shapes.multiply(some, positions.shape[0]))]
-        count = shapes.as_value(shapes.product(values.shape))
-        numbers = registry["remainder"](iota(positions.shape[0]), count)
-        values = gather_value(ravel(values), [numbers], -1, checked=False)
-    return reshape_value(put_at(flat, positions, values), own.shape)
+    if not values.ndim:
+        return reshape_value(put_at(flat, positions, values), own.shape)
+    # whole repetitions of the values, and a rest: a remainder for each position takes longer than all else
+    values = ravel(values)
+    given, wanted = values.shape[0], positions.shape[0]
+    repeats = shapes.floor_divide(wanted, shapes.maximum(given, 1))
+    whole = shapes.multiply(repeats, given)
+    rest = shapes.minimum(shapes.subtract(wanted, whole), given)  # of no values, nothing
+    rows = reshape_value(narrow(positions, -1, 0, whole), (repeats, given))
+    flat = put_at(flat, rows, broadcast_value(values, (repeats, given)))
+    flat = put_at(flat, narrow(positions, -1, whole, rest), narrow(values, -1, 0, rest))
+    return reshape_value(flat, own.shape)
 
 
 def put_along(own: Value, indices: Any, values: Any, axis: Any) -> Value:
