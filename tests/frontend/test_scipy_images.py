@@ -164,6 +164,14 @@ def test_spectra():
     check(lambda x: signal.welch(x, window="hamming", nperseg=4, axis=0), IMAGE)
     check(lambda x: signal.medfilt(x), IMAGE)
     check(lambda x: signal.medfilt(x, 5), LINE)
+    check(lambda x: signal.medfilt(x, 11), np.tile(LINE, 3))
+    check(lambda x: signal.medfilt(x, (5, 1)), (10 * IMAGE).astype(np.int32))
+
+
+def test_medians_of_windows_have_the_order_of_sort():
+    x = np.array([1.0, np.nan, 3.0, 2.0, np.inf, -np.inf, np.nan, np.nan, 0.5, 2.0])
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(np.pad(x, 1), 3), -1)[:, 1]
+    np.testing.assert_array_equal(graph_jit(lambda x: signal.medfilt(x, 3))(x), expected)
 
 
 @pytest.mark.parametrize("lower", [True, False])
