@@ -85,14 +85,17 @@ def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     value = array(x)
     if value.dtype.kind == "c":
         refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
-    below = value < 0
-    at_right = special.zetac(np.where(below, 2.0, value)) + 1.0
-    dtype = at_right.dtype
-    if not value.ndim:
-        return np.where(below, reflected(value), at_right).astype(dtype)
-    return cond(
-        np.any(below), lambda x, y: np.where(x < 0, reflected(x), y).astype(dtype), lambda x, y: y, value, at_right
-    )
+    return cond(np.any(value < 0), of_both_signs, at_right, value) if value.ndim else of_both_signs(value)
+
+
+def at_right(x: Any) -> Any:
+    return special.zetac(x) + 1.0
+
+
+def of_both_signs(x: Any) -> Any:
+    below = x < 0
+    found = at_right(np.where(below, 2.0, x))
+    return np.where(below, reflected(x), found).astype(found.dtype)
 
 
 def reflected(x: Any) -> Any:
