@@ -18,6 +18,7 @@ from numbagraph.ops.contraction import dot
 from numbagraph.ops.creation import iota, zeros
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.gathering import gather_value
+from numbagraph.ops.indexing import set_index
 from numbagraph.ops.joining import concatenate
 from numbagraph.ops.linalg import errors, samples
 from numbagraph.ops.linalg.common import adjoint, computed, conj, number, product, unit
@@ -194,12 +195,14 @@ def block_diag(*arrs: Any) -> Value:
     values = promote(common_rule(), [registry["atleast_2d"](each) for each in arrs])
     if any(value.ndim > 2 for value in values):
         raise ValueError("block_diag: arguments must have at most 2 dimensions; numbagraph.vmap maps it")
-    rows = []
-    for number_, value in enumerate(values):
-        before, after = (total([each.shape[1] for each in part]) for part in (values[:number_], values[number_ + 1 :]))
-        sides = [zeros((value.shape[0], width), dtype=value.dtype) for width in (before, after)]
-        rows.append(concatenate([sides[0], value, sides[1]], axis=1))
-    return concatenate(rows, axis=0)
+    ends = [
+        [total([each.shape[axis] for each in values[:count]]) for axis in (0, 1)] for count in range(len(values) + 1)
+    ]
+    result = zeros(ends[-1], dtype=values[0].dtype)
+    for value, begin, end in zip(values, ends, ends[1:], strict=False):
+        place = [slice(*map(shapes.as_value, pair)) for pair in zip(begin, end, strict=True)]
+        result = set_index(result, tuple(place), value)
+    return result
 
 
 def total(extents: list[Any]) -> Any:
