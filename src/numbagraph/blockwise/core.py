@@ -32,6 +32,8 @@ def core_op(
     small: Algorithm | None = None,
     size: str = "",
     short: int = 16,
+    long: Algorithm | None = None,
+    least_long: int = 0,
     threaded: bool = True,
     frontend: Callable[..., Any],
     vjp: Vjp | Unsupported,
@@ -60,7 +62,7 @@ def core_op(
         ``result``, and one call computes all of them.
     evaluate
         ``evaluate(*arrays, **attrs)``: the result, or the tuple of results, on stacks of matrices, with NumPy.
-    library, small, size, short, threaded, in_place
+    library, small, size, short, long, least_long, threaded, in_place
         What computes one element: see `numbagraph.intrinsics.core`.
     frontend
         Takes what the function takes; to promote is its matter (see `promoted`).
@@ -91,6 +93,8 @@ def core_op(
     emitter = CoreEmitter(
         *(name, inputs, outputs, library, small, size or inputs[0][0]),
         short=short,
+        long=long,
+        least_long=least_long,
         threaded=threaded,
         in_place=in_place,
     )

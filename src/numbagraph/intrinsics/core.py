@@ -199,6 +199,10 @@ class CoreEmitter(Struct):
     """The length up to which loops of `small` are unrolled."""
     short: int = 16
     """The length up to which it is used."""
+    long: Algorithm | None = None
+    """For long rows."""
+    least_long: int = 0
+    """The length from which on they are."""
     threaded: bool = True
     """Whether `library` is one that may start threads."""
     in_place: bool = False
@@ -218,8 +222,11 @@ class CoreEmitter(Struct):
         return list(dict.fromkeys(label for names in self.operands for label in names))
 
     def variants(self, dtype: np.dtype) -> list[Variant]:
-        """The variants for operands of a dtype: that for large matrices, or short loops, unrolled ones, and it."""
+        """The variants for operands of a dtype: that for large matrices, or short loops, unrolled ones, and it; or that
+        and one for long rows."""
         library = Variant("library", self.library)
+        if self.long is not None:
+            return [library, Variant("long", self.long)]
         if self.small is None or dtype.kind != "f":
             return [library]
         lengths = range(1, self.unrolled + 1)
@@ -231,6 +238,8 @@ class CoreEmitter(Struct):
         if len(variants) == 1:
             return ir.Constant(I64, 0)
         builder, size = emitter.builder, lengths[self.size]
+        if self.long is not None:
+            return builder.zext(builder.icmp_signed(">=", size, ir.Constant(I64, self.least_long)), I64)
         unrolled = builder.icmp_signed("<=", size, ir.Constant(I64, self.unrolled))
         few = builder.icmp_signed("<=", size, ir.Constant(I64, self.short))
         many = builder.select(few, ir.Constant(I64, 0), ir.Constant(I64, len(variants) - 1))

@@ -112,6 +112,10 @@ class Matrix:
     def transposed(self) -> Matrix:
         return Matrix(self.emitter, self.pointer, self.dtype, self.column, self.row)
 
+    def from_(self, i: Index, j: Index) -> Matrix:
+        """The elements from one on."""
+        return Matrix(self.emitter, self.address(i, j), self.dtype, self.row, self.column)
+
     def offset(self, i: Index, j: Index) -> Index:
         return i * self.row + j * self.column
 

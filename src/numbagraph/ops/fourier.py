@@ -15,7 +15,8 @@ from numbagraph.blockwise import lowering
 from numbagraph.blockwise.kinds import Keywords, core_op, decomposition, draw
 from numbagraph.blockwise.lengths import as_extent, as_length
 from numbagraph.blockwise.promotion import as_strong, as_value, convert
-from numbagraph.intrinsics import fourier
+from numbagraph.intrinsics import fourier, long_fourier
+from numbagraph.intrinsics.long_fourier import LEAST_LONG
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
 from numbagraph.ir.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
@@ -46,6 +47,15 @@ def of_half(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
 def of_whole(dtype: np.dtype, *_: Any) -> tuple[np.dtype]:
     """The dtype of real numbers of whose transform a half is given."""
     return (FLOAT32 if dtype == COMPLEX64 else FLOAT64,)
+
+
+def of_long_row(dtype: np.dtype, length: lowering.Scalar, *, whole: bool) -> Sequence[tuple[np.dtype, Any]]:
+    """Memory for a long row in four steps, and for the powers of a root of unity; none for a short row."""
+    is_long = lowering.minimum(lowering.divide(length, lowering.literal(LEAST_LONG))[0], lowering.literal(1))
+    room = lowering.multiply(length, is_long)
+    powers, quarter = (lowering.divide(room, lowering.literal(part))[0] for part in (32, 4))
+    size = lowering.add(room, quarter) if whole else room
+    return [(COMPLEX128, (powers,)), (COMPLEX64 if dtype in (FLOAT32, COMPLEX64) else COMPLEX128, (size,))]
 
 
 PLANNED = 16
@@ -82,11 +92,11 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         return moved(module, "irfft", x, BACKWARD[norm], like.shape[-1])
 
     def scratch(before: str, after: str, dtypes: Callable[..., Sequence[np.dtype]]) -> Callable[..., Any]:
-        """Memory for a block of columns and what becomes of it, which may take its place."""
+        """Memory for a block of columns and what becomes of it, which may take its place; or for a long row."""
 
         def needed(dtype: np.dtype, lengths: Mapping[str, Any], **_: Any) -> Sequence[tuple[np.dtype, Any]]:
             if axis == -1:
-                return []
+                return of_long_row(dtype, lengths["n"], whole=before == after)
             (made,) = dtypes(dtype)
             width = lowering.minimum(lengths["k"], lowering.literal(fourier.BLOCK))
             block, found = (dtype, (width, lengths[before])), (made, (width, lengths[after]))
@@ -100,6 +110,9 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         name=f"fourier_{suffix}",
         evaluate=lambda x, *, forward, norm: both_ways(np.fft, x, forward, norm),
         library=fourier.transform,
+        size="n",
+        long=long_fourier.whole if axis == -1 else None,
+        least_long=LEAST_LONG,
         scratch=scratch("n", "n", lambda dtype: (dtype,)),
         threaded=False,
         rows="k" if axis == -1 else "",
@@ -121,6 +134,9 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         name=f"half_fourier_{suffix}",
         evaluate=lambda x, *, norm: moved(np.fft, "rfft", x, FORWARD[norm]),
         library=fourier.half_transform,
+        size="n",
+        long=long_fourier.half if axis == -1 else None,
+        least_long=LEAST_LONG,
         threaded=False,
         rows="k" if axis == -1 else "",
         least_rows=PLANNED,
@@ -142,6 +158,9 @@ def declare_transforms(suffix: str, axis: int) -> Transforms:
         name=f"inverse_half_fourier_{suffix}",
         evaluate=lambda x, like, *, norm: back(np.fft, x, like, norm),
         library=fourier.inverse_of_half,
+        size="n",
+        long=long_fourier.inverse if axis == -1 else None,
+        least_long=LEAST_LONG,
         threaded=False,
         rows="k" if axis == -1 else "",
         least_rows=PLANNED,
