@@ -175,9 +175,9 @@ def _arithmetic(name: str, left: Extent, right: Extent) -> Extent:
 
 def add(left: Extent, right: Extent) -> Extent:
     left, right = resolve(left), resolve(right)
-    if right == 0:
-        return left
-    return right if left == 0 else _arithmetic("add", left, right)
+    if isinstance(left, int):  # a number comes last, so that one sum has one form
+        left, right = right, left
+    return left if right == 0 else _arithmetic("add", left, right)
 
 
 def subtract(left: Extent, right: Extent) -> Extent:
