@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from numbagraph.frontend.scipy_functions.common import (
 from numbagraph.frontend.tracing import Tracer, apply, to_value
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load, registry
+from numbagraph.ir.values import Extent
+from numbagraph.ops.slicing import narrow
 
 INVERTED: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 """The normalisation of an inverse transform that scales as another's forward transform does."""
@@ -137,13 +140,34 @@ def hermitian(name: str, axes: Any) -> Function:
         if norm not in INVERTED:
             raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
         if name.startswith("i"):
-            return np.conj(np.fft.rfftn(value, s, axes, INVERTED[norm]))
+            half = np.conj(np.fft.rfft(value, None if s is None else s[-1], axes[-1], INVERTED[norm]))
+            return np.fft.ifftn(half, None if s is None else s[:-1], axes[:-1], norm) if axes[:-1] else half
         return np.fft.irfftn(np.conj(value), s, axes, INVERTED[norm])
 
     return as_scipy(name, "s axes", axes, transform)
 
 
 # ---- cosines and sines ----
+
+
+def cut(x: Any, axis: int, *bounds: Any) -> Any:
+    """A slice along an axis, which is counted from the right here and below."""
+    return x[(..., slice(*bounds), *[slice(None)] * (-1 - axis))]
+
+
+def part(x: Any, axis: int, start: int, length: Extent) -> Any:
+    """Elements along an axis that are all there: unlike that of a slice, the length is known without a comparison."""
+    return apply(lambda value: narrow(value, axis, start, length), x)
+
+
+def numbers_along(x: Any, axis: int) -> Any:
+    """The numbers of the elements along an axis."""
+    return upright(apply(registry["arange"], x.shape[axis]), axis)
+
+
+def upright(numbers: Any, axis: int) -> Any:
+    """A vector that lies along an axis."""
+    return numbers[(..., *[None] * (-1 - axis))]
 
 
 def turned(points: Any, steps: Any, length: Any, scale: Any = 1.0) -> Any:
@@ -155,122 +179,141 @@ def turned(points: Any, steps: Any, length: Any, scale: Any = 1.0) -> Any:
     return (real * one + imag * other) + 1j * (imag * one - real * other)
 
 
-def even(x: Any, kind: int, scale: Any) -> Any:
-    """The cosine transform along the last axis, multiplied by a number."""
-    length = x.shape[-1]
+def even(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
+    """The cosine transform along an axis, multiplied by a number. What belongs to frequency 0 is multiplied by a weight
+    in the kinds 2 and 3."""
+    length = x.shape[axis]
     if kind == 1:
-        return np.real(np.fft.rfft(np.concatenate([x, x[..., -2:0:-1]], -1))) * scale
+        mirrored = np.concatenate([x, cut(x, axis, -2, 0, -1)], axis)
+        return np.real(np.fft.rfft(mirrored, axis=axis)) * scale
     if kind == 2:
-        return second(x[..., ::2], x[..., 1::2], length, scale)
+        return second(cut(x, axis, None, None, 2), cut(x, axis, 1, None, 2), axis, length, scale, weight)
     if kind == 3:
-        return third(x, scale)
+        return third(x, axis, scale, weight)
+    of_even, of_any = (partial(function, axis=axis) for function in (fourth_of_even, fourth_of_any))
     if isinstance(length, int):
-        return (fourth_of_any if length % 2 else fourth_of_even)(x) * scale
-    return cond(length % 2 == 0, fourth_of_even, fourth_of_any, x) * scale
+        return (of_any if length % 2 else of_even)(x) * scale
+    return cond(length % 2 == 0, of_even, of_any, x) * scale
 
 
-def second(even_places: Any, odd_places: Any, length: Any, scale: Any, *, backwards: bool = False) -> Any:
+def second(
+    even_places: Any, odd_places: Any, axis: int, length: Any, scale: Any, weight: float, *, backwards: bool = False
+) -> Any:
     """The cosine transform of kind 2, by a Fourier transform of the even places, and the odd ones backwards."""
-    half = np.fft.rfft(np.concatenate([even_places, odd_places[..., ::-1]], -1))
-    found = turned(half, apply(registry["arange"], length)[: length // 2 + 1], 2 * length, 2 * scale)
-    first, last = found.real, -found.imag[..., 1 : (length + 1) // 2]
-    return np.concatenate([last, first[..., ::-1]] if backwards else [first, last[..., ::-1]], -1)
+    half = np.fft.rfft(np.concatenate([even_places, np.flip(odd_places, axis)], axis), axis=axis)
+    steps = upright(apply(registry["arange"], length)[: length // 2 + 1], axis)
+    weights = np.where(steps == 0, weight, 1.0).astype(even_places.dtype) if weight != 1.0 else 1
+    found = turned(half, steps, 2 * length, 2 * scale * weights)
+    first, last = found.real, -cut(found.imag, axis, 1, (length + 1) // 2)
+    pieces = [last, np.flip(first, axis)] if backwards else [first, np.flip(last, axis)]
+    return np.concatenate(pieces, axis)
 
 
-def third(x: Any, scale: Any, sign: int = 1) -> Any:
+def third(x: Any, axis: int, scale: Any, weight: float, sign: int = 1) -> Any:
     """The cosine transform of kind 3, the other way round. Numbers at odd places are multiplied by a sign."""
-    length = x.shape[-1]
-    last, count = length // 2 + 1, (length + 1) // 2
-    mirrored = x[..., :0:-1][..., : last - 1]
-    rest = turned(x[..., 1:last] - 1j * mirrored, -apply(registry["arange"], length)[1:last], 2 * length, scale)
-    points = np.fft.irfft(np.concatenate([x[..., :1] * scale + 0j, rest], -1), length, norm="forward")
-    found = np.empty_like(points)
-    found[..., ::2], found[..., 1::2] = points[..., :count], sign * points[..., count:][..., ::-1]
-    return found
+    length, steps = x.shape[axis], numbers_along(x, axis)
+    count = shapes.floor_divide(x.value.shape[axis], 2)
+    mirrored = part(np.flip(x, axis), axis, 0, count)
+    rest = turned(part(x, axis, 1, count) - 1j * mirrored, -part(steps, axis, 1, count), 2 * length, scale)
+    points = np.concatenate([part(x, axis, 0, 1) * (scale * weight) + 0j, rest], axis)
+    found = from_both_ends(np.fft.irfft(points, length, axis, norm="forward"), axis)
+    return found if sign == 1 else np.where(steps % 2 == 0, found, sign * found)
 
 
-def fourth_of_any(x: Any) -> Any:
+def from_both_ends(points: Any, axis: int) -> Any:
+    """The first element, the last one, the second one, and so on. (To put them there from both halves would be two
+    passes, and a third one where it is not known that they fill the array.)"""
+    length = points.shape[axis]
+    steps = apply(registry["arange"], length)
+    places = np.where(steps % 2 == 0, steps // 2, length - 1 - steps // 2)
+    return np.take(points, places, axis, mode="clip")
+
+
+def fourth_of_any(x: Any, axis: int) -> Any:
     """The cosine transform of kind 4, by a Fourier transform of twice the length."""
-    length = x.shape[-1]
-    steps = apply(registry["arange"], length)
-    points = np.fft.fft(turned(x + 0j, steps, 2 * length), 2 * length)[..., :length]
-    return 2 * np.real(turned(points, 2 * steps + 1, 4 * length))
+    length, steps = x.shape[axis], numbers_along(x, axis)
+    points = np.fft.fft(turned(x + 0j, steps, 2 * length), 2 * length, axis)
+    return 2 * np.real(turned(cut(points, axis, length), 2 * steps + 1, 4 * length))
 
 
-def fourth_of_even(x: Any) -> Any:
+def fourth_of_even(x: Any, axis: int) -> Any:
     """The same of an even number of elements, by one of half of the length: of pairs from both ends."""
-    length = x.shape[-1]
-    steps = apply(registry["arange"], length)
-    half = 8 * steps[: length // 2] + 1
-    pairs = x[..., ::2][..., : length // 2] + 1j * x[..., ::-2][..., : length // 2]
-    found = 2 * turned(np.fft.fft(turned(pairs, half, 8 * length)), half, 8 * length)
-    is_first = steps % 2 == 0
-    places = np.where(is_first, steps, length - 1 - steps) // 2
-    first, second = (np.take(each, places, -1, mode="clip") for each in (found.real, -found.imag))
-    return np.where(is_first, first, second)
+    length, steps = x.shape[axis], numbers_along(x, axis)
+    half = 8 * cut(steps, axis, length // 2) + 1
+    first, last = (cut(cut(x, axis, None, None, step), axis, length // 2) for step in (2, -2))
+    found = 2 * turned(np.fft.fft(turned(first + 1j * last, half, 8 * length), axis=axis), half, 8 * length)
+    numbers = apply(registry["arange"], length)
+    places = np.where(numbers % 2 == 0, numbers, length - 1 - numbers) // 2
+    first, second = (np.take(each, places, axis, mode="clip") for each in (found.real, -found.imag))
+    return np.where(steps % 2 == 0, first, second)
 
 
-def odd(x: Any, kind: int, scale: Any) -> Any:
-    """The sine transform along the last axis, multiplied by a number: but for the first kind, a cosine transform of
-    numbers in the other order or with alternating signs."""
-    length = x.shape[-1]
+def odd(x: Any, axis: int, kind: int, scale: Any, weight: float = 1.0) -> Any:
+    """The sine transform along an axis, multiplied by a number: but for the first kind, a cosine transform of numbers
+    in the other order or with alternating signs."""
+    length = x.shape[axis]
     if kind == 1:
-        shifted = np.concatenate([np.zeros_like(x[..., :1]), x], -1)
-        return -2 * scale * np.imag(np.fft.rfft(shifted, 2 * (length + 1)))[..., 1 : length + 1]
+        shifted = np.concatenate([np.zeros_like(cut(x, axis, 1)), x], axis)
+        return -2 * scale * cut(np.imag(np.fft.rfft(shifted, 2 * (length + 1), axis)), axis, 1, length + 1)
     if kind == 2:
-        return second(x[..., ::2], -x[..., 1::2], length, scale, backwards=True)
+        pieces = cut(x, axis, None, None, 2), -cut(x, axis, 1, None, 2)
+        return second(*pieces, axis, length, scale, weight, backwards=True)
     if kind == 3:
-        return third(x[..., ::-1], scale, -1)
-    signs = (1 - 2 * (apply(registry["arange"], length) % 2)).astype(x.dtype)
-    return signs * even(x[..., ::-1], kind, scale)
+        return third(np.flip(x, axis), axis, scale, weight, -1)
+    signs = (1 - 2 * (numbers_along(x, axis) % 2)).astype(x.dtype)
+    return signs * even(np.flip(x, axis), axis, kind, scale)
 
 
-def ends(x: Any, scale: float, *, first: bool, last: bool) -> Any:
-    """An array whose first and last element along the last axis are multiplied by a number."""
-    length = x.shape[-1]
-    steps = apply(registry["arange"], length)
-    chosen = (steps == 0) & first | (steps == length - 1) & last
+def ends(x: Any, axis: int, scale: float) -> Any:
+    """An array whose first and last element along an axis are multiplied by a number."""
+    steps = numbers_along(x, axis)
+    chosen = (steps == 0) | (steps == x.shape[axis] - 1)
     return x * np.where(chosen, scale, 1.0).astype(x.dtype)
 
 
-def transformed(x: Any, kind: int, norm: Any, orthogonalize: bool | None, is_even: bool, forward: bool) -> Any:
-    """The transform along the last axis of real numbers."""
+def transformed(
+    x: Any, axis: int, kind: int, norm: Any, orthogonalize: bool | None, is_even: bool, forward: bool
+) -> Any:
+    """The transform along an axis of real numbers."""
     if kind not in (1, 2, 3, 4):
         raise ValueError("invalid transform type: it is 1, 2, 3 or 4")
     if norm not in INVERTED:
         raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
     kind = kind if forward else {2: 3, 3: 2}.get(kind, kind)
-    length = x.shape[-1]
+    length = x.shape[axis]
     count: Any = 2 * (length + {True: -1, False: 1}[is_even]) if kind == 1 else 2 * length
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
-    which = {"first": is_even, "last": kind == 1 or not is_even}
-    weighs = orthogonal and kind != 4 and (is_even or kind != 1)
-    if weighs and kind in (1, 3):
-        x = ends(x, math.sqrt(2.0), **which)
+    both_ends = orthogonal and kind == 1 and is_even
+    if both_ends:
+        x = ends(x, axis, math.sqrt(2.0))
     scale: Any = 1
     if norm == "ortho" or (norm == "forward") == forward:
         divisor = np.sqrt(count) if norm == "ortho" else np.multiply(count, 1.0)
         scale = 1 / divisor.astype(x.dtype)
-    found = (even if is_even else odd)(x, kind, scale)
-    if weighs and kind in (1, 2):
-        found = ends(found, math.sqrt(0.5), **which)
-    return found
+    weight = {2: math.sqrt(0.5), 3: math.sqrt(2.0)}.get(kind, 1.0) if orthogonal else 1.0
+    found = (even if is_even else odd)(x, axis, kind, scale, weight)
+    return ends(found, axis, math.sqrt(0.5)) if both_ends else found
 
 
-def resized(x: Any, n: Any) -> Any:
-    """The first elements along the last axis, and zeros where there are less."""
+def resized(x: Any, axis: int, n: Any) -> Any:
+    """The first elements along an axis, and zeros where there are less."""
     if n is None:
         return x
     require(n >= 1, f"invalid number of data points ({n}) specified")
     count = as_extent(to_value(n) if isinstance(n, Tracer) else n)
-    missing = shapes.maximum(shapes.subtract(count, x.value.shape[-1]), 0)
-    return np.concatenate([x[..., :n], apply(registry["zeros"], (*x.shape[:-1], missing), x.dtype)], -1)
+    shape = list(x.shape)
+    shape[axis] = shapes.maximum(shapes.subtract(count, x.value.shape[axis]), 0)
+    return np.concatenate([cut(x, axis, n), apply(registry["zeros"], tuple(shape), x.dtype)], axis)
 
 
-def along(x: Any, axis: int, n: Any, function: Callable[[Any], Any]) -> Any:
-    rows = resized(np.moveaxis(x, axis_of(axis, x.ndim), -1), n)
-    found = function(rows.real) + 1j * function(rows.imag) if rows.dtype.kind == "c" else function(rows)
-    return np.moveaxis(found, -1, axis)
+def along(x: Any, axis: int, n: Any, function: Callable[[Any, int], Any]) -> Any:
+    axis = axis_of(axis, x.ndim) - x.ndim
+    x = resized(x, axis, n)
+    before = x.shape[:-1]
+    if axis == -1 and x.ndim > 2:  # rows of a matrix are computed some at a time
+        x = x.reshape(reduce(operator.mul, before), x.shape[-1])
+    found = function(x.real, axis) + 1j * function(x.imag, axis) if x.dtype.kind == "c" else function(x, axis)
+    return found if found.ndim == len(before) + 1 else found.reshape(*before, found.shape[-1])
 
 
 def real_transform(is_even: bool, forward: bool) -> Function:
@@ -286,7 +329,7 @@ def real_transform(is_even: bool, forward: bool) -> Function:
     ) -> Any:
         del overwrite_x, workers
         value = inexact(x)
-        return along(value, axis, n, lambda rows: transformed(rows, type, norm, orthogonalize, is_even, forward))
+        return along(value, axis, n, lambda x, axis: transformed(x, axis, type, norm, orthogonalize, is_even, forward))
 
     return call
 
@@ -306,7 +349,9 @@ def real_transforms(is_even: bool, forward: bool) -> Function:
         value = inexact(x)
         sizes, places = lengths_and_axes(value, s, axes)
         for axis, n in zip(places, sizes or [None] * len(places), strict=True):
-            value = along(value, axis, n, lambda rows: transformed(rows, type, norm, orthogonalize, is_even, forward))
+            value = along(
+                value, axis, n, lambda x, axis: transformed(x, axis, type, norm, orthogonalize, is_even, forward)
+            )
         return value
 
     return call
