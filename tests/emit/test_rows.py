@@ -193,6 +193,35 @@ def test_memory_of_one_tile():
     assert short not in whole.explain(matrices)
 
 
+def mirrored_rows(x):
+    """Rows of an array of more dimensions, which are those of a matrix on the way: the result is its memory."""
+    matrix = np.fft.rfft(x.reshape(-1, x.shape[-1]) * 2.0)
+    places = np.where(np.arange(x.shape[-1]) % 2 == 0, 0, 1)
+    found = np.take(matrix, places, -1)
+    return found.reshape(x.shape)
+
+
+@pytest.mark.usefixtures("tile")
+@pytest.mark.parametrize(
+    "function",
+    [
+        mirrored_rows,
+        lambda x: (mirrored_rows(x), mirrored_rows(x).real.sum(-1)),
+        lambda x: mirrored_rows(x) + mirrored_rows(x)[::-1],
+        lambda x: mirrored_rows(np.swapaxes(x, 0, 1)),
+        lambda x: np.fft.fft(mirrored_rows(x), axis=0),
+    ],
+)
+def test_rows_of_another_shape(function):
+    for shape in [(11, 6, 5), (3, 1, 8), (1, 40, 2)]:
+        compare(function, function, RNG.normal(size=shape))
+
+
+def test_rows_of_another_shape_run_together():
+    (program,) = re.findall(r"program: .*(?:\n  .*)*", graph_jit(mirrored_rows, cache=False).explain(X))
+    assert f"2 nests and 1 calls, {TOGETHER}" in program
+
+
 def test_what_runs_together():
     found = graph_jit(normal_logp).explain(np.ones((5, 3)), np.ones(3), covariances(5, 3))
     assert "nests and 2 calls, " + TOGETHER in found

@@ -77,6 +77,14 @@ def members(mask: int, live_outs: Sequence[Value]) -> Iterator[Value]:
         mask &= mask - 1
 
 
+def is_reshaped_gather(value: Node) -> bool:
+    """Whether a value is the same memory as what is gathered, in another shape. By the loops of its own shape, indices
+    would be quotients and remainders, and rows not those of what it is gathered from."""
+    lower, source = value.op.lower, value.inputs[0] if value.inputs else None
+    is_view = isinstance(lower, lowering.View) and lower.in_order
+    return is_view and isinstance(source, Node) and isinstance(source.op.lower, lowering.Gather)
+
+
 class Plan:
     """Materialised values, and the nest that each belongs to."""
 
@@ -143,6 +151,8 @@ class Plan:
         for value in self.graph.outputs:
             if value.ndim:
                 self._materialise(value, "a result")
+                if isinstance(value, Node) and is_reshaped_gather(value):
+                    self._materialise(value.inputs[0], "a result in another shape")
         for value in self.order:
             if not isinstance(value, Node):
                 continue

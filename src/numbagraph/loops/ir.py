@@ -325,6 +325,8 @@ class RowAccess(Struct, frozen=False):
     """Memory in which rows are added up."""
     scratch: set[Buffer] = field(default_factory=set)
     """Memory that holds nothing before and after a row."""
+    lengths: dict[Buffer, tuple[Scalar, ...]] = field(default_factory=dict)
+    """The first extent that all memory has here, which it may have in another shape elsewhere; of a number, none."""
 
 
 class TiledLoop(Step, frozen=False):

@@ -57,6 +57,12 @@ def with_short_temporaries(steps: Sequence[Step]) -> list[Step]:
         if isinstance(step, TiledLoop) and not step.is_split:
             elsewhere = {owner for other in steps if other is not step for owner in memory_of(other)}
             elsewhere |= {owner for use in step.accesses for owner in use.read_elsewhere | use.totals | use.scratch}
+            elsewhere |= {
+                owner
+                for use in step.accesses
+                for owner, length in use.lengths.items()
+                if length != owner.extents[:1]  # a row has another size
+            }
             own = {owner for use in step.accesses for owner in use.written if owner.temporary}
             short = frozenset(owner for owner in own - elsewhere if owner.extents[0] is step.length)
             result.append(replace(step, in_tile=short))
@@ -141,12 +147,18 @@ def by_itself(step: Kernel | Call, access: RowAccess) -> Step:
 
 
 def access_of(step: Step) -> RowAccess | None:
-    """How a step works by rows; None if it does not, or if its rows are not those of the memory it works on."""
-    if any(each.extents[:1] != each.owner.extents[:1] for each in step.buffers()):
-        return None
+    """How a step works by rows; None if it does not, or if one memory has several lengths in it."""
+    access = None
     if isinstance(step, Call):
-        return access_of_call(step)
-    return access_of_nest(step) if isinstance(step, Kernel) else None
+        access = access_of_call(step)
+    elif isinstance(step, Kernel):
+        access = access_of_nest(step)
+    if access is None:
+        return None
+    for each in step.buffers():
+        if access.lengths.setdefault(each.owner, each.extents[:1]) != each.extents[:1]:
+            return None
+    return access
 
 
 def access_of_nest(kernel: Kernel) -> RowAccess | None:
@@ -192,7 +204,9 @@ def conflict(one: Step, other: Step) -> bool:
 
 
 def fit(one: RowAccess, other: RowAccess) -> bool:
-    """Whether two steps may run together."""
+    """Whether two steps may run together: rows of memory that both use are the same ones."""
+    if any(other.lengths.get(owner, length) != length for owner, length in one.lengths.items()):
+        return False
     if one.rows is not other.rows or one.written & other.read_elsewhere or other.written & one.read_elsewhere:
         return False
     return not any(
