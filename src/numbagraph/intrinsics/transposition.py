@@ -5,6 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numbagraph.intrinsics.emitter import I32, POINTER, llvm_type
+from numbagraph.intrinsics.lanes import Lanes
 from numbagraph.intrinsics.matrices import Code, Index, Matrix
 from numbagraph.ir.types import real_dtype
 
@@ -17,7 +18,7 @@ LINE = 64
 def transpose(code: Code, source: Matrix, target: Matrix, rows: Index, columns: Index, *, ahead: bool = False) -> None:
     """``target[column, row] = source[row, column]``, where the elements of rows follow each other in both matrices.
 
-    One of the lengths should be static. Where ``ahead`` says so, as many columns again are brought near, for those that
+    One of the lengths should be static, and whole tiles. Where ``ahead`` says so, as many columns again are brought near, for those that
     follow: lines of rows that are far apart arrive one by one.
     """
 
@@ -56,13 +57,8 @@ def move_tile(source: Matrix, place: tuple[Index, Index], target: Matrix, tile: 
         return
     builder, align = source.emitter.builder, part_of(source)
     vector = ir.VectorType(ir.IntType(8 * source.dtype.itemsize), tile).as_pointer()
-
-    def mixed(one: ir.Value, other: ir.Value, lanes: list[int]) -> ir.Value:
-        return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(I32, tile), lanes))
-
-    rows = [builder.load(builder.bitcast(source.address(row + k, column), vector), align=align) for k in range(tile)]
-    pairs = [[mixed(rows[n], rows[n + 1], [k, k + 4, k + 2, k + 6]) for n in (0, 2)] for k in (0, 1)]
-    columns = [mixed(pair[0], pair[1], [k, k + 1, k + 4, k + 5]) for k in (0, 2) for pair in pairs]
+    addresses = [builder.bitcast(source.address(row + k, column), vector) for k in range(tile)]
+    columns = Lanes(builder, tile).transposed([builder.load(each, align=align) for each in addresses])
     for k, each in enumerate(columns):
         builder.store(each, builder.bitcast(target.address(column + k, row), vector), align=align)
 
