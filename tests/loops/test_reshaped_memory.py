@@ -109,3 +109,16 @@ def test_transforms_of_several_axes_copy_nothing():
     np.testing.assert_allclose(compiled(x), np.fft.fftn(x), atol=1e-12)
     text = str(compiled.explain(x))
     assert "0 loop nests, 3 calls" in text, text
+
+
+def test_vectors_are_matrices_of_one_row():
+    """A dimension of length 1 that comes or goes is no copy."""
+    x = np.random.default_rng(0).normal(size=64)
+
+    def both(x):
+        return np.fft.rfft(np.concatenate([x[::2], -x[1::2]]))
+
+    compiled = graph_jit(both)
+    np.testing.assert_allclose(compiled(x), both(x), atol=1e-12)
+    assert "(expand_dims)" not in compiled.explain(x)
+    assert "(squeeze)" not in compiled.explain(x)

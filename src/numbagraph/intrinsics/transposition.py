@@ -18,8 +18,8 @@ LINE = 64
 def transpose(code: Code, source: Matrix, target: Matrix, rows: Index, columns: Index, *, ahead: bool = False) -> None:
     """``target[column, row] = source[row, column]``, where the elements of rows follow each other in both matrices.
 
-    One of the lengths should be static, and whole tiles. Where ``ahead`` says so, as many columns again are brought near, for those that
-    follow: lines of rows that are far apart arrive one by one.
+    One of the lengths should be static, and whole tiles. Where ``ahead`` says so, as many columns again are brought
+    near, for those that follow: lines of rows that are far apart arrive one by one.
     """
 
     def one(i: Index, j: Index) -> None:

@@ -44,6 +44,9 @@ def follows_operand(value: Node) -> bool:
     lower = value.op.lower
     if not isinstance(lower, lowering.View) or not lower.in_order:
         return False
+    loops, others = loops_of(value.shape), loops_of(value.inputs[0].shape)
+    if len(loops) == len(others) and all(map(shapes.same, loops, others)):
+        return False
     seen: set[Value] = set()
     stack: list[Value] = [value.inputs[0]]
     while stack:

@@ -41,6 +41,7 @@ expand_dims = view(
     infer=expand_dims_type,
     frontend=expand_dims_frontend,
     evaluate=lambda a, *, axes: a[expand_index(a.ndim, axes)],
+    in_order=True,
     vjp=lambda g, y, x, *, axes: (squeeze.bind(g, axes=axes),),
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 4)), axes) for axes in (0, (1, -1), ())],
 )
@@ -88,6 +89,7 @@ squeeze = view(
     infer=squeeze_type,
     frontend=squeeze_frontend,
     evaluate=lambda a, *, axes: a.squeeze(axes),
+    in_order=True,
     vjp=lambda g, y, x, *, axes: (expand_dims.bind(g, axes=axes),),
     samples=lambda rng, dtype: [(draw(rng, dtype, (3, 1, 4, 1)),), (draw(rng, dtype, (3, 1)), 1)],
 )
