@@ -115,6 +115,18 @@ def test_put_out_of_bounds_raises():
         graph_jit(function)(X.copy())
 
 
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize("count", [0, 2])
+def test_put_into_an_empty_array(mode, count):
+    def function(a, k, v):
+        np.put(a, k, v, mode)
+
+    check(function, np.ones(0), np.arange(0), np.ones(count))
+    for each in (function, graph_jit(function)):
+        with pytest.raises(IndexError, match="cannot replace elements of an empty array"):
+            each(np.ones(0), np.arange(2), np.ones(count))
+
+
 @pytest.mark.parametrize("name", ["subtract", "divide", "hypot", "logaddexp", "copysign", "fmax", "add", "maximum"])
 @pytest.mark.parametrize("axis", [0, 1, pytest.param(-1, marks=pytest.mark.repeats)])
 def test_methods_of_ufuncs(name, axis):

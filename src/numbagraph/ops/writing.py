@@ -59,6 +59,8 @@ def values_put(own: Value, ind: Any, v: Any, mode: str) -> Value:
     """What ``np.put(own, ind, v, mode)`` makes of ``own``."""
     flat, positions = ravel(own), convert(ravel(as_positions(ind)), INT64)
     length = shapes.as_value(flat.shape[0])
+    has_room = shapes.compare("greater_equal", flat.shape[0], shapes.minimum(positions.shape[0], 1))
+    shapes.require(has_room, "put: cannot replace elements of an empty array", IndexError)
     if mode == "clip":
         positions = registry["minimum"](registry["maximum"](positions, 0), length - 1)
     elif mode == "wrap":
