@@ -10,6 +10,7 @@ from numbagraph.intrinsics.reducers import Sum
 from numbagraph.intrinsics.target import current_target
 from numbagraph.loops.ir import Kernel, Reduction, Store
 from numbagraph.loops.masks import depending_on
+from numbagraph.loops.parallel import cost_of_operation
 
 BLOCK = 512
 """Elements a block of a compensated sum: long enough to hide the compensation, short enough to be about as accurate as
@@ -20,6 +21,9 @@ LANES = 8
 
 INTERLEAVED = 4
 """Vectors of accumulators of a plain sum: as many as hide the latency of an addition."""
+
+LITTLE = 1.25
+"""Operations for each load or store that take less time than these, where they wait for memory."""
 
 SHORTEST_ROW = 6
 """Numbers that are worth a vector of their own. Shorter rows are faster in vectors across them."""
@@ -36,6 +40,25 @@ def reduces_with_strides(kernel: Kernel) -> bool:
     loads = [each for each in scalars if isinstance(each, Load) and loop in each.indices]
     apart = any(not reads_along(loop, each) for each in loads)
     return apart and all(loop in each.reduced for each in kernel.outputs if isinstance(each, Reduction))
+
+
+def preferred_bits(kernel: Kernel) -> int:
+    """The width of vectors with AVX-512, of which LLVM of itself uses half on some processors, and all on others."""
+    return 256 if waits_for_memory(kernel) else 512
+
+
+def waits_for_memory(kernel: Kernel) -> bool:
+    """Whether a nest computes little of what it reads and writes. Vectors as wide as a line of the cache lie in two
+    lines each, since arrays begin anywhere, and are no faster where the elements come from the next cache. (Of wider
+    ones truth values are packed more quickly.)"""
+    if not kernel.loops or not all(isinstance(each, Store) and each.value.dtype.kind != "b" for each in kernel.outputs):
+        return False
+    inside = depending_on(kernel.loops[-1], kernel)
+    accesses = [*kernel.outputs, *(each for each in inside if isinstance(each, Load))]
+    places = {*walk(index for each in accesses for index in each.indices)}
+    if any(isinstance(each, Load) for each in places):
+        return False
+    return sum(map(cost_of_operation, inside - places)) <= LITTLE * len(accesses)
 
 
 def copies_apart(kernel: Kernel) -> bool:

@@ -15,7 +15,7 @@ from numbagraph.emit.choices import MOST_INLINED, Choices, choices_for, stretche
 from numbagraph.emit.chosen import ways_of
 from numbagraph.emit.exits import emit_until_decided, may_end_early
 from numbagraph.emit.extrema import Searches, improve
-from numbagraph.emit.hints import BLOCK, LANES, copies_apart, hints_of_sums, hints_outside
+from numbagraph.emit.hints import BLOCK, LANES, copies_apart, hints_of_sums, hints_outside, preferred_bits
 from numbagraph.emit.interface import WHOLE, Interface
 from numbagraph.emit.pieces import emit_pieces, wraps_of
 from numbagraph.emit.scalars import Outside, ScalarEmitter
@@ -48,8 +48,7 @@ def declare_nest(module: ir.Module, kernel: Kernel, name: str, interface: Interf
     for attribute in ("noinline", "nounwind", ALIGNED) if kernel.loops else ("nounwind",):
         set.add(function.attributes, attribute)  # LLVM knows more attributes than llvmlite lists
     if current_target().vector_bytes == 64:
-        # of itself LLVM uses half the width on some processors; vector versions of functions have all of it
-        set.add(function.attributes, '"prefer-vector-width"="512"')
+        set.add(function.attributes, f'"prefer-vector-width"="{preferred_bits(kernel)}"')
     return KernelEmitter(function, kernel, interface, choices_for(kernel), owners, externals, slots)
 
 
