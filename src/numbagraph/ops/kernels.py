@@ -1,6 +1,7 @@
 """The kind of op whose scalar kernel is SciPy's own: ufuncs of `scipy.special`, called in native code as they are.
 
-Each is one declaration: where its operands come from in tests, and its derivatives by them. Results equal SciPy's.
+Each is one declaration: where its operands come from in tests, and its derivatives by them. Results equal SciPy's, but
+those of vector formulas of our own, which differ by few units in the last place.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def kernel(
     kinks: Callable[..., Any] = nowhere,
     path: str = "",
     emit: Emit | None = None,
+    ulp: float = 0.0,
 ) -> Op:
     """Declare a ufunc of `scipy.special` for real arguments.
 
@@ -62,18 +64,29 @@ def kernel(
         The translation, where it is not `jax.scipy.special`'s function.
     cost, kinks
         As of every op: see `Op`.
-    path, emit
-        Where SciPy has it, and its LLVM, if it is not a public ufunc.
+    path
+        Where SciPy has it, if it is not a public ufunc.
+    emit, ulp
+        Its LLVM, if that is no call of SciPy's function, and by how much results may then differ from SciPy's, in units
+        in the last place.
     """
-    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks, path, emit)
+    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks, path, emit, ulp)
 
 
-def kernels(name: str, operands: Sequence[Domain], results: Sequence[Sequence[Slope]], cost: float = 400) -> Op:
+def kernels(
+    name: str,
+    operands: Sequence[Domain],
+    results: Sequence[Sequence[Slope]],
+    cost: float = 400,
+    emit: Emit | None = None,
+    ulp: float = 0.0,
+) -> Op:
     """Declare a ufunc of several results.
 
     ``results`` has a row of derivatives for each of them, which are given all results: ``slope(ys, *operands)``.
+    ``emit`` is handed the number of one as ``result``.
     """
-    return _declare(name, operands, results, True, (), None, cost)
+    return _declare(name, operands, results, True, (), None, cost, emit=emit, ulp=ulp)
 
 
 def _declare(
@@ -87,6 +100,7 @@ def _declare(
     kinks: Callable[..., Any] = nowhere,
     path: str = "",
     emit: Emit | None = None,
+    ulp: float = 0.0,
 ) -> Op:
     plain = name.rpartition(".")[2]
     path = path or f"scipy.special:{plain}"
@@ -129,6 +143,7 @@ def _declare(
             samples=samples_of(operands),
             implements=(path,),
             cost=cost,
+            ulp=ulp,
             kinks=kinks,
         )
     )
