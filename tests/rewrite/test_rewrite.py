@@ -314,6 +314,7 @@ MODELS = {
     "powers": (special_powers, VECTOR.astype(np.float32)),
     "lengths": (lengths, MATRIX, VECTOR),
     "normal_vector": (normal_vector_model, VECTOR, np.eye(4) + 1),
+    "laguerre": (lambda x: registry["eval_genlaguerre"](2, 0.5, x), VECTOR),
 }
 
 

@@ -89,6 +89,7 @@ PASSES: tuple[Pass, ...] = (
     GraphPass("numbagraph.rewrite.joined_loops:joined_loops", ("scan",), name="joined loops"),
     RulePass("numbagraph.rewrite.stabilise:STABILISE"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
+    RulePass("numbagraph.rewrite.orthogonal:ORTHOGONAL", ("special function",)),
     RulePass("numbagraph.rewrite.specialise:SPECIALISE"),
     GraphPass("numbagraph.rewrite.linear:linear_sums", ("sum", "scatter_add"), name="linear sums"),
     RulePass("numbagraph.rewrite.canonical:CANONICALISE"),
