@@ -275,3 +275,33 @@ def test_arguments_without_a_name_have_no_keyword():
     for keyword in ("", "x"):
         with pytest.raises(TypeError):
             compiled(**{keyword: A})
+
+
+class Key(str):
+    """Equal to a string, and none for who reads its text."""
+
+
+RETURNED = {
+    "tuple and None": lambda x: (x + 1, None),
+    "None twice": lambda x: (None, [x + 1, None]),
+    "empty containers": lambda x: ((), [], {}, x + 1),
+    "one element": lambda x: ((x + 1,),),
+    "a dict of lists": lambda x: {"b": [x + 1], "a": (x, {"c": x - 1, 'quoted "\\': x * 2})},
+    "one result twice": lambda x: [y := x + 1, y],
+    "numbers as keys": lambda x: {2: x + 1, 1: x},
+    "a key of a class": lambda x: {Key("k"): x + 1},
+    "an OrderedDict inside": lambda x: [OrderedDict([("b", x + 1), ("a", x)])],
+    "many": lambda x: [[x + number] for number in range(100)],
+}
+
+
+@pytest.mark.parametrize("kind", RETURNED)
+@pytest.mark.parametrize("backend", ["numba", "numpy"])
+def test_returned_trees(kind, backend):
+    function, run = RETURNED[kind], graph_jit(RETURNED[kind], backend=backend)
+    for _ in range(2):
+        assert_equal_trees(run(A), function(A))
+    first, second = run(A), run(A)
+    assert first is not second
+    if isinstance(first, dict):
+        assert [*map(type, first)] == [*map(type, function(A))]

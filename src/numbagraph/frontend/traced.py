@@ -93,6 +93,10 @@ class Outputs(Struct):
             return nothing
         if None not in self.slots and (self.spec.is_leaf() or (self.is_plain_tuple and len(self.slots) > 1)):
             return operator.itemgetter(*self.slots)
+        if None not in self.slots and self.spec.num_nodes <= MOST_NODES:
+            text = expression(optree.tree_unflatten(self.spec, self.slots))
+            if text is not None:
+                return eval(f"lambda results: {text}")
         return self.rebuild
 
     def rebuild(self, results: Sequence[Any]) -> Any:
@@ -104,6 +108,29 @@ class Outputs(Struct):
             for slot, static in zip(self.slots, self.static, strict=True)
         ]
         return optree.tree_unflatten(self.spec, leaves)
+
+
+MOST_NODES = 64
+"""Of a returned tree that is built by an expression: Python's parser bounds how deep one is."""
+
+
+def expression(tree: Any) -> str | None:
+    """Python's text for a tree of its own containers, whose leaves are numbers of ``results``; None of other trees."""
+    if tree is None:
+        return "None"
+    if type(tree) is int:
+        return f"results[{tree}]"
+    if type(tree) is dict and all(type(key) is str for key in tree):
+        parts = [(f"{key!r}: ", expression(value)) for key, value in tree.items()]
+        brackets = "{}"
+    elif type(tree) in (tuple, list):
+        parts = [("", expression(value)) for value in tree]
+        brackets = "()" if type(tree) is tuple else "[]"
+    else:
+        return None
+    if any(value is None for _, value in parts):
+        return None
+    return brackets[0] + "".join(f"{key}{value}, " for key, value in parts) + brackets[1]
 
 
 def nothing(results: Sequence[Any]) -> None:
