@@ -16,6 +16,7 @@ from numbagraph.frontend.count_densities import (
     negative_binomial_log_density,
     poisson_log_density,
 )
+from numbagraph.frontend.scipy_functions.zeta import hurwitz
 
 Function = Callable[..., Any]
 
@@ -265,7 +266,17 @@ def negative_binomial_sf(k: Any, n: Any, p: Any) -> Any:
 
 
 def zeta_log_density(k: Any, a: Any) -> Any:
-    return -a * np.log(k) - np.log1p(special.zetac(a))
+    """By Hurwitz's function, which has derivatives by both numbers: of 2 it is the zeta function less 1."""
+    return -a * np.log(k) - np.log1p(hurwitz(a, 2.0))
+
+
+def zeta_sf(k: Any, a: Any) -> Any:
+    """By Hurwitz's function, in place of a sum over all smaller counts."""
+    return hurwitz(a, np.floor(k) + 1.0) / hurwitz(a, 1.0)
+
+
+def zeta_cdf(k: Any, a: Any) -> Any:
+    return 1.0 - zeta_sf(k, a)
 
 
 def exponential_of(name: str, method: str) -> Function:
@@ -342,5 +353,9 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("randint", "pmf"): lambda k, low, high: 1.0 / (high - low),
     ("zipf", "logpmf"): zeta_log_density,
     ("zipf", "pmf"): lambda k, a: np.exp(zeta_log_density(k, a)),
+    ("zipf", "cdf"): zeta_cdf,
+    ("zipf", "logcdf"): by_known_tail("zipf", "logcdf", zeta_cdf, zeta_sf),
+    ("zipf", "sf"): zeta_sf,
+    ("zipf", "logsf"): by_known_tail("zipf", "logsf", zeta_sf, zeta_cdf),
 }
 """By the distribution's name and the method's."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from numbagraph.frontend.branches import cond
 from numbagraph.frontend.scipy_functions.common import Function, array, bound, called, double, inexact, refuse
+from numbagraph.frontend.scipy_functions.zeta import zeta
 
 TAU = 2 * np.pi
 
@@ -74,41 +74,6 @@ def diric(x: Any, n: Any) -> Any:
     at_period = (-1.0) ** (np.round(half / np.pi) * (count - 1.0))
     known_count = (count > 0) & (count == np.floor(count))
     return np.where(known_count, np.where(near, at_period, regular), np.nan).astype(dtype)
-
-
-def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
-    """`scipy.special.zeta`; below 0 by the reflection formula. [DLMF 25.4.1]"""
-    if out is not None:
-        refuse("scipy.special.zeta with out=", "assign the result")
-    if q is not None:
-        return special.zeta(x, q)
-    value = array(x)
-    if value.dtype.kind == "c":
-        refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
-    return cond(np.any(value < 0), of_both_signs, at_right, value) if value.ndim else of_both_signs(value)
-
-
-def at_right(x: Any) -> Any:
-    return special.zetac(x) + 1.0
-
-
-def of_both_signs(x: Any) -> Any:
-    below = x < 0
-    found = at_right(np.where(below, 2.0, x))
-    return np.where(below, reflected(x), found).astype(found.dtype)
-
-
-def reflected(x: Any) -> Any:
-    """The zeta function of negative numbers; of even ones it is zero."""
-    below = x < 0
-    other = np.where(below, 1.0 - x, 2.0)
-    turn = np.where(np.mod(x, 2.0) == 0.0, 0.0, np.sin(0.5 * np.pi * np.mod(x, 4.0)))
-    power = np.pi ** (
-        0.5 * (x - 1.0)
-    )  # by the duplication formula of gammas [5.5.5], which do not overflow before zeta
-    scale = (power * special.gamma(0.5 * other)) * (power * special.gamma(0.5 * other + 0.5)) / np.sqrt(np.pi)
-    scale = scale * (special.zetac(other) + 1.0)
-    return np.where(turn == 0.0, 0.0, scale * turn)
 
 
 def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
