@@ -93,3 +93,19 @@ def test_zipf_s_parameter_has_derivatives(method):
     found = graph_jit(grad(lambda a: function(k, a).sum()))(2.5)
     wanted = (function(k, 2.5 + step) - function(k, 2.5 - step)).sum() / (2 * step)
     np.testing.assert_allclose(found, wanted, rtol=1e-7)
+
+
+@pytest.mark.parametrize("function", [special.zetac, special.zeta], ids=["zetac", "zeta"])
+def test_derivatives_of_riemann_s_function(function):
+    """Near its pole, at its zeros, where formulas meet, and where gammas overflow."""
+    x = np.array([-171.3, -20.2, -8, -3.5, -2, -1, -0.5, -0.1, -1e-9, 0, 1e-9, 0.9, 1 + 1e-7, 1.5, 5, 100, 1e5])
+    with mpmath.workprec(BITS):
+        first, second = (
+            [float(mpmath.zeta(mpmath.mpf(each), 1, n)) if each < 1e3 else 0.0 for each in x] for n in (1, 2)
+        )
+    slope = graph_jit(grad(lambda x: function(x).sum()))
+    np.testing.assert_allclose(slope(x), first, rtol=1e-13)
+    np.testing.assert_allclose(
+        graph_jit(grad(lambda x: grad(lambda x: function(x).sum())(x).sum()))(x), second, rtol=1e-12
+    )
+    np.testing.assert_array_equal(slope(np.array([np.nan, np.inf])), [np.nan, 0.0])

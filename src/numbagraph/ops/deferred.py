@@ -38,7 +38,7 @@ NAMES = {
     "elementary_functions": (
         "special.cbrt special.exp2 exp10 special.expm1 special.log1p exprel cosm1 powm1 special.round sindg cosdg "
         "tandg cotdg radian boxcox boxcox1p inv_boxcox inv_boxcox1p pseudo_huber rgamma gammasgn beta betaln poch "
-        "binom zetac wrightomega voigt_profile tklmbda"
+        "binom wrightomega voigt_profile tklmbda"
     ),
     "elliptic": "ellipk ellipkm1 ellipe ellipkinc ellipeinc ellipj elliprc elliprf elliprd elliprg elliprj agm",
     "floating": "copysign nextafter spacing heaviside ldexp frexp_mantissa frexp_exponent frexp",
@@ -139,6 +139,7 @@ NAMES = {
         "obl_rad1_cv obl_rad2 obl_rad2_cv pbdv pbvv pbwa"
     ),
     "windows": "sliding_window_view choose packbits unpackbits nanargmax nanargmin",
+    "zeta": "zetac",
 }
 """The names of ops by their module in `numbagraph.ops`, in the order of their declarations."""
 

@@ -200,7 +200,6 @@ binom = kernel(
     lambda y, n, k: binom_slopes(y, n, k)[0],
     lambda y, n, k: binom_slopes(y, n, k)[1],
 )
-zetac = kernel("zetac", [(1.5, 5.0)])
 wrightomega = kernel("wrightomega", [NUMBERS], lambda y, x: y / (1 + y))
 """[4.13.16]"""
 voigt_profile = kernel("voigt_profile", [NUMBERS, POSITIVE, POSITIVE])
