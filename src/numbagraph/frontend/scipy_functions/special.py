@@ -10,6 +10,8 @@ from scipy import special
 
 from numbagraph.frontend.scipy_functions.common import Function, array, bound, called, double, inexact, refuse
 from numbagraph.frontend.scipy_functions.zeta import zeta
+from numbagraph.frontend.tracing import Tracer, to_value
+from numbagraph.ops.identity import differentiated_as
 
 TAU = 2 * np.pi
 
@@ -72,15 +74,27 @@ def diric(x: Any, n: Any) -> Any:
     near = np.abs(below) < least
     regular = np.sin(count * half) / (count * np.where(near, 1.0, below))
     at_period = (-1.0) ** (np.round(half / np.pi) * (count - 1.0))
+    near_period = at_period * (1.0 - (count * count - 1.0) / 6.0 * below * below)
     known_count = (count > 0) & (count == np.floor(count))
-    return np.where(known_count, np.where(near, at_period, regular), np.nan).astype(dtype)
+    found = np.where(near, differentiated(at_period, near_period), regular)
+    return np.where(known_count, found, np.nan).astype(dtype)
 
 
 def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     """`scipy.special.lambertw`. [DLMF 4.13.4 has the derivative]"""
     value = array(z).astype(np.complex128)
     function = bound("scipy.special:lambertw", int(k), float(tol))
-    return called(function, value, value, vjp=lambda g, w, _: (g * (np.exp(-w) / (1.0 + w)),))
+
+    def pulled(g: Any, _: Any, value: Any) -> tuple[Any]:
+        w = lambertw(value, k, tol)  # the same call again, which has derivatives
+        return (g * (np.exp(-w) / (1.0 + w)),)
+
+    return called(function, value, value, vjp=pulled)
+
+
+def differentiated(value: Any, form: Any) -> Any:
+    """A value that has the derivatives of another form of it."""
+    return Tracer(differentiated_as(to_value(value), to_value(form)))
 
 
 # ---- Bessel functions ----
@@ -125,7 +139,7 @@ def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> F
         regular = (size > 0) & np.isfinite(size)
         inside = np.where(regular, size, 1.0)
         found = of_positive(order, inside)
-        at_zero, at_infinity = ends(order)
+        at_zero, at_infinity = ends(order, value)
         if name == "kn":
             growing = np.where(value < 0, np.pi * by_cylindrical(special.iv)(order, inside), 0.0)
             found = np.where((value < 0) & (order % 2 == 0), -found, found) - growing
@@ -136,9 +150,9 @@ def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> F
             found = np.where((value < 0) & odd, -found, found)
         return np.where(order < 0, np.nan, found)
 
-    def ends(order: Any) -> tuple[Any, Any]:
+    def ends(order: Any, value: Any) -> tuple[Any, Any]:
         if name in ("jn", "in"):
-            return np.where(order == 0, 1.0, 0.0), 0.0 if name == "jn" else np.inf
+            return near_zero(order, np.where(value == 0, value, 0.0), 0), 0.0 if name == "jn" else np.inf
         return (-np.inf if name == "yn" else np.inf), 0.0
 
     def derived(order: Any, value: Any) -> Any:
@@ -147,8 +161,19 @@ def spherical(name: str, of_positive: Function, slope: tuple[float, float]) -> F
         first = upper * plain(order * 0 + 1, value)
         removable = (value == 0) if name in ("jn", "in") else np.False_
         found = lower * plain(below, value) - (order + 1) / np.where(removable, 1.0, value) * plain(order, value)
-        found = np.where(removable, np.where(order == 1, 1.0 / 3.0, 0.0), found)
+        found = np.where(removable, near_zero(order, np.where(removable, value, 0.0), 1), found)
         return np.where(order == 0, first, found)
+
+    def near_zero(order: Any, x: Any, derivative: int) -> Any:
+        """The first terms of the series, as many as second derivatives need. [DLMF 10.53.1, 10.53.3]"""
+        sign, odd = (-1.0 if name == "jn" else 1.0), 2.0 * order + 3.0
+        terms = ((0, 1.0), (2, sign / (2.0 * odd)), (4, 1.0 / (8.0 * odd * (odd + 2.0))))
+        powers: Any = 0.0
+        for more, factor in terms:
+            exponent = order + more
+            slope = exponent * x ** np.maximum(exponent - 1, 0)
+            powers = powers + factor * (slope if derivative else x**exponent)
+        return np.sqrt(np.pi) / (2.0 ** (order + 1.0) * special.gamma(order + 1.5)) * powers
 
     return call
 
@@ -220,15 +245,15 @@ def with_derivatives(value: Any) -> Any:
     return value[None]
 
 
-def associated(degree: int, order: int, value: Any, norm: bool) -> Any:
-    """Ferrers' function of the first kind. [DLMF 14.3.1]"""
+def associated(degree: int, order: int, value: Any, norm: bool, sine: Any = None) -> Any:
+    """Ferrers' function of the first kind, of a number or of an angle's cosine and sine. [DLMF 14.3.1]"""
     if abs(order) > degree:
         return 0.0 * value
     scale = np.sqrt((2 * degree + 1) / 2.0 * quotient(degree, order)) if norm else 1.0
-    return scale * (ferrers if degree <= MOST_STEPS else by_kernel)(degree, order, value)
+    return scale * (ferrers if degree <= MOST_STEPS else by_kernel)(degree, order, value, sine)
 
 
-def by_kernel(degree: int, order: int, value: Any) -> Any:
+def by_kernel(degree: int, order: int, value: Any, _: Any) -> Any:
     return special.lpmv(float(order), float(degree), value)
 
 
@@ -236,12 +261,13 @@ MOST_STEPS = 20
 """Degrees for which the recurrence is written out."""
 
 
-def ferrers(degree: int, order: int, x: Any) -> Any:
+def ferrers(degree: int, order: int, x: Any, sine: Any) -> Any:
     """Vector code, from the degree that is the order. [DLMF 14.7.10, 14.10.3]; of negative orders [14.9.3]"""
     m = abs(order)
-    inside = x if m == 0 else np.where(np.abs(x) <= 1.0, x, np.nan)
+    inside = x if m == 0 or sine is not None else np.where(np.abs(x) <= 1.0, x, np.nan)
     square = (1.0 - inside) * (1.0 + inside)
-    power = np.sqrt(square) if m == 1 else square ** (m / 2.0 if m % 2 else m // 2)
+    root = sine if sine is not None else np.sqrt(square)
+    power = root if m == 1 else root**m if sine is not None else square ** (m / 2.0 if m % 2 else m // 2)
     found, before = (-1.0) ** m * math.prod(range(1, 2 * m, 2)) * power, 0.0
     for n in range(m, degree):
         found, before = ((2 * n + 1) * inside * found - (n + m) * before) / (n - m + 1), found
@@ -262,7 +288,9 @@ def sph_legendre_p(n: int, m: int, theta: Any, *, diff_n: int = 0) -> Any:
 
 
 def spherical_harmonic(degree: int, order: int, theta: Any) -> Any:
-    return associated(degree, order, np.cos(double(theta)), norm=True) / np.sqrt(TAU)
+    """The sine of an angle has derivatives at the poles, where the root of what its cosine leaves to 1 has none."""
+    angle = double(theta)
+    return associated(degree, order, np.cos(angle), norm=True, sine=np.abs(np.sin(angle))) / np.sqrt(TAU)
 
 
 def sph_harm_y(n: int, m: int, theta: Any, phi: Any, *, diff_n: int = 0) -> Any:
