@@ -16,6 +16,7 @@ from numbagraph.frontend.count_densities import (
     negative_binomial_log_density,
     poisson_log_density,
 )
+from numbagraph.frontend.limiting_densities import LIMITING
 from numbagraph.frontend.scipy_functions.zeta import hurwitz
 
 Function = Callable[..., Any]
@@ -109,12 +110,6 @@ def triangular_density(x: Any, c: Any) -> Any:
 def triangular_distribution(x: Any, c: Any) -> Any:
     falling = (x * x - 2.0 * x + c) / np.where(c == 1, 1.0, c - 1.0)
     return np.where(x < c, x * x / np.where(c == 0, 1.0, c), np.where(c == 1, x * x, falling))
-
-
-def pareto_logarithm(x: Any, c: Any, numerator: Any) -> Any:
-    """``-numerator / c * log1p(c * x)``, and its limit where ``c`` is 0."""
-    zero = c == 0
-    return np.where(zero, -x, -special.xlog1py(numerator, c * x) / np.where(zero, 1.0, c))
 
 
 def extreme_support(c: Any) -> tuple[Any, Any]:
@@ -289,15 +284,13 @@ SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": par
 """The supports that SciPy computes with what no traced array can do."""
 
 FORMULAS: dict[tuple[str, str], Function] = {
+    **LIMITING,
     ("beta", "pdf"): exponential_of("beta", "logpdf"),
     ("beta", "ppf"): lambda q, a, b: special.betaincinv(a, b, q),
     ("betaprime", "ppf"): odds_of(special.betaincinv, special.betainccinv),
     ("betaprime", "isf"): odds_of(special.betainccinv, special.betaincinv),
     ("cauchy", "ppf"): cauchy_quantile,
     ("cauchy", "isf"): lambda q: -cauchy_quantile(q),
-    ("genpareto", "logpdf"): lambda x, c: pareto_logarithm(x, c, c + 1.0),
-    ("genpareto", "pdf"): exponential_of("genpareto", "logpdf"),
-    ("genpareto", "logsf"): lambda x, c: pareto_logarithm(x, c, 1.0),
     ("invgauss", "logcdf"): inverse_gauss_logcdf,
     ("invgauss", "logsf"): inverse_gauss_logsf,
     ("triang", "pdf"): triangular_density,
