@@ -111,3 +111,19 @@ def test_second_derivatives_at_limits(distribution):
     here, above, further = (slope(shift * STEP) for shift in range(3))
     bend = (4 * above - 3 * here - further) / (2 * STEP)
     np.testing.assert_allclose(graph_jit(grad(grad(value)))(0.0), bend, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "method", "k", "shapes", "wanted"),
+    [
+        ("bernoulli", "pmf", 0, (0.0,), -1.0),
+        ("bernoulli", "pmf", 1, (1.0,), 1.0),
+        ("bernoulli", "sf", 0, (1.0,), 1.0),
+        ("poisson", "pmf", 0, (0.0,), -1.0),
+        ("poisson", "cdf", 0, (0.0,), -1.0),
+        ("geom", "pmf", 1, (1.0,), 1.0),
+    ],
+)
+def test_derivatives_of_probabilities_that_are_0_or_1(distribution, method, k, shapes, wanted):
+    function = getattr(getattr(stats, distribution), method)
+    assert graph_jit(grad(lambda shape: function(k, shape)))(*shapes) == wanted

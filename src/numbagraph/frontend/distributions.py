@@ -20,7 +20,7 @@ from numbagraph.frontend.distribution_calls import called, called_check, called_
 from numbagraph.frontend.distribution_moments import MOMENTS, moment
 from numbagraph.frontend.scipy_functions import refusing
 from numbagraph.frontend.scipy_functions.advice import OUTSIDE
-from numbagraph.frontend.scipy_functions.common import require
+from numbagraph.frontend.scipy_functions.common import differentiated, require
 from numbagraph.frontend.tracing import TraceError, Tracer, apply, user_source
 from numbagraph.ir.op import registry
 
@@ -237,6 +237,6 @@ def discrete(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any) -> A
         inside = (k >= lower) & (k < upper)
     value = value_of(dist, name, np.where(inside, k, lower), *shapes)
     if not name.startswith("log"):
-        value = np.clip(value, 0.0, 1.0)
+        value = differentiated(np.clip(value, 0.0, 1.0), value)  # only rounding errors lead beyond them
     value = np.where(inside, value, outside(name, k >= upper, k < lower))
     return np.where(valid & ~np.isnan(k), value, np.nan)

@@ -19,6 +19,7 @@ from numbagraph.frontend.locating import TraceError, user_source
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ir import shapes
 from numbagraph.ir.op import load
+from numbagraph.ops.identity import differentiated_as
 
 Function = Callable[..., Any]
 
@@ -84,6 +85,11 @@ def refuse(what: str, instead: str) -> NoReturn:
 def only_numpy(xp: Any, device: Any, what: str) -> None:
     if device is not None or xp not in (None, np):
         refuse(f"{what} with xp= or device=", "leave them out")
+
+
+def differentiated(value: Any, form: Any) -> Any:
+    """A value that has the derivatives of another form of it."""
+    return Tracer(differentiated_as(to_value(value), to_value(form)))
 
 
 @lru_cache(256)

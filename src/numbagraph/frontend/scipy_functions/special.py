@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from numbagraph.frontend.scipy_functions.common import Function, array, bound, called, double, inexact, refuse
+from numbagraph.frontend.scipy_functions.common import (
+    Function,
+    array,
+    bound,
+    called,
+    differentiated,
+    double,
+    inexact,
+    refuse,
+)
 from numbagraph.frontend.scipy_functions.zeta import zeta
-from numbagraph.frontend.tracing import Tracer, to_value
-from numbagraph.ops.identity import differentiated_as
 
 TAU = 2 * np.pi
 
@@ -90,11 +97,6 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
         return (g * (np.exp(-w) / (1.0 + w)),)
 
     return called(function, value, value, vjp=pulled)
-
-
-def differentiated(value: Any, form: Any) -> Any:
-    """A value that has the derivatives of another form of it."""
-    return Tracer(differentiated_as(to_value(value), to_value(form)))
 
 
 # ---- Bessel functions ----

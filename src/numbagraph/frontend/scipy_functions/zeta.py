@@ -9,9 +9,8 @@ from scipy import special
 
 from numbagraph.blockwise.promotion import promote
 from numbagraph.frontend.branches import cond
-from numbagraph.frontend.scipy_functions.common import array, bound, called, refuse
+from numbagraph.frontend.scipy_functions.common import array, bound, called, differentiated, refuse
 from numbagraph.frontend.tracing import Tracer, to_value
-from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import dtype_rule
 
 STEPS = 10
@@ -81,8 +80,8 @@ def of_both_signs(x: Any) -> Any:
     """Its derivatives are those of the kernel, which is not as accurate near zeros: reflection has none there."""
     below = x < 0
     found = at_right(np.where(below, 2.0, x))
-    found = array(np.where(below, reflected(x), found).astype(found.dtype))
-    return Tracer(differentiated_as(to_value(found), to_value(at_right(x))))
+    found = np.where(below, reflected(x), found).astype(found.dtype)
+    return differentiated(found, at_right(x))
 
 
 def reflected(x: Any) -> Any:
