@@ -229,6 +229,18 @@ def test_counts_that_are_not_whole_are_truncated_without_a_warning(ufunc):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("ufunc", [each for each in COUNTING if each is not special.smirnov], ids=lambda x: x.__name__)
+def test_derivatives_take_the_same_counts(ufunc):
+    def slope(counts):
+        arrays = [counts] * (ufunc.nin - 1)
+        return graph_jit(grad(lambda x: ufunc(*arrays, x).sum()))(np.full(counts.shape, 0.3))
+
+    counts = np.array([2.5, 0.5, 3.0, 1.99])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(slope(counts), slope(np.trunc(counts)))
+
+
 def test_on_arm_counts_beyond_int_are_the_greatest_one():
     """What its instruction makes of them, and so SciPy there."""
     function = GraphFunction(lambda n, x: special.expn(n, x), cache=False)

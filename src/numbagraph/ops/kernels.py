@@ -22,6 +22,7 @@ from numbagraph.intrinsics.ir import Emit
 from numbagraph.ir.op import lazy, load, quiet, registry
 from numbagraph.ir.types import INT64
 from numbagraph.ir.values import Cotangents, Op, Unsupported, Value, nowhere
+from numbagraph.ops.rounding import trunc
 
 KIND = "special function"
 """What `Op.kind` says of these ops: they share their code, and are tested together."""
@@ -59,7 +60,7 @@ def kernel(
     slopes
         The derivatives by each of the operands, in public ops; none at all if it has none.
     whole
-        The operands of which SciPy takes the integer part.
+        The operands of which SciPy takes the integer part, which derivatives are given.
     jnp
         The translation, where it is not `jax.scipy.special`'s function.
     cost, kinks
@@ -121,8 +122,9 @@ def _declare(
 
     def vjp(g: Value, y: Value, *inputs: Value, result: int = 0) -> Cotangents:
         known = every(*inputs) if several else y
+        given = [trunc(each) if number in whole else each for number, each in enumerate(inputs)]
         return [
-            each if each is None or isinstance(each, Unsupported) else g * each(known, *inputs) for each in rows[result]
+            each if each is None or isinstance(each, Unsupported) else g * each(known, *given) for each in rows[result]
         ]
 
     def translate(*arrays: Any, result: int = 0) -> Any:
