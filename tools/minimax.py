@@ -49,6 +49,28 @@ class Polynomial:
 
 
 @dataclass(frozen=True)
+class WithLogarithm:
+    """A table: the coefficients of two polynomials of one degree, P and then Q. ``P(x) - log(x) * Q(x)`` is close to
+    ``function`` from 0 to 1. There is none for float32.
+    """
+
+    name: str
+    function: Function
+    degree: int
+    weight: Function
+
+    def numbers(self, dtype: str) -> list[float]:
+        if dtype == "float32":
+            return []
+        grid = grid_of(2 * self.degree + 3)
+        places = [((1 + t) / 2) ** 2 for t in grid]  # denser at 0
+        powers = [[x**k for x in places] for k in range(self.degree + 1)]
+        columns = powers + [[-mpmath.log(x) * each for x, each in zip(places, row, strict=True)] for row in powers]
+        found = least_greatest(grid, columns, [self.function(x) for x in places], [self.weight(x) for x in places])
+        return [rounded(each, dtype) for each in found]
+
+
+@dataclass(frozen=True)
 class Parts:
     """A table: a constant as a sum of numbers, each with so many bits."""
 
@@ -92,22 +114,34 @@ def times_size(weight: Function) -> Function:
 
 def minimax(function: Function, low: Any, high: Any, degree: int, weight: Function) -> list[Any]:
     """The coefficients, from the lowest, of the polynomial whose greatest weighted error on the interval is least."""
-    count = degree + 2
     middle, half = (low + high) / 2, (high - low) / 2
-    grid = [mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * GRID * count)) for i in reversed(range(GRID * count))]
+    grid = grid_of(degree + 2)
+    columns = [[t**k for t in grid] for k in range(degree + 1)]
     values = [function(middle + half * t) for t in grid]
-    weights = [weight(middle + half * t) for t in grid]
-    places = [min(range(len(grid)), key=lambda i: abs(grid[i] - wanted)) for wanted in extrema(count)]
-    scaled: list[Any] = []
-    for _ in range(ROUNDS):
-        rows = [[grid[i] ** k for k in range(degree + 1)] + [(-1) ** n / weights[i]] for n, i in enumerate(places)]
-        scaled = list(mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in places])))[:-1]
-        errors = [w * (v - mpmath.polyval(scaled[::-1], t)) for t, v, w in zip(grid, values, weights, strict=True)]
-        found = alternation(errors, count)
-        if found is None or found == places:
-            break
-        places = found
+    scaled = least_greatest(grid, columns, values, [weight(middle + half * t) for t in grid])
     return shifted(scaled, middle, half)
+
+
+def grid_of(count: int) -> list[Any]:
+    """Points from -1 to 1 on which ``count`` extrema of an error are looked for."""
+    return [mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * GRID * count)) for i in reversed(range(GRID * count))]
+
+
+def least_greatest(grid: list[Any], columns: list[list[Any]], values: list[Any], weights: list[Any]) -> list[Any]:
+    """The coefficients of the sum of columns whose greatest weighted error on the grid is least: Remez' algorithm."""
+    count = len(columns) + 1
+    places = [min(range(len(grid)), key=lambda i: abs(grid[i] - wanted)) for wanted in extrema(count)]
+    found: list[Any] = []
+    for _ in range(ROUNDS):
+        rows = [[*(each[i] for each in columns), (-1) ** n / weights[i]] for n, i in enumerate(places)]
+        found = list(mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in places])))[:-1]
+        sums = [mpmath.fdot(found, row) for row in zip(*columns, strict=True)]
+        errors = [w * (v - each) for v, w, each in zip(values, weights, sums, strict=True)]
+        following = alternation(errors, count)
+        if following is None or following == places:
+            break
+        places = following
+    return found
 
 
 def extrema(count: int) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numbagraph.intrinsics.vecmath import elliptic as formulas
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
 from numbagraph.ops.comparison import equal, less
@@ -40,16 +41,22 @@ ellipk = kernel(
     "ellipk",
     [PARAMETER],
     lambda y, m: at_edge(m, 1.0, lambda m: 0.5 / (1 - m), lambda m, y: ellipk_slope(y, m, 1 - m), ellipk, y),
+    emit=formulas.ellipk,
+    ulp=4,
 )
 ellipkm1 = kernel(
     "ellipkm1",
     [PARAMETER],
     lambda y, p: at_edge(p, 0.0, lambda p: -0.5 / p, lambda p, y: -ellipk_slope(y, 1 - p, p), ellipkm1, y),
+    emit=formulas.ellipkm1,
+    ulp=4,
 )
 ellipe = kernel(
     "ellipe",
     [PARAMETER],
     lambda y, m: at_edge(m, 1.0, lambda m: 0.25 * log(1 - m), lambda m, y: ellipe_slope(y, m), ellipe, y),
+    emit=formulas.ellipe,
+    ulp=4,
 )
 """Near 1 like the logarithm of what is left. [19.12.1], [19.12.2]"""
 
