@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from tables import (
+    dawson,
     elliptic,
     error_function,
     exponential,
+    exponential_integrals,
     gamma,
     inverse_error_function,
     inverse_trigonometric,
@@ -31,6 +33,8 @@ FAMILIES = (
     inverse_error_function,
     gamma,
     elliptic,
+    dawson,
+    exponential_integrals,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'
@@ -49,15 +53,20 @@ def written(file: Path) -> dict[str, Any]:
     return {each.targets[0].id: ast.literal_eval(each.value) for each in statements if isinstance(each, ast.Assign)}
 
 
+def literal(number: float) -> str:
+    """As the formatter has it."""
+    return repr(number).replace("e+", "e")
+
+
 def text(tables: dict[str, Any]) -> str:
     lines = [HEADER]
     for name, entries in tables.items():
         lines.append(f"{name} = {{")
         for dtype, numbers in entries.items():
             if len(numbers) == 1:
-                lines.append(f'    "{dtype}": ({numbers[0]!r},),')
+                lines.append(f'    "{dtype}": ({literal(numbers[0])},),')
             else:
-                lines += [f'    "{dtype}": (', *(f"        {number!r}," for number in numbers), "    ),"]
+                lines += [f'    "{dtype}": (', *(f"        {literal(number)}," for number in numbers), "    ),"]
         lines.append("}")
     return "\n".join(lines) + "\n"
 

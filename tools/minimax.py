@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
@@ -68,6 +69,43 @@ class WithLogarithm:
         columns = powers + [[-mpmath.log(x) * each for x, each in zip(places, row, strict=True)] for row in powers]
         found = least_greatest(grid, columns, [self.function(x) for x in places], [self.weight(x) for x in places])
         return [rounded(each, dtype) for each in found]
+
+
+class Piece(NamedTuple):
+    """What is close to ``function`` on an interval: a polynomial whose greatest error times ``weight`` is least."""
+
+    function: Function
+    interval: tuple[Any, Any]
+    degree: int
+    weight: Function | None = None
+    """None for the greatest error beside the function."""
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A table: of each piece, the middle of its interval, and the coefficients of a polynomial of what a number differs
+    from that by. Rows are filled up with zeros. There is none for float32.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+
+    def numbers(self, dtype: str) -> list[float]:
+        if dtype == "float32":
+            return []
+        longest = max(each.degree for each in self.pieces)
+        rows = [[*self.row(each), *[0.0] * (longest - each.degree)] for each in self.pieces]
+        return [number for row in rows for number in row]
+
+    def row(self, piece: Piece) -> list[float]:
+        low, high = map(mpf, piece.interval)
+        middle = float((low + high) / 2)
+        function = cache(lambda rest: piece.function(middle + rest))
+        weight = cache(
+            (lambda rest: 1 / function(rest)) if piece.weight is None else (lambda rest: piece.weight(middle + rest))
+        )
+        of_rest = Polynomial(self.name, function, (low - middle, high - middle), (piece.degree, None), weight)
+        return [middle, *of_rest.numbers("float64")]
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ VECTORS = {
 INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get ldexp masked rint sqrt trunc vscale".split()}
 """Intrinsic functions that are no calls in vectors, by the first word of their names."""
 
-TAKE_LONG = ("error_function", "gamma", "inverse_error_function")
-"""Tables that take ten seconds each. What they are for is measured by the tests of accuracy."""
+TAKE_LONG = ("error_function", "exponential_integrals", "gamma", "inverse_error_function")
+"""Tables that take ten seconds or more each. What they are for is measured by the tests of accuracy."""
 
 CASES = [pytest.param(functions[name], dtype, id=f"{name}-{dtype}") for name in sorted(functions) for dtype in FLOATS]
 EVERY = pytest.mark.parametrize(("function", "dtype"), CASES)

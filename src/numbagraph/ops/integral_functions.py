@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from numbagraph.intrinsics.vecmath import dawson, exponential_integrals
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.bessel import i0, j0
@@ -58,13 +59,13 @@ def i0_per(x: Value) -> Value:
     return near_zero(x, between(HALVES[1:], 1), lambda away: (i0(away) - 1) / away)
 
 
-erfi = kernel("erfi", [NUMBERS], lambda y, x: exp(x * x) * (2 / math.sqrt(math.pi)))
-"""[7.10.1]"""
-dawsn = kernel("dawsn", [NUMBERS], lambda y, x: 1 - 2 * x * y)
+erfi = kernel("erfi", [NUMBERS], lambda y, x: exp(x * x) * (2 / math.sqrt(math.pi)), emit=dawson.erfi, ulp=100)
+"""[7.10.1] SciPy's is off by up to 90 units in the last place near 0, as is its `dawsn`."""
+dawsn = kernel("dawsn", [NUMBERS], lambda y, x: 1 - 2 * x * y, emit=dawson.dawsn, ulp=100)
 """[7.10.2]"""
-expi = kernel("expi", [POSITIVE], lambda y, x: exp(x) / x)
-"""[6.2.5]"""
-exp1 = kernel("exp1", [POSITIVE], lambda y, x: -exp(-x) / x)
+expi = kernel("expi", [POSITIVE], lambda y, x: exp(x) / x, emit=exponential_integrals.expi, ulp=40)
+"""[6.2.5] SciPy's is off by up to 35 units in the last place around its root, and `exp1` by up to 10."""
+exp1 = kernel("exp1", [POSITIVE], lambda y, x: -exp(-x) / x, emit=exponential_integrals.exp1, ulp=12)
 """[6.2.1]"""
 
 
