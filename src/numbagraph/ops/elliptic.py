@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numbagraph.intrinsics.vecmath import carlson
 from numbagraph.intrinsics.vecmath import elliptic as formulas
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
@@ -142,6 +143,8 @@ elliprc = kernel(
     [POSITIVE, POSITIVE],
     lambda y, a, b: elliprc_slope(a, b, y - 1 / sqrt(a), 1.0),
     lambda y, a, b: -(0.5 * y + elliprc_slope(a, b, a * y - sqrt(a), a)) / b,
+    emit=carlson.elliprc,
+    ulp=8,
 )
 """[19.18.4], and by homogeneity [19.18.11]"""
 elliprf = kernel(
@@ -150,6 +153,8 @@ elliprf = kernel(
     lambda y, a, b, c: elliprd(b, c, a) / -6,
     lambda y, a, b, c: elliprd(a, c, b) / -6,
     lambda y, a, b, c: elliprd(a, b, c) / -6,
+    emit=carlson.elliprf,
+    ulp=8,
 )
 """[19.18.4]"""
 
@@ -216,6 +221,8 @@ elliprd = kernel(
     lambda y, a, b, c: elliprd_slope(y, a, b, c),
     lambda y, a, b, c: elliprd_slope(y, b, a, c),
     elliprd_slope_by_last,
+    emit=carlson.elliprd,
+    ulp=8,
 )
 elliprg = kernel(
     "elliprg",
@@ -223,6 +230,8 @@ elliprg = kernel(
     lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(b, c, a), a) / 3),
     lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, c, b), b) / 3),
     lambda y, a, b, c: 0.25 * (elliprf(a, b, c) - share(elliprd(a, b, c), c) / 3),
+    emit=carlson.elliprg,
+    ulp=8,
 )
 elliprj = kernel(
     "elliprj",

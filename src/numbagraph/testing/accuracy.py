@@ -48,9 +48,7 @@ class Worst(Struct):
 def compiled(function: MathFunction) -> GraphFunction:
     """The op of that name, as a compiled function."""
     op = public_function(function.name, "numbagraph.numpy")
-    if function.arity == 2:
-        return GraphFunction(lambda x, y: op(x, y))
-    return GraphFunction(lambda x: op(x))
+    return GraphFunction(lambda *arguments: op(*arguments))
 
 
 def reference(function: MathFunction, arguments: Arrays) -> np.ndarray:

@@ -1,8 +1,22 @@
 """All mathematical functions: with those that are else imported with the modules of their ops, not with the package."""
 
+from numbagraph.intrinsics.vecmath.carlson import elliprc, elliprd, elliprf, elliprg
 from numbagraph.intrinsics.vecmath.dawson import dawsn, erfi
 from numbagraph.intrinsics.vecmath.elliptic import ellipe, ellipk, ellipkm1
 from numbagraph.intrinsics.vecmath.exponential_integrals import exp1, expi
 from numbagraph.intrinsics.vecmath.foundation import functions
 
-__all__ = ["dawsn", "ellipe", "ellipk", "ellipkm1", "erfi", "exp1", "expi", "functions"]
+__all__ = [
+    "dawsn",
+    "ellipe",
+    "ellipk",
+    "ellipkm1",
+    "elliprc",
+    "elliprd",
+    "elliprf",
+    "elliprg",
+    "erfi",
+    "exp1",
+    "expi",
+    "functions",
+]
