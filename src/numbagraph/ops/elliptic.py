@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numbagraph.intrinsics.vecmath import carlson
+from numbagraph.intrinsics.vecmath import carlson, incomplete_elliptic
 from numbagraph.intrinsics.vecmath import elliptic as formulas
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
@@ -94,8 +94,22 @@ def ellipeinc_slope(e: Value, phi: Value, m: Value) -> Value:
     return near_zero(m, terms, lambda away: (e - ellipkinc(phi, m)) / (2 * away))
 
 
-ellipkinc = kernel("ellipkinc", [ANGLE, PARAMETER], lambda y, phi, m: 1 / delta(phi, m), ellipkinc_slope)
-ellipeinc = kernel("ellipeinc", [ANGLE, PARAMETER], lambda y, phi, m: delta(phi, m), ellipeinc_slope)
+ellipkinc = kernel(
+    "ellipkinc",
+    [ANGLE, PARAMETER],
+    lambda y, phi, m: 1 / delta(phi, m),
+    ellipkinc_slope,
+    emit=incomplete_elliptic.ellipkinc,
+    ulp=8,
+)
+ellipeinc = kernel(
+    "ellipeinc",
+    [ANGLE, PARAMETER],
+    lambda y, phi, m: delta(phi, m),
+    ellipeinc_slope,
+    emit=incomplete_elliptic.ellipeinc,
+    ulp=8,
+)
 
 
 def amplitude_slope(ys: tuple[Value, ...], u: Value, m: Value) -> Value:

@@ -5,11 +5,14 @@ from numbagraph.intrinsics.vecmath.dawson import dawsn, erfi
 from numbagraph.intrinsics.vecmath.elliptic import ellipe, ellipk, ellipkm1
 from numbagraph.intrinsics.vecmath.exponential_integrals import exp1, expi
 from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.incomplete_elliptic import ellipeinc, ellipkinc
 
 __all__ = [
     "dawsn",
     "ellipe",
+    "ellipeinc",
     "ellipk",
+    "ellipkinc",
     "ellipkm1",
     "elliprc",
     "elliprd",
