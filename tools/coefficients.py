@@ -18,6 +18,7 @@ from tables import (
     exponential,
     exponential_integrals,
     gamma,
+    hyperbolic_integrals,
     inverse_error_function,
     inverse_trigonometric,
     powers,
@@ -35,6 +36,7 @@ FAMILIES = (
     elliptic,
     dawson,
     exponential_integrals,
+    hyperbolic_integrals,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'

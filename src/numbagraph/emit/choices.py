@@ -9,7 +9,7 @@ from numbagraph.emit.joined import has_joined_rows, innermost_loops
 from numbagraph.emit.scalars import is_stretch
 from numbagraph.intrinsics.ir import Apply, Buffer, Load, LoopIndex, Scalar, walk
 from numbagraph.intrinsics.target import current_target
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.foundation import has_formulas
 from numbagraph.ir.structs import Struct
 from numbagraph.loops.across import reduces_rows, runs_across
 from numbagraph.loops.control_steps import Branch, Loop
@@ -137,7 +137,7 @@ def stretches_of(kernel: Kernel) -> list[Apply]:
 
 
 def computes_functions(scalars: Iterable[Scalar]) -> bool:
-    return any(isinstance(each, Apply) and each.name in functions for each in scalars)
+    return any(isinstance(each, Apply) and has_formulas(each.name) for each in scalars)
 
 
 def delayed_scatters(kernel: Kernel) -> dict[Scatter, tuple[Scalar, ...]]:

@@ -11,7 +11,7 @@ from dataclasses import field
 
 from numbagraph.intrinsics import scalar
 from numbagraph.intrinsics.ir import Apply, CheckedIndex, Scalar, walk
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.foundation import has_formulas
 from numbagraph.ir.op import registry
 from numbagraph.ir.structs import Struct
 
@@ -44,7 +44,7 @@ def is_choice(each: Scalar) -> bool:
 
 def is_long(each: Scalar) -> bool:
     """Whether a scalar is computed by a call that takes much longer than a branch."""
-    if not isinstance(each, Apply) or each.name in functions or each.name not in registry:
+    if not isinstance(each, Apply) or has_formulas(each.name) or each.name not in registry:
         return False
     return registry[each.name].cost >= LONG
 

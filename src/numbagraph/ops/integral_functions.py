@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from numbagraph.intrinsics.vecmath import dawson, exponential_integrals
+from numbagraph.intrinsics.vecmath import dawson, exponential_integrals, hyperbolic_integrals
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.bessel import i0, j0
@@ -91,7 +91,13 @@ spence = kernel("spence", [POSITIVE], spence_slope)
 
 sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: per(x, cos)]])
 """[6.2.9], [6.2.11]"""
-shichi = kernels("shichi", [POSITIVE], [[lambda ys, x: sinh_per(x)], [lambda ys, x: per(x, cosh)]])
+shichi = kernels(
+    "shichi",
+    [POSITIVE],
+    [[lambda ys, x: sinh_per(x)], [lambda ys, x: per(x, cosh)]],
+    emit=hyperbolic_integrals.shichi,
+    ulp=8,
+)
 """[6.2.15], [6.2.16]"""
 fresnel = kernels(
     "fresnel", [NUMBERS], [[lambda ys, x: sin(x * x * (math.pi / 2))], [lambda ys, x: cos(x * x * (math.pi / 2))]]

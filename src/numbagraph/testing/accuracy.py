@@ -47,14 +47,14 @@ class Worst(Struct):
 
 def compiled(function: MathFunction) -> GraphFunction:
     """The op of that name, as a compiled function."""
-    op = public_function(function.name, "numbagraph.numpy")
-    return GraphFunction(lambda *arguments: op(*arguments))
+    op = public_function(function.op, "numbagraph.numpy")
+    return GraphFunction(lambda *arguments: function.among(op(*arguments)))
 
 
 def reference(function: MathFunction, arguments: Arrays) -> np.ndarray:
     """What NumPy or SciPy gives."""
-    op = registry[function.name]
-    return quiet(numpy_function(op) or op.reference, *arguments)
+    op = registry[function.op]
+    return function.among(quiet(numpy_function(op) or op.reference, *arguments))
 
 
 def samples(function: MathFunction, dtype: np.dtype, count: int) -> list[np.ndarray]:
@@ -199,6 +199,7 @@ right where NumPy or SciPy gives the same, too. Processors without FMA use the C
 `gammaln` and `digamma` are measured on positive numbers. Of negative ones, the error is at most 8 units in the last
 place of the largest of 1, the result, and (`gammaln`) the result at 1 minus the argument. So near their negative
 roots, of which there are up to two between any two poles, results have as few right digits as they are small.
+`shichi.1` is measured beyond its root, around which its error is small beside 1.
 `logaddexp` and `logaddexp2` are measured on positive numbers too: elsewhere terms of either sign may cancel.
 
 | function | bound | float64 | float32 |

@@ -5,9 +5,11 @@ from numbagraph.intrinsics.vecmath.dawson import dawsn, erfi
 from numbagraph.intrinsics.vecmath.elliptic import ellipe, ellipk, ellipkm1
 from numbagraph.intrinsics.vecmath.exponential_integrals import exp1, expi
 from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.hyperbolic_integrals import chi, shi
 from numbagraph.intrinsics.vecmath.incomplete_elliptic import ellipeinc, ellipkinc
 
 __all__ = [
+    "chi",
     "dawsn",
     "ellipe",
     "ellipeinc",
@@ -22,4 +24,5 @@ __all__ = [
     "exp1",
     "expi",
     "functions",
+    "shi",
 ]

@@ -37,6 +37,7 @@ class MathFunction(Struct, eq=False):
     """A function of real numbers: an emitter, with what its accuracy is measured by."""
 
     name: str
+    """That of an op; of one with several results, followed by the number of one: ``shichi.1``."""
     formula: Callable[..., Number]
     fallback: Emit | None
     """What stands for it where the formula is of no use. None, if it is a formula of other mathematical functions."""
@@ -58,6 +59,14 @@ class MathFunction(Struct, eq=False):
     @cached_property
     def arity(self) -> int:
         return len(inspect.signature(self.formula).parameters)
+
+    @property
+    def op(self) -> str:
+        return self.name.partition(".")[0]
+
+    def among(self, results: Any) -> Any:
+        """Its result among those of the op."""
+        return results[int(self.name.partition(".")[2])] if "." in self.name else results
 
     @cached_property
     def inlined(self) -> Emit:
@@ -96,19 +105,34 @@ def math_function(
     ulp: float = 2.5,
     room: int = 1,
     serial: bool = False,
+    name: str = "",
 ) -> Callable[[Callable[..., Number]], MathFunction]:
     """Declare the mathematical function whose formula is decorated; the arguments are fields of `MathFunction`."""
 
     def declare(function: Callable[..., Number]) -> MathFunction:
-        name = function.__name__
-        if name in functions:
-            raise ValueError(f"the mathematical function {name!r} is declared twice")
-        functions[name] = MathFunction(
-            name, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room, serial
+        named = name or function.__name__
+        if named in functions:
+            raise ValueError(f"the mathematical function {named!r} is declared twice")
+        functions[named] = MathFunction(
+            named, function, fallback, exact, tuple(domain), tuple(near), everywhere, ulp, room, serial
         )
-        return functions[name]
+        return functions[named]
 
     return declare
+
+
+def by_result(*results: MathFunction) -> Emit:
+    """The emitter of an op that has several results."""
+
+    def emit(emitter: Emitter, *operands: Operand, result: int = 0) -> ir.Value:
+        return results[result](emitter, *operands)
+
+    return emit
+
+
+def has_formulas(op: str) -> bool:
+    """Whether the results of an op are mathematical functions."""
+    return op in functions or f"{op}.0" in functions
 
 
 class Format(NamedTuple):

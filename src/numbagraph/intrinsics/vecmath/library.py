@@ -17,7 +17,7 @@ WHOLE = 2**31
 
 def parse(symbol: str) -> tuple[MathFunction, np.dtype]:
     """The function and the dtype that a symbol of the library names."""
-    name, dtype = symbol.removeprefix(MATH).removesuffix(VECTOR).split(".")
+    name, dtype = symbol.removeprefix(MATH).removesuffix(VECTOR).rsplit(".", 1)
     if name not in functions:
         import_module("numbagraph.intrinsics.vecmath.deferred")
     return functions[name], np.dtype(dtype)
