@@ -67,7 +67,12 @@ class WithLogarithm:
         places = [((1 + t) / 2) ** 2 for t in grid]  # denser at 0
         powers = [[x**k for x in places] for k in range(self.degree + 1)]
         columns = powers + [[-mpmath.log(x) * each for x, each in zip(places, row, strict=True)] for row in powers]
-        found = least_greatest(grid, columns, [self.function(x) for x in places], [self.weight(x) for x in places])
+        values, weights = [self.function(x) for x in places], [self.weight(x) for x in places]
+
+        def sums(found: list[Any]) -> list[Any]:
+            return [mpmath.fdot(found, row) for row in zip(*columns, strict=True)]
+
+        found = least_greatest(grid, columns, values, weights, sums)
         return [rounded(each, dtype) for each in found]
 
 
@@ -156,7 +161,12 @@ def minimax(function: Function, low: Any, high: Any, degree: int, weight: Functi
     grid = grid_of(degree + 2)
     columns = [[t**k for t in grid] for k in range(degree + 1)]
     values = [function(middle + half * t) for t in grid]
-    scaled = least_greatest(grid, columns, values, [weight(middle + half * t) for t in grid])
+    weights = [weight(middle + half * t) for t in grid]
+
+    def sums(found: list[Any]) -> list[Any]:
+        return [mpmath.polyval(found[::-1], t) for t in grid]
+
+    scaled = least_greatest(grid, columns, values, weights, sums)
     return shifted(scaled, middle, half)
 
 
@@ -165,16 +175,20 @@ def grid_of(count: int) -> list[Any]:
     return [mpmath.cos(mpmath.pi * (2 * i + 1) / (2 * GRID * count)) for i in reversed(range(GRID * count))]
 
 
-def least_greatest(grid: list[Any], columns: list[list[Any]], values: list[Any], weights: list[Any]) -> list[Any]:
-    """The coefficients of the sum of columns whose greatest weighted error on the grid is least: Remez' algorithm."""
+def least_greatest(
+    grid: list[Any], columns: list[list[Any]], values: list[Any], weights: list[Any], sums: Function
+) -> list[Any]:
+    """The coefficients of the sum of columns whose greatest weighted error on the grid is least: Remez' algorithm.
+
+    ``sums`` has the sum at each point of the grid.
+    """
     count = len(columns) + 1
     places = [min(range(len(grid)), key=lambda i: abs(grid[i] - wanted)) for wanted in extrema(count)]
     found: list[Any] = []
     for _ in range(ROUNDS):
         rows = [[*(each[i] for each in columns), (-1) ** n / weights[i]] for n, i in enumerate(places)]
         found = list(mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in places])))[:-1]
-        sums = [mpmath.fdot(found, row) for row in zip(*columns, strict=True)]
-        errors = [w * (v - each) for v, w, each in zip(values, weights, sums, strict=True)]
+        errors = [w * (v - each) for v, w, each in zip(values, weights, sums(found), strict=True)]
         following = alternation(errors, count)
         if following is None or following == places:
             break
