@@ -21,6 +21,7 @@ from tables import (
     hyperbolic_integrals,
     inverse_error_function,
     inverse_trigonometric,
+    modified_bessel,
     powers,
     trigonometric,
 )
@@ -37,6 +38,7 @@ FAMILIES = (
     dawson,
     exponential_integrals,
     hyperbolic_integrals,
+    modified_bessel,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'

@@ -31,7 +31,14 @@ VECTORS = {
 INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get ldexp masked rint sqrt trunc vscale".split()}
 """Intrinsic functions that are no calls in vectors, by the first word of their names."""
 
-TAKE_LONG = ("error_function", "exponential_integrals", "gamma", "hyperbolic_integrals", "inverse_error_function")
+TAKE_LONG = (
+    "error_function",
+    "exponential_integrals",
+    "gamma",
+    "hyperbolic_integrals",
+    "inverse_error_function",
+    "modified_bessel",
+)
 """Tables that take ten seconds or more each. What they are for is measured by the tests of accuracy."""
 
 WRONG_AT_ENDS = ("ellipeinc", "elliprc", "elliprd", "elliprf", "elliprg")

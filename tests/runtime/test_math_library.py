@@ -36,6 +36,17 @@ def test_a_number_is_computed_by_a_call():
     assert VECTOR not in code
 
 
+def test_functions_of_code_from_disk_are_declared_with_their_ops():
+    text = """
+import numpy as np
+import numbagraph
+from numbagraph.runtime.math_library import MATH, math_functions
+assert MATH + "k0.float64" not in math_functions.libraries
+assert math_functions.compile([MATH + "k0.float64"])
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
+
+
 def test_numbers_of_a_chain_are_libm_s():
     """Where the next step waits for a number. What is computed apart from the chain is what it is of arrays."""
 

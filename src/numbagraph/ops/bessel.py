@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.vecmath import modified_bessel
 from numbagraph.ir.values import Op, Unsupported, Value, nowhere
 from numbagraph.ops.arithmetic import at_zero, sign
 from numbagraph.ops.comparison import equal
@@ -26,18 +27,20 @@ def per(a: Value, x: Value) -> Value:
     return where(equal(x, 0.0), 0.5, a / where(equal(x, 0.0), 1.0, x))
 
 
-i0 = special("i0", emit=libm.i0, vjp=lambda g, y, x: (g * i1(x),), cost=60, ulp=8, implements=(np.i0,))
+i0 = special("i0", emit=modified_bessel.i0, vjp=lambda g, y, x: (g * i1(x),), cost=60, ulp=8, implements=(np.i0,))
 i1 = special(
     "i1",
-    emit=libm.i1,
+    emit=modified_bessel.i1,
     vjp=lambda g, y, x: (g * differentiated_as(i0(x) - per(y, x), 0.5 * (i0(x) + iv(2.0, x))),),
     cost=60,
     ulp=8,
 )
-i0e = special("i0e", emit=libm.i0e, vjp=lambda g, y, x: (g * (i1e(x) - sign(x) * y),), cost=60, ulp=8, kinks=at_zero)
+i0e = special(
+    "i0e", emit=modified_bessel.i0e, vjp=lambda g, y, x: (g * (i1e(x) - sign(x) * y),), cost=60, ulp=8, kinks=at_zero
+)
 i1e = special(
     "i1e",
-    emit=libm.i1e,
+    emit=modified_bessel.i1e,
     vjp=lambda g, y, x: (g * (differentiated_as(i0e(x) - per(y, x), 0.5 * (i0e(x) + ive(2.0, x))) - sign(x) * y),),
     cost=60,
     ulp=8,

@@ -8,6 +8,7 @@ from typing import Any
 
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.intrinsics import libm
+from numbagraph.intrinsics.vecmath import modified_bessel
 from numbagraph.ir.values import Op, Value
 from numbagraph.ops.arithmetic import absolute, power, sqrt
 from numbagraph.ops.bessel import BY_ORDER
@@ -33,18 +34,25 @@ y1 = kernel(
     "y1", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: power(x, -2.0), lambda x, y: y0(x) - y / x, y1, y), cost=60
 )
 """[10.6.2]"""
-k0 = kernel("k0", [POSITIVE], lambda y, x: -k1(x), cost=60)
+k0 = kernel("k0", [POSITIVE], lambda y, x: -k1(x), cost=60, emit=modified_bessel.k0, ulp=8)
 """[10.29.3]"""
-k1 = kernel("k1", [POSITIVE], lambda y, x: -k0(x) - y / x, cost=60)
+k1 = kernel("k1", [POSITIVE], lambda y, x: -k0(x) - y / x, cost=60, emit=modified_bessel.k1, ulp=8)
 """[10.29.2]"""
 k0e = kernel(
-    "k0e", [POSITIVE], lambda y, x: at_edge(x, 0.0, lambda x: -1 / x, lambda x, y: y - k1e(x), k0e, y), cost=60
+    "k0e",
+    [POSITIVE],
+    lambda y, x: at_edge(x, 0.0, lambda x: -1 / x, lambda x, y: y - k1e(x), k0e, y),
+    cost=60,
+    emit=modified_bessel.k0e,
+    ulp=8,
 )
 k1e = kernel(
     "k1e",
     [POSITIVE],
     lambda y, x: at_edge(x, 0.0, lambda x: -power(x, -2.0), lambda x, y: y - k0e(x) - y / x, k1e, y),
     cost=60,
+    emit=modified_bessel.k1e,
+    ulp=8,
 )
 
 jve = of_order("jve", lambda y, v, x: 0.5 * (jve(v - 1, x) - jve(v + 1, x)))

@@ -7,6 +7,7 @@ from numbagraph.intrinsics.vecmath.exponential_integrals import exp1, expi
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.intrinsics.vecmath.hyperbolic_integrals import chi, shi
 from numbagraph.intrinsics.vecmath.incomplete_elliptic import ellipeinc, ellipkinc
+from numbagraph.intrinsics.vecmath.modified_bessel import i0, i0e, i1, i1e, k0, k0e, k1, k1e
 
 __all__ = [
     "chi",
@@ -24,5 +25,13 @@ __all__ = [
     "exp1",
     "expi",
     "functions",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "k0",
+    "k0e",
+    "k1",
+    "k1e",
     "shi",
 ]
