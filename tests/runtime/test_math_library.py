@@ -15,7 +15,7 @@ from numbagraph import graph_jit, gufunc, scan
 from numbagraph.emit import nest
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.deferred import functions
 from numbagraph.ir.op import numpy_function, registry
 from numbagraph.runtime import math_library
 from numbagraph.runtime.interruption import keeping

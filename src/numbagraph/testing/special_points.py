@@ -18,7 +18,7 @@ import numpy as np
 from numbagraph.frontend.differentiation import grad
 from numbagraph.frontend.jit import GraphFunction
 from numbagraph.frontend.namespaces import public_function
-from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.deferred import functions
 from numbagraph.ir.types import FLOAT64
 from numbagraph.ir.values import Op, Unsupported
 from numbagraph.testing import exact as in_many_digits

@@ -1,7 +1,7 @@
 """Mathematical functions as code that LLVM widens to vectors, for float32 and float64."""
 
 from numbagraph.intrinsics.vecmath.error_function import erf, erfc, erfcx, log_ndtr, ndtr
-from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
+from numbagraph.intrinsics.vecmath.exponential import exp, exp2, exp10, expm1
 from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
 from numbagraph.intrinsics.vecmath.inverse_error_function import erfcinv, erfinv, ndtri
@@ -30,6 +30,7 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "exp10",
     "expit",
     "expm1",
     "gammaln",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 from llvmlite import ir
 
@@ -16,6 +18,8 @@ WHOLE = 2**31
 def parse(symbol: str) -> tuple[MathFunction, np.dtype]:
     """The function and the dtype that a symbol of the library names."""
     name, dtype = symbol.removeprefix(MATH).removesuffix(VECTOR).split(".")
+    if name not in functions:
+        import_module("numbagraph.intrinsics.vecmath.deferred")
     return functions[name], np.dtype(dtype)
 
 
