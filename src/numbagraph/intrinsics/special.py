@@ -10,7 +10,18 @@ from llvmlite import ir
 from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Number, copysign, floor, formula, in_double, intrinsic, lifted, unwrap, wrap
+from numbagraph.intrinsics.formula import (
+    Number,
+    copysign,
+    floor,
+    fma,
+    formula,
+    in_double,
+    intrinsic,
+    lifted,
+    unwrap,
+    wrap,
+)
 from numbagraph.intrinsics.vecmath.gamma import cotangent_of_turns
 from numbagraph.ir.types import FLOAT64
 
@@ -88,6 +99,22 @@ SECOND_OF_ARC = math.pi / 648000
 @in_double
 def radian(degrees: Number, minutes: Number, seconds: Number) -> Number:
     return ((degrees * 60.0 + minutes) * 60.0 + seconds) * SECOND_OF_ARC
+
+
+def _inside(p: Number) -> Number:
+    """A probability; NaN of 0 and 1, too."""
+    return ((p > 0.0) & (p < 1.0)).where(p, NAN)
+
+
+@in_double
+def nrdtrimn(p: Number, deviation: Number, x: Number) -> Number:
+    return (deviation > 0.0).where(fma(-vecmath.ndtri.of(_inside(p)), deviation, x), NAN)
+
+
+@in_double
+def nrdtrisd(mean: Number, p: Number, x: Number) -> Number:
+    distance, quantile = x - mean, vecmath.ndtri.of(_inside(p))
+    return (distance.equals(0.0) & quantile.equals(0.0)).where(0.0, distance / quantile)
 
 
 BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))

@@ -172,7 +172,7 @@ def rgamma_slope(y: Value, x: Value) -> Value:
     return where(left, sign * gamma(reflected) * slope, -y * digamma(where(left, 1.0, x)))
 
 
-rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
+rgamma = kernel("rgamma", [POSITIVE], rgamma_slope, emit=vecmath.rgamma, ulp=16)
 gammasgn = kernel("gammasgn", [NUMBERS], None, emit=emitters.gammasgn)
 
 

@@ -2,7 +2,7 @@
 
 from numbagraph.intrinsics.vecmath.error_function import erf, erfc, erfcx, log_ndtr, ndtr
 from numbagraph.intrinsics.vecmath.exponential import exp, exp2, exp10, expm1
-from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
+from numbagraph.intrinsics.vecmath.gamma import digamma, gamma, gammaln, rgamma
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
 from numbagraph.intrinsics.vecmath.inverse_error_function import erfcinv, erfinv, ndtri
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
@@ -33,6 +33,7 @@ __all__ = [
     "exp10",
     "expit",
     "expm1",
+    "gamma",
     "gammaln",
     "hypot",
     "log",
@@ -48,6 +49,7 @@ __all__ = [
     "ndtr",
     "ndtri",
     "power",
+    "rgamma",
     "sin",
     "sinh",
     "softplus",

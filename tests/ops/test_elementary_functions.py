@@ -1,0 +1,62 @@
+"""Points at which SciPy's elementary functions are exact, or special, in formulas of our own."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import special
+
+from numbagraph import graph_jit
+
+ANGLES = np.arange(-36.0, 37.0) * 15
+HUGE = np.array([1e14, 1.1e14, 1e30, np.inf, -np.inf, np.nan])
+FLOATS = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+@FLOATS
+@pytest.mark.parametrize("ufunc", [special.sindg, special.cosdg, special.tandg, special.cotdg])
+def test_zeros_poles_and_huge_angles_are_those_of_scipy(ufunc: np.ufunc, dtype: type) -> None:
+    angles = np.concatenate([ANGLES, HUGE]).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = ufunc(angles)
+    found = graph_jit(lambda x: ufunc(x))(angles)
+    exact = np.isin(np.abs(expected), [0.0, 1.0, np.inf])
+    assert exact.sum() > ANGLES.size / 5
+    np.testing.assert_array_equal(found[exact], expected[exact])
+    np.testing.assert_allclose(found, expected, rtol=4e-15 if dtype == np.float64 else 2e-7)
+
+
+@FLOATS
+def test_halves_are_rounded_to_even_numbers_and_zero_is_positive(dtype: type) -> None:
+    x = np.array([0.5, 1.5, -0.5, -1.5, -2.5, 0.0, -0.0, -0.25, 1e20, np.inf, -np.inf, np.nan], dtype)
+    found, expected = graph_jit(lambda x: special.round(x))(x), special.round(x)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_the_sign_of_gamma_alternates_beyond_the_integers_of_c() -> None:
+    x = -np.array([0.5, 1.5, 2.0**31 + 0.5, 2.0**31 + 1.5, 2.0**40 + 0.5, 2.0**50 + 1.25])
+    np.testing.assert_array_equal(graph_jit(lambda x: special.gammasgn(x))(x), [-1, 1, -1, 1, -1, 1])
+
+
+@FLOATS
+def test_parameters_of_normal_distributions(dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    p, x, y = (rng.uniform(low, 1.0, 200).astype(dtype) for low in (0.0, -1.0, 0.1))
+    means, deviations = graph_jit(lambda p, x, y: (special.nrdtrimn(p, y, x), special.nrdtrisd(x, p, y)))(p, x, y)
+    for each, mean, deviation, first, second in zip(p, means, deviations, x, y, strict=True):
+        quantile = mpmath.sqrt(2) * mpmath.erfinv(2 * mpmath.mpf(float(each)) - 1)
+        exact_mean = float(first) - quantile * float(second)
+        exact_deviation = (mpmath.mpf(float(second)) - float(first)) / quantile
+        unit = np.finfo(dtype).eps
+        assert abs(float(mean) - exact_mean) <= 2 * unit * (abs(float(first)) + abs(quantile * float(second)))
+        assert abs(float(deviation) - exact_deviation) <= 4 * unit * abs(exact_deviation)
+
+
+def test_there_are_no_parameters_beside_what_is_a_distribution() -> None:
+    p = np.array([0.0, 1.0, -0.1, 1.1, np.nan, 0.5, 0.5, 0.3])
+    deviation = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0, -1.0, np.inf])
+    found = graph_jit(lambda p, s: (special.nrdtrimn(p, s, 2.0), special.nrdtrisd(2.0, p, 3.0)))(p, deviation)
+    np.testing.assert_array_equal(found[0], special.nrdtrimn(p, deviation, 2.0))
+    np.testing.assert_array_equal(np.isnan(found[1]), np.isnan(special.nrdtrisd(2.0, p, 3.0)))
