@@ -28,7 +28,7 @@ VECTORS = {
     "Apple": (Target("arm64-apple-macosx", "apple-m1"), 16),
     "SVE": (Target("aarch64-unknown-linux-gnu", "neoverse-v1", "+sve"), 16),
 }
-INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get ldexp masked rint sqrt trunc vscale".split()}
+INSTRUCTIONS = {"llvm." + name for name in "copysign fabs floor fma get is ldexp masked rint sqrt trunc vscale".split()}
 """Intrinsic functions that are no calls in vectors, by the first word of their names."""
 
 TAKE_LONG = ("error_function", "gamma", "inverse_error_function")

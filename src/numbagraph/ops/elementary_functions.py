@@ -10,7 +10,7 @@ import math
 from numbagraph.blockwise.promotion import as_value
 from numbagraph.intrinsics import special as emitters
 from numbagraph.intrinsics import vecmath
-from numbagraph.intrinsics.vecmath import degrees, transformations
+from numbagraph.intrinsics.vecmath import box_cox, degrees, transformations
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import hypot, power, power_vjp, remainder
@@ -102,12 +102,17 @@ def transformed_by_power(t: Value, logarithm: Value) -> Value:
     return 0.5 * logarithm * logarithm * hyp1f1(2.0, 3.0, t)
 
 
+OF_EXPONENTS = 1024
+"""By how much results of SciPy may be off where they are exponentials of large numbers, which it rounds."""
+
 boxcox = kernel(
     "boxcox",
     [POSITIVE, NUMBERS],
     lambda y, x, p: power(x, p - 1),
     lambda y, x, p: transformed_by_power(p * log(x), log(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox")(x, p),
+    emit=box_cox.boxcox,
+    ulp=OF_EXPONENTS,
 )
 boxcox1p = kernel(
     "boxcox1p",
@@ -115,18 +120,24 @@ boxcox1p = kernel(
     lambda y, x, p: power(1 + x, p - 1),
     lambda y, x, p: transformed_by_power(p * log1p(x), log1p(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox1p")(x, p),
+    emit=box_cox.boxcox1p,
+    ulp=OF_EXPONENTS,
 )
 inv_boxcox = kernel(
     "inv_boxcox",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(x, 1 - p),
     lambda x, y, p: -transformed_by_power(p * log(x), log(x)) * power(x, 1 - p),
+    emit=box_cox.inv_boxcox,
+    ulp=OF_EXPONENTS,
 )
 inv_boxcox1p = kernel(
     "inv_boxcox1p",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(1 + x, 1 - p),
     lambda x, y, p: -transformed_by_power(p * log1p(x), log1p(x)) * power(1 + x, 1 - p),
+    emit=box_cox.inv_boxcox1p,
+    ulp=OF_EXPONENTS,
 )
 
 

@@ -1,7 +1,22 @@
 """All mathematical functions: with those that are else imported with the modules of their ops, not with the package."""
 
+from numbagraph.intrinsics.vecmath.box_cox import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from numbagraph.intrinsics.vecmath.degrees import cosdg, cotdg, sindg, tandg
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.intrinsics.vecmath.transformations import cosm1, exprel, powm1, pseudo_huber
 
-__all__ = ["cosdg", "cosm1", "cotdg", "exprel", "functions", "powm1", "pseudo_huber", "sindg", "tandg"]
+__all__ = [
+    "boxcox",
+    "boxcox1p",
+    "cosdg",
+    "cosm1",
+    "cotdg",
+    "exprel",
+    "functions",
+    "inv_boxcox",
+    "inv_boxcox1p",
+    "powm1",
+    "pseudo_huber",
+    "sindg",
+    "tandg",
+]

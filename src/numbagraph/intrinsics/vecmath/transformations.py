@@ -9,14 +9,11 @@ from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt
 from numbagraph.intrinsics.vecmath.exponential import expm1
 from numbagraph.intrinsics.vecmath.foundation import (
-    at_least,
-    at_most,
     by_format,
     math_function,
-    power_of_two,
     two_product,
 )
-from numbagraph.intrinsics.vecmath.in_parts import expm1_of_sum, log_in_parts
+from numbagraph.intrinsics.vecmath.in_parts import expm1_of_parts, log_in_parts
 from numbagraph.intrinsics.vecmath.trigonometric import sin
 from numbagraph.intrinsics.vecmath.wide import wide
 
@@ -61,13 +58,9 @@ def powm1(x: Number, y: Number) -> Number:
     size = absolute(x)
     log, log_error = log_in_parts(size)
     product, error = two_product(log, y)
-    highest, lowest = by_format(x, (710.0, -40.0), (89.0, -20.0))
-    error = ((product < highest) & (product > lowest)).where(fma(log_error, y, error), 0.0)
-    reduced, count = expm1_of_sum(at_least(at_most(product, highest), lowest), error)
-    half = power_of_two(count, -1)
-    result = fma(half, reduced, half - 0.5)
+    result = expm1_of_parts(product, fma(log_error, y, error))
     tiny = absolute(product) < by_format(x, 2.0**-54, 2.0**-25)
-    result = tiny.where((log + log_error) * y, result + result)
+    result = tiny.where((log + log_error) * y, result)
     half_y, negative = y * 0.5, x < 0.0
     whole = _round(y).equals(y) & (absolute(y) < INFINITY)
     odd = whole & _round(half_y).differs(half_y)
