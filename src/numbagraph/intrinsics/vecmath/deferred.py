@@ -3,7 +3,9 @@
 from numbagraph.intrinsics.vecmath.box_cox import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from numbagraph.intrinsics.vecmath.degrees import cosdg, cotdg, sindg, tandg
 from numbagraph.intrinsics.vecmath.foundation import functions
+from numbagraph.intrinsics.vecmath.kolmogorov import kolmogorov
 from numbagraph.intrinsics.vecmath.transformations import cosm1, exprel, powm1, pseudo_huber
+from numbagraph.intrinsics.vecmath.wright_omega import wrightomega
 
 __all__ = [
     "boxcox",
@@ -15,8 +17,10 @@ __all__ = [
     "functions",
     "inv_boxcox",
     "inv_boxcox1p",
+    "kolmogorov",
     "powm1",
     "pseudo_huber",
     "sindg",
     "tandg",
+    "wrightomega",
 ]
