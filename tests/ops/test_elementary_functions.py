@@ -60,3 +60,22 @@ def test_there_are_no_parameters_beside_what_is_a_distribution() -> None:
     found = graph_jit(lambda p, s: (special.nrdtrimn(p, s, 2.0), special.nrdtrisd(2.0, p, 3.0)))(p, deviation)
     np.testing.assert_array_equal(found[0], special.nrdtrimn(p, deviation, 2.0))
     np.testing.assert_array_equal(np.isnan(found[1]), np.isnan(special.nrdtrisd(2.0, p, 3.0)))
+
+
+def test_the_logarithm_of_beta_has_a_small_error_beside_1_near_its_roots() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(0.3, 2.0, 500), rng.uniform(0.3, 2.0, 500)
+    found = graph_jit(lambda a, b: special.betaln(a, b))(a, b)
+    for first, second, each in zip(a, b, found, strict=True):
+        exact = mpmath.log(mpmath.beta(mpmath.mpf(float(first)), mpmath.mpf(float(second))))
+        assert abs(float(each) - exact) <= 4 * np.finfo(float).eps * max(1, abs(exact))
+
+
+@pytest.mark.parametrize("ufunc", [special.beta, special.betaln])
+def test_beta_of_other_than_positive_numbers_is_scipy_s(ufunc: np.ufunc) -> None:
+    numbers = np.array(
+        [0.0, -0.0, 1e-200, 1e-300, 0.5, 3.0, 1e10, 1e300, np.inf, -np.inf, np.nan, -0.5, -1.0, -2.0, -7.5]
+    )
+    a, b = (each.ravel() for each in np.meshgrid(numbers, numbers))
+    found, expected = graph_jit(lambda a, b: ufunc(a, b))(a, b), ufunc(a, b)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15 if ufunc is special.betaln else 0.0)

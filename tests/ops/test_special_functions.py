@@ -77,7 +77,7 @@ def check_values(cases, **options):
         expected = expected_of(op, arrays)
         pairs = zip(results, expected, strict=True) if isinstance(expected, tuple) else [(results, expected)]
         for number, (one, other) in enumerate(pairs):
-            if one.dtype != other.dtype or not alike(np.asarray(one), np.asarray(other), op.ulp).all():
+            if one.dtype != other.dtype or not alike(np.asarray(one), np.asarray(other), op.ulp, op.scale).all():
                 wrong.append(f"{op.name}, result {number}: {one} of {one.dtype}, not {other} of {other.dtype}")
     assert not wrong, "\n".join(wrong)
 

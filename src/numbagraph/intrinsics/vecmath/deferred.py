@@ -1,5 +1,6 @@
 """All mathematical functions: with those that are else imported with the modules of their ops, not with the package."""
 
+from numbagraph.intrinsics.vecmath.beta import beta, betaln
 from numbagraph.intrinsics.vecmath.box_cox import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from numbagraph.intrinsics.vecmath.degrees import cosdg, cotdg, sindg, tandg
 from numbagraph.intrinsics.vecmath.foundation import functions
@@ -8,6 +9,8 @@ from numbagraph.intrinsics.vecmath.transformations import cosm1, exprel, powm1, 
 from numbagraph.intrinsics.vecmath.wright_omega import wrightomega
 
 __all__ = [
+    "beta",
+    "betaln",
     "boxcox",
     "boxcox1p",
     "cosdg",

@@ -126,24 +126,33 @@ def stirling(x: Number) -> tuple[Number, Number]:
     return high, rest + (low + fma(x - 0.5, log_error, error))
 
 
-def gamma_factors(x: Number) -> Factors:
-    """By the logarithm, whose error is small beside 1 where it is a polynomial. Of negative numbers,
-    the reciprocal for the number without its sign."""
-    size, negative = at_most(absolute(x), 200.0), x < 0.0
-    steps = steps_of(size)
-    above_1, above_2 = size + (steps.total - 1.0), size + (steps.total - 2.0)
+def factors_of_positive(x: Number) -> Factors:
+    """By the logarithm, whose error is small beside 1 where it is a polynomial."""
+    steps = steps_of(x)
+    above_1, above_2 = x + (steps.total - 1.0), x + (steps.total - 2.0)
     near = above_1 * above_2 * polynomial(above_1 - 0.75, coefficients_of(GAMMALN, x))
-    high, low = stirling(size)
-    high, low = steps.tail.where(high, near), steps.tail.where(low, 0.0)
-    factors = steps.tail.where(1.0, steps.down.where(size + steps.total, 1.0) * steps.twice.where(size - 1.0, 1.0))
+    high, low = stirling(x)
+    factors = steps.down.where(x + steps.total, 1.0) * steps.twice.where(x - 1.0, 1.0)
+    return Factors(
+        steps.tail.where(high, near),
+        steps.tail.where(low, 0.0),
+        steps.tail.where(1.0, factors),
+        steps.up.where(x, 1.0),
+    )
+
+
+def gamma_factors(x: Number) -> Factors:
+    """Of negative numbers, the reciprocal for the number without its sign."""
+    size, negative = at_most(absolute(x), 200.0), x < 0.0
+    high, low, numerator, denominator = factors_of_positive(size)
     whole = x + format_of(x).magic
     sine = with_sign_of_parity(sine_of_turns(from_nearest_integer(x)), whole.bits)
-    above = steps.up.where(sine, sine * (size * factors))
+    above = (size < 1.0).where(sine, sine * (size * numerator))
     return Factors(
         negative.where(-high, high),
         negative.where(-low, low),
-        negative.where(1.0, factors),
-        negative.where(above, steps.up.where(x, 1.0)),
+        negative.where(1.0, numerator),
+        negative.where(above, (size < 1.0).where(x, denominator)),
     )
 
 
