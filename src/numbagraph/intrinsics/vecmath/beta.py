@@ -88,7 +88,7 @@ def exact_betaln(mp: Any, a: Any, b: Any) -> Any:
     near=(1.0, 2.0, 2.5, 3.5, 4.5),
     everywhere=False,
     ulp=6.0,
-    room=4,
+    room=9,
 )
 @wide
 def beta(a: Number, b: Number) -> Number:
@@ -108,7 +108,7 @@ def beta(a: Number, b: Number) -> Number:
     near=(2.5, 3.5, 4.5),
     everywhere=False,
     ulp=4.0,
-    room=4,
+    room=9,
 )
 @wide
 def betaln(a: Number, b: Number) -> Number:
