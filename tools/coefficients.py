@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tables import (
+    dilogarithm,
     error_function,
     exponential,
     gamma,
@@ -29,6 +30,7 @@ FAMILIES = (
     error_function,
     inverse_error_function,
     gamma,
+    dilogarithm,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'

@@ -3,6 +3,7 @@
 from numbagraph.intrinsics.vecmath.beta import beta, betaln
 from numbagraph.intrinsics.vecmath.box_cox import boxcox, boxcox1p, inv_boxcox, inv_boxcox1p
 from numbagraph.intrinsics.vecmath.degrees import cosdg, cotdg, sindg, tandg
+from numbagraph.intrinsics.vecmath.dilogarithm import spence
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.intrinsics.vecmath.kolmogorov import kolmogorov
 from numbagraph.intrinsics.vecmath.transformations import cosm1, exprel, powm1, pseudo_huber
@@ -24,6 +25,7 @@ __all__ = [
     "powm1",
     "pseudo_huber",
     "sindg",
+    "spence",
     "tandg",
     "wrightomega",
 ]
