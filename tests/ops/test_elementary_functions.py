@@ -8,6 +8,7 @@ import pytest
 from scipy import special
 
 from numbagraph import graph_jit
+from numbagraph.intrinsics.vecmath.deferred import functions
 
 ANGLES = np.arange(-36.0, 37.0) * 15
 HUGE = np.array([1e14, 1.1e14, 1e30, np.inf, -np.inf, np.nan])
@@ -79,3 +80,12 @@ def test_beta_of_other_than_positive_numbers_is_scipy_s(ufunc: np.ufunc) -> None
     a, b = (each.ravel() for each in np.meshgrid(numbers, numbers))
     found, expected = graph_jit(lambda a, b: ufunc(a, b))(a, b), ufunc(a, b)
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15 if ufunc is special.betaln else 0.0)
+
+
+def test_quantiles_of_logarithms_around_one_half_have_a_small_error_beside_1() -> None:
+    y = np.concatenate([-np.linspace(0.01, 1.5, 300), -np.logspace(-300, -2, 50)])
+    found = graph_jit(lambda y: special.ndtri_exp(y))(y)
+    exact = [functions["ndtri_exp"].exact(mpmath, mpmath.mpf(each)) for each in y[:300]]
+    for each, wanted in zip(found, exact, strict=False):
+        assert abs(float(each) - wanted) <= 4 * np.finfo(float).eps * max(1, abs(wanted))
+    np.testing.assert_allclose(found[300:], special.ndtri_exp(y[300:]), rtol=1e-15)

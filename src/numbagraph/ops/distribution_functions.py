@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from numbagraph.intrinsics import special as emitters
+from numbagraph.intrinsics.vecmath import normal_quantiles
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import power, sign
 from numbagraph.ops.comparison import equal, less
@@ -179,7 +180,14 @@ def per_density(z: Value) -> Value:
     return exp(0.5 * z * z) * ROOT_2_PI
 
 
-ndtri_exp = kernel("ndtri_exp", [(-5.0, -0.1)], lambda x, y: exp(y + 0.5 * x * x) * ROOT_2_PI)
+ndtri_exp = kernel(
+    "ndtri_exp",
+    [(-5.0, -0.1)],
+    lambda x, y: exp(y + 0.5 * x * x) * ROOT_2_PI,
+    emit=normal_quantiles.ndtri_exp,
+    ulp=16,
+    scale=1,
+)
 # A difference: its errors are relative to the terms.
 nrdtrimn = kernel(
     "nrdtrimn",

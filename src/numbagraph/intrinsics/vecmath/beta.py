@@ -6,17 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.emitter import Emitter, Operand
 from numbagraph.intrinsics.formula import Number, intrinsic, lifted
-from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.vecmath.foundation import math_function
 from numbagraph.intrinsics.vecmath.gamma import Factors, factors_of_positive
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
-from numbagraph.intrinsics.vecmath.rare import only_where
+from numbagraph.intrinsics.vecmath.rare import by_call, only_where
 from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY = math.inf
@@ -26,20 +22,6 @@ LEAST, LARGEST, MOST_UNEQUAL = 1e-100, 1e9, 1e6
 _round = lifted(intrinsic("rint"))
 
 
-def by_call(name: str) -> Emit:
-    """SciPy's function as one of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
-    function = libm.scipy(name)
-
-    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
-        call = emitter.define(name, function, *operands)
-        assert isinstance(call, ir.CallInstr)
-        assert isinstance(call.callee, ir.Function)
-        set.add(call.callee.attributes, "noinline")
-        return call
-
-    return emit
-
-
 def with_rare(name: str, formula: Callable[[Number, Number], Number], at_zero: Number, a: Number, b: Number) -> Number:
     """The formula where it is meant, ``at_zero`` where ``a`` is zero, and SciPy's function elsewhere."""
 
@@ -47,7 +29,7 @@ def with_rare(name: str, formula: Callable[[Number, Number], Number], at_zero: N
         return (x > LEAST) & (x < LARGEST) & (x < other * MOST_UNEQUAL)
 
     rare = a.differs(0.0) & ~(usual(a, b) & usual(b, a))
-    of_rare = only_where(rare, by_call(name), a, b)
+    of_rare = only_where(rare, by_call(name, libm.scipy(name)), a, b)
     return a.equals(0.0).where(at_zero, rare.where(of_rare, formula(a, b)))
 
 

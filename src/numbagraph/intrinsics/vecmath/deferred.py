@@ -6,6 +6,7 @@ from numbagraph.intrinsics.vecmath.degrees import cosdg, cotdg, sindg, tandg
 from numbagraph.intrinsics.vecmath.dilogarithm import spence
 from numbagraph.intrinsics.vecmath.foundation import functions
 from numbagraph.intrinsics.vecmath.kolmogorov import kolmogorov
+from numbagraph.intrinsics.vecmath.normal_quantiles import ndtri_exp
 from numbagraph.intrinsics.vecmath.transformations import cosm1, exprel, powm1, pseudo_huber
 from numbagraph.intrinsics.vecmath.wright_omega import wrightomega
 
@@ -22,6 +23,7 @@ __all__ = [
     "inv_boxcox",
     "inv_boxcox1p",
     "kolmogorov",
+    "ndtri_exp",
     "powm1",
     "pseudo_huber",
     "sindg",
