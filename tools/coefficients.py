@@ -14,6 +14,7 @@ from typing import Any
 from tables import (
     dawson,
     elliptic,
+    dilogarithm,
     error_function,
     exponential,
     exponential_integrals,
@@ -39,6 +40,7 @@ FAMILIES = (
     exponential_integrals,
     hyperbolic_integrals,
     modified_bessel,
+    dilogarithm,
 )
 FOLDER = Path(__file__).parents[1] / "src" / "numbagraph" / "intrinsics" / "vecmath" / "tables"
 HEADER = '"""Written by `python tools/coefficients.py`: polynomials, lowest coefficient first, and constants."""\n'

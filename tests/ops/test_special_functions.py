@@ -77,7 +77,7 @@ def check_values(cases, **options):
         expected = expected_of(op, arrays)
         pairs = zip(results, expected, strict=True) if isinstance(expected, tuple) else [(results, expected)]
         for number, (one, other) in enumerate(pairs):
-            if one.dtype != other.dtype or not alike(np.asarray(one), np.asarray(other), op.ulp).all():
+            if one.dtype != other.dtype or not alike(np.asarray(one), np.asarray(other), op.ulp, op.scale).all():
                 wrong.append(f"{op.name}, result {number}: {one} of {one.dtype}, not {other} of {other.dtype}")
     assert not wrong, "\n".join(wrong)
 
@@ -210,7 +210,7 @@ def test_results_of_one_call_are_computed_at_once():
     def calls(function):
         return len(re.findall(r"\t(?:call\w*|blr?)\t", graph_jit(function).asm(np.ones(5))))  # of x86 and of ARM
 
-    assert calls(lambda x: special.sici(x)) == calls(lambda x: special.kolmogorov(x)) + 1
+    assert calls(lambda x: special.sici(x)) == calls(lambda x: special.it2struve0(x)) + 1
 
 
 COUNTING = (special.bdtr, special.expn, special.kn, special.yn, special.nbdtr, special.pdtri, special.smirnov)
@@ -256,7 +256,7 @@ def test_batches_and_several_results():
 
 
 def test_strided_and_empty_arrays_and_scalars():
-    x, function = np.linspace(0.1, 2.0, 12), graph_jit(lambda x: (special.kolmogorov(x), *special.sici(x)))
+    x, function = np.linspace(0.1, 2.0, 12), graph_jit(lambda x: (special.it2struve0(x), *special.sici(x)))
     for each in (x[::3], x[::-1], x[:0], x[:1], x.reshape(3, 4).T, np.float32(0.5), np.float64(0.25), 3, True):
         for one, other in zip(function(each), function.function(each), strict=True):
             assert one.dtype == other.dtype
@@ -272,7 +272,7 @@ def test_weak_numbers_and_integers():
         lambda x, i: special.expn(i, x),
         lambda x, i: special.eval_legendre(i, x),
         lambda x, i: special.eval_hermite(i, x.astype(np.float64)),
-        lambda x, i: special.cosm1(i),
+        lambda x, i: special.it2struve0(i),
     ):
         found, expected = graph_jit(function)(x, i), function(x, i)
         assert found.dtype == expected.dtype

@@ -93,7 +93,7 @@ def test_code_that_does_not_link_is_made_anew(tmp_path, monkeypatch, forge):
     monkeypatch.setenv("NUMBAGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("NUMBAGRAPH_CACHE", raising=False)
     for shelf in (math_library.core_ops, math_library.math_functions):
-        monkeypatch.setattr(shelf, "libraries", {})
+        monkeypatch.setattr(shelf, "by_target", {})
     forged = forge()
     monkeypatch.setattr(DiskCache, "_read", lambda *_: forged)
     entry._entry.cache_clear()

@@ -13,7 +13,8 @@ from scipy import special
 
 from numbagraph import graph_jit, gufunc, scan
 from numbagraph.emit import nest
-from numbagraph.intrinsics.target import current_target
+from numbagraph.frontend.jit import GraphFunction
+from numbagraph.intrinsics.target import Target, current_target, emitting_for
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR
 from numbagraph.intrinsics.vecmath.deferred import functions
 from numbagraph.ir.op import numpy_function, registry
@@ -45,6 +46,20 @@ assert MATH + "k0.float64" not in math_functions.libraries
 assert math_functions.compile([MATH + "k0.float64"])
 """
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_functions_are_those_of_the_target(monkeypatch):
+    """Vectors of another target have other lengths: its functions take as many numbers."""
+    target = current_target()
+    if not target.has("avx512f"):
+        pytest.skip("there are no shorter vectors")
+    shorter = Target(target.triple, target.processor, f"{target.features},-avx512f")
+    monkeypatch.setattr(nest, "MOST_INLINED", 0)
+    x = np.linspace(0.1, 2.0, 37)
+    for each in (shorter, target, shorter):
+        with emitting_for(each):
+            found = GraphFunction(lambda x: np.exp(x), cache=False)(x)
+        np.testing.assert_allclose(found, np.exp(x), rtol=1e-15)
 
 
 def test_numbers_of_a_chain_are_libm_s():
@@ -160,7 +175,7 @@ def random_matrices(length):
 def fresh_core_ops(monkeypatch):
     """A process that has loaded none, and has no cache."""
     monkeypatch.setenv("NUMBAGRAPH_CACHE", "0")
-    monkeypatch.setattr(math_library.core_ops, "libraries", {})
+    monkeypatch.setattr(math_library.core_ops, "by_target", {})
     return math_library.core_ops
 
 

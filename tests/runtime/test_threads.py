@@ -205,7 +205,7 @@ def test_calls_that_have_nothing_in_common_are_cut_each_by_itself():
 @pytest.mark.usefixtures("many")
 def test_core_ops_are_loaded_by_any_thread(monkeypatch):
     """The caller waits for helpers, of which each may need Python's lock to load code."""
-    monkeypatch.setattr(math_library.core_ops, "libraries", {})
+    monkeypatch.setattr(math_library.core_ops, "by_target", {})
     f, matrices = cut(lambda x: np.linalg.inv(x) + np.linalg.cholesky(x)), positive(600, 5)
     assert_same(at_most(8, f, matrices), graph_jit(lambda x: np.linalg.inv(x) + np.linalg.cholesky(x))(matrices))
 

@@ -29,6 +29,7 @@ TABLES = [
     # The second part is positive: zero times it, subtracted from -0.0, leaves that.
     Parts("PI", lambda: mp.pi, ((53, 53, 53), (23, 24, 24))),
     Parts("HALF_PI", lambda: mp.pi / 2, ((53, 53, 53), (23, 24, 24))),
+    Parts("DEGREE", lambda: mp.pi / 180, ((53, 53), ())),
     Polynomial("SINE", sine_rest, (0, HALF_PI**2), (7, 3), relative_to_x),
     Polynomial("TANGENT", tangent_rest, (0, QUARTER_PI**2), (5, 2), relative_to_x),
 ]

@@ -21,7 +21,7 @@ from numbagraph.intrinsics.formula import (
     wrap,
 )
 from numbagraph.intrinsics.target import current_target
-from numbagraph.intrinsics.vecmath.rare import only_where
+from numbagraph.intrinsics.vecmath.rare import by_call, only_where
 from numbagraph.ir.types import FLOAT32, FLOAT64
 
 INFINITY, NAN = math.inf, math.nan
@@ -39,15 +39,6 @@ def fmod(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
     if not current_target().has_fma:
         return _divided(emitter, x, y)
     return _fmod_in_vectors(emitter, x, y) if emitter.in_vectors else emitter.define("fmod", _fmod_of_number, x, y)
-
-
-def _fmod_by_call(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
-    """By a function of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
-    call = emitter.define("fmod", _fmod_of_number, x, y)
-    assert isinstance(call, ir.CallInstr)
-    assert isinstance(call.callee, ir.Function)
-    set.add(call.callee.attributes, "noinline")
-    return call
 
 
 def _fmod_of_number(emitter: Emitter, x: Operand, y: Operand) -> ir.Value:
@@ -89,7 +80,7 @@ def _fmod_in_vectors(x: Number, y: Number) -> Number:
     by one at most, and then what it leaves has the other sign."""
     quotient = x / y
     rare = (absolute(quotient) >= LARGE[x.dtype]) & (absolute(x) < INFINITY) & y.differs(0.0)
-    of_rare = only_where(rare, _fmod_by_call, x, y)
+    of_rare = only_where(rare, by_call("fmod", _fmod_of_number), x, y)
     rest = fma(-_whole(quotient), y, x)
     rest = (rest.differs(0.0) & ((rest < 0.0) ^ (x < 0.0))).where(rest + copysign(y, x), rest)
     rest = (absolute(y).equals(INFINITY) & (absolute(x) < INFINITY)).where(x, copysign(rest, x))

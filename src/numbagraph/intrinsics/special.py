@@ -10,7 +10,18 @@ from llvmlite import ir
 from numbagraph.intrinsics import vecmath
 from numbagraph.intrinsics.elementary import integer_power
 from numbagraph.intrinsics.emitter import Emitter, Operand
-from numbagraph.intrinsics.formula import Number, formula, in_double, intrinsic, lifted, unwrap, wrap
+from numbagraph.intrinsics.formula import (
+    Number,
+    copysign,
+    floor,
+    fma,
+    formula,
+    in_double,
+    intrinsic,
+    lifted,
+    unwrap,
+    wrap,
+)
 from numbagraph.intrinsics.vecmath.gamma import cotangent_of_turns
 from numbagraph.ir.types import FLOAT64
 
@@ -65,6 +76,45 @@ def kl_div(x: Number, y: Number) -> Number:
 def loggamma(x: Number) -> Number:
     """On the negative axis the function is complex."""
     return (x < 0.0).where(NAN, vecmath.gammaln.of(x))
+
+
+@formula
+def rounded(x: Number) -> Number:
+    """Zero is positive where it is rounded to."""
+    return x.equals(0.0).where(x, _round(x) + 0.0)
+
+
+@formula
+def gammasgn(x: Number) -> Number:
+    whole = floor(x)
+    half = whole * 0.5
+    sign = _round(half).differs(half).where(x.constant(-1.0), 1.0)
+    beside_pole = (x > whole).where(sign, NAN)
+    return (x > 0.0).where(x.constant(1.0), x.equals(0.0).where(copysign(x.constant(1.0), x), beside_pole))
+
+
+SECOND_OF_ARC = math.pi / 648000
+
+
+@in_double
+def radian(degrees: Number, minutes: Number, seconds: Number) -> Number:
+    return ((degrees * 60.0 + minutes) * 60.0 + seconds) * SECOND_OF_ARC
+
+
+def _inside(p: Number) -> Number:
+    """A probability; NaN of 0 and 1, too."""
+    return ((p > 0.0) & (p < 1.0)).where(p, NAN)
+
+
+@in_double
+def nrdtrimn(p: Number, deviation: Number, x: Number) -> Number:
+    return (deviation > 0.0).where(fma(-vecmath.ndtri.of(_inside(p)), deviation, x), NAN)
+
+
+@in_double
+def nrdtrisd(mean: Number, p: Number, x: Number) -> Number:
+    distance, quantile = x - mean, vecmath.ndtri.of(_inside(p))
+    return (distance.equals(0.0) & quantile.equals(0.0)).where(0.0, distance / quantile)
 
 
 BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))

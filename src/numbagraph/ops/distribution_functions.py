@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from numbagraph.intrinsics import special as emitters
+from numbagraph.intrinsics.vecmath import normal_quantiles
 from numbagraph.ir.values import Op, Unsupported, Value
 from numbagraph.ops.arithmetic import power, sign
 from numbagraph.ops.comparison import equal, less
@@ -178,13 +180,23 @@ def per_density(z: Value) -> Value:
     return exp(0.5 * z * z) * ROOT_2_PI
 
 
-ndtri_exp = kernel("ndtri_exp", [(-5.0, -0.1)], lambda x, y: exp(y + 0.5 * x * x) * ROOT_2_PI)
+ndtri_exp = kernel(
+    "ndtri_exp",
+    [(-5.0, -0.1)],
+    lambda x, y: exp(y + 0.5 * x * x) * ROOT_2_PI,
+    emit=normal_quantiles.ndtri_exp,
+    ulp=16,
+    scale=1,
+)
+# A difference: its errors are relative to the terms.
 nrdtrimn = kernel(
     "nrdtrimn",
     [PROBABILITY, POSITIVE, (-2.0, 2.0)],
     lambda y, p, scale, x: -scale * per_density(ndtri(p)),
     lambda y, p, scale, x: -ndtri(p),
     lambda y, p, scale, x: 1.0,
+    emit=emitters.nrdtrimn,
+    ulp=512,
 )
 nrdtrisd = kernel(
     "nrdtrisd",
@@ -192,6 +204,8 @@ nrdtrisd = kernel(
     lambda y, mean, p, x: -1 / ndtri(p),
     lambda y, mean, p, x: -y / ndtri(p) * per_density(ndtri(p)),
     lambda y, mean, p, x: 1 / ndtri(p),
+    emit=emitters.nrdtrisd,
+    ulp=16,
 )
 
 # ---- non-central ones, and those of extreme distances, whose derivatives have no formula in SciPy's functions ----

@@ -8,6 +8,10 @@ from __future__ import annotations
 import math
 
 from numbagraph.blockwise.promotion import as_value
+from numbagraph.intrinsics import special as emitters
+from numbagraph.intrinsics import vecmath
+from numbagraph.intrinsics.vecmath import beta as beta_functions
+from numbagraph.intrinsics.vecmath import box_cox, degrees, transformations, wright_omega
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import hypot, power, power_vjp, remainder
@@ -30,29 +34,65 @@ def scaled(factor: float) -> Slope:
     return lambda y, *operands: factor
 
 
-cbrt = kernel("special.cbrt", [POSITIVE], lambda y, x: 1 / (3 * y * y), jnp=lambda x: load("jax.numpy:cbrt")(x))
-exp2 = kernel("special.exp2", [NUMBERS], lambda y, x: y * math.log(2), jnp=lambda x: load("jax.numpy:exp2")(x))
-exp10 = kernel("exp10", [NUMBERS], lambda y, x: y * math.log(10), jnp=lambda x: 10.0**x)
-expm1 = kernel("special.expm1", [NUMBERS], lambda y, x: y + 1, jnp=lambda x: load("jax.numpy:expm1")(x))
-plus_one_logarithm = kernel(
-    "special.log1p", [(-0.9, 5.0)], lambda y, x: 1 / (1 + x), jnp=lambda x: load("jax.numpy:log1p")(x)
+cbrt = kernel(
+    "special.cbrt",
+    [POSITIVE],
+    lambda y, x: 1 / (3 * y * y),
+    jnp=lambda x: load("jax.numpy:cbrt")(x),
+    emit=vecmath.cbrt,
+    ulp=4,
 )
-exprel = kernel("exprel", [NUMBERS], lambda y, x: 0.5 * hyp1f1(2.0, 3.0, x))
+exp2 = kernel(
+    "special.exp2",
+    [NUMBERS],
+    lambda y, x: y * math.log(2),
+    jnp=lambda x: load("jax.numpy:exp2")(x),
+    emit=vecmath.exp2,
+    ulp=4,
+)
+exp10 = kernel("exp10", [NUMBERS], lambda y, x: y * math.log(10), jnp=lambda x: 10.0**x, emit=vecmath.exp10, ulp=4)
+expm1 = kernel(
+    "special.expm1",
+    [NUMBERS],
+    lambda y, x: y + 1,
+    jnp=lambda x: load("jax.numpy:expm1")(x),
+    emit=vecmath.expm1,
+    ulp=4,
+)
+plus_one_logarithm = kernel(
+    "special.log1p",
+    [(-0.9, 5.0)],
+    lambda y, x: 1 / (1 + x),
+    jnp=lambda x: load("jax.numpy:log1p")(x),
+    emit=vecmath.log1p,
+    ulp=4,
+)
+exprel = kernel("exprel", [NUMBERS], lambda y, x: 0.5 * hyp1f1(2.0, 3.0, x), emit=transformations.exprel, ulp=4)
 """Kummer's function M(1, 2, x). [13.6.2]"""
-cosm1 = kernel("cosm1", [NUMBERS], lambda y, x: -sin(x))
+# SciPy's is a difference of 1, off by as many units as it is small beside that.
+cosm1 = kernel("cosm1", [NUMBERS], lambda y, x: -sin(x), emit=transformations.cosm1, ulp=64)
 powm1 = kernel(
     "powm1",
     [POSITIVE, NUMBERS],
     lambda p, x, y: power_vjp(as_value(1.0), power(x, y), x, y)[0],
     lambda p, x, y: power_vjp(as_value(1.0), power(x, y), x, y)[1],
+    emit=transformations.powm1,
+    ulp=16,
 )
-rounded = kernel("special.round", [(-9.0, 9.0)], None)
-sindg = kernel("sindg", [(-200.0, 200.0)], lambda y, x: cosdg(x) * DEGREE)
-cosdg = kernel("cosdg", [(-200.0, 200.0)], lambda y, x: -sindg(x) * DEGREE)
-tandg = kernel("tandg", [(-80.0, 80.0)], lambda y, x: (1 + y * y) * DEGREE)
-cotdg = kernel("cotdg", [(10.0, 170.0)], lambda y, x: (1 + y * y) * -DEGREE)
+rounded = kernel("special.round", [(-9.0, 9.0)], None, emit=emitters.rounded)
+sindg = kernel("sindg", [(-200.0, 200.0)], lambda y, x: cosdg(x) * DEGREE, emit=degrees.sindg, ulp=4)
+cosdg = kernel("cosdg", [(-200.0, 200.0)], lambda y, x: -sindg(x) * DEGREE, emit=degrees.cosdg, ulp=4)
+# SciPy rounds the angle in radians, which counts the more the closer it is to a pole.
+tandg = kernel("tandg", [(-80.0, 80.0)], lambda y, x: (1 + y * y) * DEGREE, emit=degrees.tandg, ulp=256)
+cotdg = kernel("cotdg", [(10.0, 170.0)], lambda y, x: (1 + y * y) * -DEGREE, emit=degrees.cotdg, ulp=256)
 radian = kernel(
-    "radian", [(0.0, 90.0), (0.0, 59.0), (0.0, 59.0)], scaled(DEGREE), scaled(DEGREE / 60), scaled(DEGREE / 3600)
+    "radian",
+    [(0.0, 90.0), (0.0, 59.0), (0.0, 59.0)],
+    scaled(DEGREE),
+    scaled(DEGREE / 60),
+    scaled(DEGREE / 3600),
+    emit=emitters.radian,
+    ulp=2,
 )
 
 # ---- transformations ----
@@ -63,12 +103,17 @@ def transformed_by_power(t: Value, logarithm: Value) -> Value:
     return 0.5 * logarithm * logarithm * hyp1f1(2.0, 3.0, t)
 
 
+OF_EXPONENTS = 1024
+"""By how much results of SciPy may be off where they are exponentials of large numbers, which it rounds."""
+
 boxcox = kernel(
     "boxcox",
     [POSITIVE, NUMBERS],
     lambda y, x, p: power(x, p - 1),
     lambda y, x, p: transformed_by_power(p * log(x), log(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox")(x, p),
+    emit=box_cox.boxcox,
+    ulp=OF_EXPONENTS,
 )
 boxcox1p = kernel(
     "boxcox1p",
@@ -76,18 +121,24 @@ boxcox1p = kernel(
     lambda y, x, p: power(1 + x, p - 1),
     lambda y, x, p: transformed_by_power(p * log1p(x), log1p(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox1p")(x, p),
+    emit=box_cox.boxcox1p,
+    ulp=OF_EXPONENTS,
 )
 inv_boxcox = kernel(
     "inv_boxcox",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(x, 1 - p),
     lambda x, y, p: -transformed_by_power(p * log(x), log(x)) * power(x, 1 - p),
+    emit=box_cox.inv_boxcox,
+    ulp=OF_EXPONENTS,
 )
 inv_boxcox1p = kernel(
     "inv_boxcox1p",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(1 + x, 1 - p),
     lambda x, y, p: -transformed_by_power(p * log1p(x), log1p(x)) * power(1 + x, 1 - p),
+    emit=box_cox.inv_boxcox1p,
+    ulp=OF_EXPONENTS,
 )
 
 
@@ -104,12 +155,15 @@ def pseudo_huber_slope(delta: Value, r: Value) -> Value:
     return share * share * r * (r / h)
 
 
+# SciPy's is an exponential of a logarithm, which is off by as many units as that is large.
 pseudo_huber = kernel(
     "pseudo_huber",
     [POSITIVE, NUMBERS],
     lambda y, delta, r: pseudo_huber_slope(delta, r),
     lambda y, delta, r: delta * (r / length(delta, r)),
     kinks=lambda delta, r: (delta == 0) & (r == 0),
+    emit=transformations.pseudo_huber,
+    ulp=64,
 )
 
 # ---- gammas ----
@@ -130,8 +184,8 @@ def rgamma_slope(y: Value, x: Value) -> Value:
     return where(left, sign * gamma(reflected) * slope, -y * digamma(where(left, 1.0, x)))
 
 
-rgamma = kernel("rgamma", [POSITIVE], rgamma_slope)
-gammasgn = kernel("gammasgn", [NUMBERS], None)
+rgamma = kernel("rgamma", [POSITIVE], rgamma_slope, emit=vecmath.rgamma, ulp=16)
+gammasgn = kernel("gammasgn", [NUMBERS], None, emit=emitters.gammasgn)
 
 
 def betaln_slope(a: Value, b: Value) -> Value:
@@ -152,8 +206,24 @@ def beta_slope(y: Value, a: Value, b: Value) -> Value:
     return where(vanishes, slope, y * betaln_slope(where(vanishes, 1.0, a), where(vanishes, 1.0, b)))
 
 
-beta = kernel("beta", [POSITIVE, POSITIVE], lambda y, a, b: beta_slope(y, a, b), lambda y, a, b: beta_slope(y, b, a))
-betaln = kernel("betaln", [POSITIVE, POSITIVE], lambda y, a, b: betaln_slope(a, b), lambda y, a, b: betaln_slope(b, a))
+# SciPy's are off by hundreds of units where the logarithms are large.
+beta = kernel(
+    "beta",
+    [POSITIVE, POSITIVE],
+    lambda y, a, b: beta_slope(y, a, b),
+    lambda y, a, b: beta_slope(y, b, a),
+    emit=beta_functions.beta,
+    ulp=512,
+)
+betaln = kernel(
+    "betaln",
+    [POSITIVE, POSITIVE],
+    lambda y, a, b: betaln_slope(a, b),
+    lambda y, a, b: betaln_slope(b, a),
+    emit=beta_functions.betaln,
+    ulp=32,
+    scale=1,
+)
 
 
 def poch_slopes(y: Value, z: Value, m: Value) -> tuple[Value, Value]:
@@ -200,7 +270,8 @@ binom = kernel(
     lambda y, n, k: binom_slopes(y, n, k)[0],
     lambda y, n, k: binom_slopes(y, n, k)[1],
 )
-wrightomega = kernel("wrightomega", [NUMBERS], lambda y, x: y / (1 + y))
+# Far on the left, SciPy's is off by as many units as the number is large.
+wrightomega = kernel("wrightomega", [NUMBERS], lambda y, x: y / (1 + y), emit=wright_omega.wrightomega, ulp=64)
 """[4.13.16]"""
 voigt_profile = kernel("voigt_profile", [NUMBERS, POSITIVE, POSITIVE])
 

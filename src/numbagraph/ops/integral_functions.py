@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from numbagraph.intrinsics.vecmath import dawson, exponential_integrals, hyperbolic_integrals
+from numbagraph.intrinsics.vecmath import dawson, dilogarithm, exponential_integrals, hyperbolic_integrals
+from numbagraph.intrinsics.vecmath import kolmogorov as kolmogorov_formula
 from numbagraph.ir.op import registry
 from numbagraph.ir.values import Value
 from numbagraph.ops.bessel import i0, j0
@@ -87,7 +88,7 @@ def spence_slope(y: Value, x: Value) -> Value:
     return at_edge(x, 0.0, log, quotient, spence, y)
 
 
-spence = kernel("spence", [POSITIVE], spence_slope)
+spence = kernel("spence", [POSITIVE], spence_slope, emit=dilogarithm.spence, ulp=16)
 
 sici = kernels("sici", [NUMBERS], [[lambda ys, x: sinc(x / math.pi)], [lambda ys, x: per(x, cos)]])
 """[6.2.9], [6.2.11]"""
@@ -122,5 +123,6 @@ itairy = kernels(
     ],
 )
 """[9.10]: integrals from 0 of Ai, Bi, and of both of the opposite number."""
-kolmogorov = kernel("kolmogorov", [(0.3, 2.0)])
+# SciPy rounds the exponent, and leaves out a term of the series that counts where it begins.
+kolmogorov = kernel("kolmogorov", [(0.3, 2.0)], emit=kolmogorov_formula.kolmogorov, ulp=1024)
 kolmogi = kernel("kolmogi", [(0.1, 0.9)])

@@ -48,6 +48,7 @@ def kernel(
     path: str = "",
     emit: Emit | None = None,
     ulp: float = 0.0,
+    scale: float = 0.0,
 ) -> Op:
     """Declare a ufunc of `scipy.special` for real arguments.
 
@@ -70,8 +71,10 @@ def kernel(
     emit, ulp
         Its LLVM, if that is no call of SciPy's function, and by how much results may then differ from SciPy's, in units
         in the last place.
+    scale
+        As of every op.
     """
-    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks, path, emit, ulp)
+    return _declare(name, operands, [slopes], False, whole, jnp, cost, kinks, path, emit, ulp, scale)
 
 
 def kernels(
@@ -102,6 +105,7 @@ def _declare(
     path: str = "",
     emit: Emit | None = None,
     ulp: float = 0.0,
+    scale: float = 0.0,
 ) -> Op:
     plain = name.rpartition(".")[2]
     path = path or f"scipy.special:{plain}"
@@ -146,6 +150,7 @@ def _declare(
             implements=(path,),
             cost=cost,
             ulp=ulp,
+            scale=scale,
             kinks=kinks,
         )
     )

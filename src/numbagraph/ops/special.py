@@ -220,7 +220,9 @@ owens_t = special(
 )
 
 gammaln = special("gammaln", emit=vecmath.gammaln, vjp=lambda g, y, x: (g * digamma(x),), domain=POSITIVE, scale=1)
-gamma = special("gamma", emit=libm.gamma, vjp=lambda g, y, x: (g * (y * digamma(x)),), domain=POSITIVE, cost=60, ulp=16)
+gamma = special(
+    "gamma", emit=vecmath.gamma, vjp=lambda g, y, x: (g * (y * digamma(x)),), domain=POSITIVE, cost=60, ulp=16
+)
 loggamma = special(
     "loggamma",
     emit=emitters.loggamma,

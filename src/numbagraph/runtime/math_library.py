@@ -13,6 +13,7 @@ from llvmlite import ir
 from numbagraph.emit.call import external_functions
 from numbagraph.intrinsics.core import CORE, LOAD, BatchedCall
 from numbagraph.intrinsics.external import FINDERS, one_by_one
+from numbagraph.intrinsics.target import Target, current_target
 from numbagraph.intrinsics.vecmath.calls import MATH
 from numbagraph.intrinsics.vecmath.library import define
 from numbagraph.runtime.cache import default_cache, sources
@@ -28,31 +29,36 @@ class Shelf:
     def __init__(self, prefix: str, define: Callable[[ir.Module, str], ir.Function]) -> None:
         self.prefix = prefix
         self.define = define
-        self.libraries: dict[str, Library] = {}
-        """What is loaded, by the symbols of functions. It is never freed, since any code may call it."""
+        self.by_target: dict[Target, dict[str, Library]] = {}
+        """Never freed, since any code may call it."""
+
+    @property
+    def libraries(self) -> dict[str, Library]:
+        """What is loaded for the current target, whose vectors have their length, by the symbols of functions."""
+        return self.by_target.setdefault(current_target(), {})
 
     def addresses_of(self, names: list[str]) -> list[int]:
         """The addresses of functions, by their symbols without the prefix.
 
         What is neither loaded nor on disk is compiled in one module: each module takes 3 ms beside what is in it.
         """
-        symbols = [self.prefix + name for name in names]
+        symbols, libraries = [self.prefix + name for name in names], self.libraries
         stored = default_cache()
         missing = []
         for symbol in symbols:
-            if symbol not in self.libraries:
+            if symbol not in libraries:
                 library = found(stored, key_of(symbol), partial(loaded, symbol))
                 if library is None:
                     missing.append(symbol)
                 else:
-                    self.libraries.setdefault(symbol, library)
+                    libraries.setdefault(symbol, library)
         if missing:
             content = self.compile(missing)
             for symbol in missing:
-                self.libraries.setdefault(symbol, loaded(symbol, content))
+                libraries.setdefault(symbol, loaded(symbol, content))
                 if stored:
                     stored.put(key_of(symbol), content)
-        return [self.libraries[symbol].address(symbol) for symbol in symbols]
+        return [libraries[symbol].address(symbol) for symbol in symbols]
 
     def compile(self, symbols: list[str]) -> bytes:
         """Object code of functions, behind the names of those that it calls."""

@@ -1,8 +1,8 @@
 """Mathematical functions as code that LLVM widens to vectors, for float32 and float64."""
 
 from numbagraph.intrinsics.vecmath.error_function import erf, erfc, erfcx, log_ndtr, ndtr
-from numbagraph.intrinsics.vecmath.exponential import exp, exp2, expm1
-from numbagraph.intrinsics.vecmath.gamma import digamma, gammaln
+from numbagraph.intrinsics.vecmath.exponential import exp, exp2, exp10, expm1
+from numbagraph.intrinsics.vecmath.gamma import digamma, gamma, gammaln, rgamma
 from numbagraph.intrinsics.vecmath.hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
 from numbagraph.intrinsics.vecmath.inverse_error_function import erfcinv, erfinv, ndtri
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arccos, arcsin, arctan, arctan2
@@ -30,8 +30,10 @@ __all__ = [
     "erfinv",
     "exp",
     "exp2",
+    "exp10",
     "expit",
     "expm1",
+    "gamma",
     "gammaln",
     "hypot",
     "log",
@@ -47,6 +49,7 @@ __all__ = [
     "ndtr",
     "ndtri",
     "power",
+    "rgamma",
     "sin",
     "sinh",
     "softplus",

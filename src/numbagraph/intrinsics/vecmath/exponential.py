@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from numbagraph.intrinsics import libm
 from numbagraph.intrinsics.formula import Bits, Number, absolute, fma
 from numbagraph.intrinsics.vecmath.foundation import (
@@ -16,20 +18,37 @@ from numbagraph.intrinsics.vecmath.foundation import (
     round_product,
     scale,
 )
-from numbagraph.intrinsics.vecmath.tables.exponential import EXP, EXP2, LOG2_E, LOG_2_PARTS
+from numbagraph.intrinsics.vecmath.tables.exponential import (
+    EXP,
+    EXP2,
+    LOG2_10,
+    LOG2_E,
+    LOG10_2_PARTS,
+    LOG_2_PARTS,
+    LOG_10,
+)
+
+
+def less_logarithm_of_2(x: Number, parts: tuple[float, ...], inverse: float) -> tuple[Number, Bits]:
+    """``x - n * logarithm`` for the integer n that makes it smallest, rounded once; and n."""
+    high, low = parts
+    n, count = round_product(x, inverse)
+    return fma(n, -low, fma(n, -high, x)), count
 
 
 def reduce_by_log_2(x: Number) -> tuple[Number, Bits]:
-    """``x - n * log(2)`` for the integer n that makes it smallest, rounded once; and n."""
-    high, low = coefficients_of(LOG_2_PARTS, x)
-    n, count = round_product(x, constant_of(LOG2_E, x))
-    return fma(n, -low, fma(n, -high, x)), count
+    return less_logarithm_of_2(x, coefficients_of(LOG_2_PARTS, x), constant_of(LOG2_E, x))
+
+
+def expm1_of_rest(rest: Number) -> Number:
+    """``exp(rest) - 1`` of what is left of a number."""
+    return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest)
 
 
 def expm1_of(x: Number) -> tuple[Number, Bits]:
     """``exp(x) / 2**n - 1`` and n, of an x that is not too large."""
     rest, count = reduce_by_log_2(x)
-    return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest), count
+    return expm1_of_rest(rest), count
 
 
 def exp_of(x: Number) -> Number:
@@ -53,6 +72,17 @@ def exp2(x: Number) -> Number:
     n, count = round_product(x, 1.0)
     rest = x - n
     return scale(fma(rest, polynomial(rest, coefficients_of(EXP2, rest)), 1.0), count)
+
+
+@math_function(
+    libm.scipy("exp10"), lambda mp, x: mp.mpf(10) ** x, domain=[(-307.0, 308.25)], near=(0.0, -307.6), ulp=1.5
+)
+def exp10(x: Number) -> Number:
+    """SciPy's is zero below the least number of which the opposite one's is finite."""
+    bounded = at_least(at_most(x, by_format(x, 308.3, 38.6)), by_format(x, -308.3, -46.0))
+    rest, count = less_logarithm_of_2(bounded, coefficients_of(LOG10_2_PARTS, x), constant_of(LOG2_10, x))
+    result = scale(expm1_of_rest(rest * constant_of(LOG_10, x)) + 1.0, count)
+    return (x < by_format(x, -308.2547155599167, -math.inf)).where(0.0, result)
 
 
 @math_function(libm.expm1, lambda mp, x: mp.expm1(x), domain=[(-40.0, 710.0)], near=(0.0, 709.78), ulp=2.5)

@@ -1,4 +1,4 @@
-"""The logarithm of the gamma function and its derivative."""
+"""The gamma function and its reciprocal, its logarithm, and the derivative of that."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from numbagraph.intrinsics.vecmath.foundation import (
     by_format,
     coefficients_of,
     constant_of,
+    fast_two_sum,
     format_of,
     horner,
     math_function,
     polynomial,
+    two_product,
 )
+from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.tables.gamma import (
     DIGAMMA,
@@ -29,7 +32,8 @@ from numbagraph.intrinsics.vecmath.tables.gamma import (
     GAMMALN_TAIL,
 )
 from numbagraph.intrinsics.vecmath.tables.trigonometric import SINE, TANGENT
-from numbagraph.intrinsics.vecmath.trigonometric import POLES
+from numbagraph.intrinsics.vecmath.trigonometric import POLES, with_sign_of_parity
+from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 ROOT_OF_DIGAMMA = 1.4616321449683623
@@ -91,6 +95,94 @@ def gammaln_of_positive(x: Number) -> Number:
     series = polynomial(inverse * inverse, coefficients_of(GAMMALN_TAIL, x))
     tail = fma(x - 0.5, logarithm - 1.0, fma(inverse, series, constant_of(GAMMALN_LIMIT, x)))
     return steps.tail.where(tail, near + steps.up.where(-logarithm, logarithm))
+
+
+class Factors(NamedTuple):
+    """The gamma function as an exponential times a quotient."""
+
+    high: Number
+    low: Number
+    """What is added to it in the exponent."""
+    numerator: Number
+    denominator: Number
+
+    def value(self) -> Number:
+        factor = self.numerator / self.denominator
+        result = exp_of_sum(self.high, self.low, factor)
+        return absolute(factor).equals(INFINITY).where(factor, result)
+
+    def reciprocal(self) -> Number:
+        return exp_of_sum(-self.high, -self.low, self.denominator / self.numerator)
+
+
+def stirling(x: Number) -> tuple[Number, Number]:
+    """The logarithm of the gamma function as a sum, of numbers above those that `Steps` are for."""
+    log, log_error = log_in_parts(x)
+    product, error = two_product(x - 0.5, log)
+    high, low = fast_two_sum(product, -x)
+    inverse = 1.0 / x
+    series = polynomial(inverse * inverse, coefficients_of(GAMMALN_TAIL, x))
+    rest = fma(inverse, series, constant_of(GAMMALN_LIMIT, x) + 0.5)
+    return high, rest + (low + fma(x - 0.5, log_error, error))
+
+
+def factors_of_positive(x: Number) -> Factors:
+    """By the logarithm, whose error is small beside 1 where it is a polynomial."""
+    steps = steps_of(x)
+    above_1, above_2 = x + (steps.total - 1.0), x + (steps.total - 2.0)
+    near = above_1 * above_2 * polynomial(above_1 - 0.75, coefficients_of(GAMMALN, x))
+    high, low = stirling(x)
+    factors = steps.down.where(x + steps.total, 1.0) * steps.twice.where(x - 1.0, 1.0)
+    return Factors(
+        steps.tail.where(high, near),
+        steps.tail.where(low, 0.0),
+        steps.tail.where(1.0, factors),
+        steps.up.where(x, 1.0),
+    )
+
+
+def gamma_factors(x: Number) -> Factors:
+    """Of negative numbers, the reciprocal for the number without its sign."""
+    size, negative = at_most(absolute(x), 200.0), x < 0.0
+    high, low, numerator, denominator = factors_of_positive(size)
+    whole = x + format_of(x).magic
+    sine = with_sign_of_parity(sine_of_turns(from_nearest_integer(x)), whole.bits)
+    above = (size < 1.0).where(sine, sine * (size * numerator))
+    return Factors(
+        negative.where(-high, high),
+        negative.where(-low, low),
+        negative.where(1.0, numerator),
+        negative.where(above, (size < 1.0).where(x, denominator)),
+    )
+
+
+@math_function(
+    libm.gamma,
+    lambda mp, x: mp.gamma(x),
+    domain=[(-170.0, 171.7)],
+    near=(0.0, 1.0, 2.0, 2.5, 3.5, 4.5, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -30.0, -100.0),
+    everywhere=False,
+    ulp=5.0,
+    room=5,
+)
+@wide
+def gamma(x: Number) -> Number:
+    pole = (x < 0.0) & from_nearest_integer(x).equals(0.0)
+    return (pole | x.equals(-INFINITY)).where(NAN, gamma_factors(x).value())
+
+
+@math_function(
+    libm.scipy("rgamma"),
+    lambda mp, x: mp.rgamma(x),
+    domain=[(-170.0, 171.7)],
+    near=(0.0, 1.0, 2.0, 2.5, 3.5, 4.5, -1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -30.0, -100.0),
+    everywhere=False,
+    ulp=5.0,
+    room=5,
+)
+@wide
+def rgamma(x: Number) -> Number:
+    return x.equals(-INFINITY).where(0.0, gamma_factors(x).reciprocal())
 
 
 @math_function(

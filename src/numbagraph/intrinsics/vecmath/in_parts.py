@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from numbagraph.intrinsics.formula import Bits, Number, fma
+from numbagraph.intrinsics.formula import Bits, Number, absolute, fma
 from numbagraph.intrinsics.vecmath.foundation import (
     at_least,
     at_most,
@@ -16,6 +16,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     fast_two_sum,
     format_of,
     polynomial,
+    power_of_two,
     round_product,
     scale,
 )
@@ -79,6 +80,16 @@ def expm1_of_sum(high: Number, low: Number) -> tuple[Number, Bits]:
     log_2, log_2_error = coefficients_of(LOG_2_SHORT, high)
     rest = fma(n, -log_2, bounded) + fma(n, -log_2_error, low)
     return fma(rest * rest, polynomial(rest, coefficients_of(EXP, rest)), rest), count
+
+
+def expm1_of_parts(high: Number, low: Number) -> Number:
+    """``exp(high + low) - 1``"""
+    highest, lowest = by_format(high, (710.0, -40.0), (89.0, -20.0))
+    low = ((high < highest) & (high > lowest)).where(low, 0.0)
+    reduced, count = expm1_of_sum(at_least(at_most(high, highest), lowest), low)
+    half = power_of_two(count, -1)  # 2**n may be too large
+    result = fma(half, reduced, half - 0.5)
+    return (absolute(high) < by_format(high, 2.0**-54, 2.0**-25)).where(high + low, result + result)
 
 
 def exp_of_sum(high: Number, low: Number, factor: Number | float = 1.0) -> Number:

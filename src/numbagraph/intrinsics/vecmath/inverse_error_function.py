@@ -34,11 +34,15 @@ def inverse(x: Number, tail: Number, factor: float = 1.0) -> Number:
 
     Either is exact: x up to 1/2, or the tail. Twofold and half a number, too, so the factor is a power of two.
     """
+    return inverse_by_log(x, tail, *log_of(tail), factor)
+
+
+def inverse_by_log(x: Number, tail: Number, log: Number, error: Number, factor: float) -> Number:
+    """The same, with the tail's logarithm as a sum. The tail itself does not count where it is small."""
     root_of_factor = math.sqrt(factor)
     lowest, *higher = (root_of_factor * each for each in coefficients_of(ERFINV, x))
     slope = float(x.dtype.type(lowest))
     near = fma(x, slope, x * polynomial(x * x, (lowest - slope, *higher)))
-    log, error = log_of(tail)
     square, middle = log * -factor, by_format(x, *MIDDLE) * root_of_factor
     root = sqrt(square)
     root_error = fma(error, -factor, fma(-root, root, square)) * (0.5 / root)

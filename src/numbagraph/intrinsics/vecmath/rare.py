@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from numbagraph.intrinsics.emitter import I32, Emitter
+from numbagraph.intrinsics.emitter import I32, Emitter, Operand
 from numbagraph.intrinsics.formula import Number
 from numbagraph.intrinsics.ir import Emit
 from numbagraph.intrinsics.target import current_target
 
 SHORTEST_VECTOR = 16
 """Bytes of the vectors of a processor whose vectors may be longer; loops with calls then have short ones."""
+
+
+def by_call(name: str, function: Emit) -> Emit:
+    """``function`` as one of the module that is not inlined: LLVM's vectoriser replaces calls alone."""
+
+    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
+        call = emitter.define(name, function, *operands)
+        assert isinstance(call, ir.CallInstr)
+        assert isinstance(call.callee, ir.Function)
+        set.add(call.callee.attributes, "noinline")
+        return call
+
+    return emit
 
 
 def only_where(rare: Number, function: Emit, x: Number, *others: Number) -> Number:

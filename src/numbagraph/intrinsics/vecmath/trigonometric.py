@@ -87,21 +87,26 @@ def cos(x: Number) -> Number:
     return huge.where(of_huge, cosine)
 
 
-@math_function(libm.tan, lambda mp, x: mp.tan(x), domain=[(-20.0, 20.0)], near=tuple(math.pi / 2 * n for n in range(9)))
-def tan(x: Number) -> Number:
-    """By a quotient, upside down where x is closer to an odd multiple of pi / 2.
+def quotient_of_rest(rest: Number, error: Number) -> tuple[Number, Number]:
+    """The tangent of ``rest - error`` as a numerator and a denominator.
 
     A denominator that is zero at the nearest poles leaves a short polynomial for the numerator.
     """
+    square = rest * rest
+    denominator = horner(square, POLES)
+    beyond_rest = fma(square * rest, polynomial(square, coefficients_of(TANGENT, rest)), -error)
+    return fma(rest, denominator, beyond_rest), denominator
+
+
+@math_function(libm.tan, lambda mp, x: mp.tan(x), domain=[(-20.0, 20.0)], near=tuple(math.pi / 2 * n for n in range(9)))
+def tan(x: Number) -> Number:
+    """By a quotient, upside down where x is closer to an odd multiple of pi / 2."""
     huge = is_huge(x)
     of_huge = only_where(huge, libm.tan, x)
     magic = format_of(x).magic
     shifted = fma(x, 2 / math.pi, magic)
     rest, error = less_multiple(x, shifted - magic, coefficients_of(HALF_PI, x))
-    square = rest * rest
-    denominator = horner(square, POLES)
-    beyond_rest = fma(square * rest, polynomial(square, coefficients_of(TANGENT, x)), -error)
-    numerator = fma(rest, denominator, beyond_rest)
+    numerator, denominator = quotient_of_rest(rest, error)
     odd = (shifted.bits & 1).compare("!=", 0)
     tangent = odd.where(denominator, numerator) / odd.where(-numerator, denominator)
     return huge.where(of_huge, tangent)
