@@ -13,8 +13,8 @@ from typing import Any
 
 from tables import (
     dawson,
-    elliptic,
     dilogarithm,
+    elliptic,
     error_function,
     exponential,
     exponential_integrals,

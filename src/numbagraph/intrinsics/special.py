@@ -111,12 +111,6 @@ def nrdtrimn(p: Number, deviation: Number, x: Number) -> Number:
     return (deviation > 0.0).where(fma(-vecmath.ndtri.of(_inside(p)), deviation, x), NAN)
 
 
-@in_double
-def nrdtrisd(mean: Number, p: Number, x: Number) -> Number:
-    distance, quantile = x - mean, vecmath.ndtri.of(_inside(p))
-    return (distance.equals(0.0) & quantile.equals(0.0)).where(0.0, distance / quantile)
-
-
 BERNOULLI = ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
 
 

@@ -204,8 +204,6 @@ nrdtrisd = kernel(
     lambda y, mean, p, x: -1 / ndtri(p),
     lambda y, mean, p, x: -y / ndtri(p) * per_density(ndtri(p)),
     lambda y, mean, p, x: 1 / ndtri(p),
-    emit=emitters.nrdtrisd,
-    ulp=16,
 )
 
 # ---- non-central ones, and those of extreme distances, whose derivatives have no formula in SciPy's functions ----

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from numbagraph.blockwise.lengths import as_extent
+from numbagraph.blockwise.promotion import as_value
 from numbagraph.frontend.active import LengthsNeeded
 from numbagraph.frontend.callbacks import pure_callback
 from numbagraph.frontend.capture.calls import as_numpy_array
@@ -89,7 +90,7 @@ def only_numpy(xp: Any, device: Any, what: str) -> None:
 
 def differentiated(value: Any, form: Any) -> Any:
     """A value that has the derivatives of another form of it."""
-    return Tracer(differentiated_as(to_value(value), to_value(form)))
+    return Tracer(differentiated_as(as_value(to_value(value)), as_value(to_value(form))))
 
 
 @lru_cache(256)
