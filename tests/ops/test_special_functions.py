@@ -192,6 +192,13 @@ def test_derivatives_in_native_code():
     check_gradients(function, [x, y], order=1, compiled=1)
 
 
+def test_powers_whose_exponent_is_known_have_derivatives():
+    for exponent in (0.0, 1.0, 2.0, -1.5):
+        slope = graph_jit(grad(lambda x, exponent=exponent: special.powm1(x, exponent)))
+        np.testing.assert_allclose(slope(1.5), exponent * 1.5 ** (exponent - 1), rtol=1e-14)
+    np.testing.assert_allclose(graph_jit(grad(lambda y: special.powm1(2.0, y)))(1.5), 2**1.5 * np.log(2), rtol=1e-14)
+
+
 def test_integrals_of_airy_s_functions_have_these_as_derivatives():
     x = np.array([0.5, 1.5])
     for number, wanted in enumerate((special.airy(x)[0], special.airy(x)[2], special.airy(-x)[0], special.airy(-x)[2])):

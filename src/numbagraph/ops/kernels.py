@@ -30,7 +30,7 @@ KIND = "special function"
 Domain = tuple[float, float] | range | Op
 """Where tests take an operand from: numbers of an interval, integers, or an op's value of the operands before."""
 Slope = Callable[..., Any] | Unsupported | None
-"""A derivative by one operand, ``slope(y, *operands)``; None is zero."""
+"""A derivative by one operand, ``slope(y, *operands)``; None is zero, as is a derivative that is None."""
 
 IN_JAX = frozenset("beta betaln dawsn exp1 expi expn fresnel gammasgn hyp1f1 hyp2f1 poch sici spence".split())
 """Functions of `jax.scipy.special`."""
@@ -127,9 +127,12 @@ def _declare(
     def vjp(g: Value, y: Value, *inputs: Value, result: int = 0) -> Cotangents:
         known = every(*inputs) if several else y
         given = [trunc(each) if number in whole else each for number, each in enumerate(inputs)]
-        return [
-            each if each is None or isinstance(each, Unsupported) else g * each(known, *given) for each in rows[result]
-        ]
+
+        def cotangent(slope: Slope) -> Value | Unsupported | None:
+            found = slope if slope is None or isinstance(slope, Unsupported) else slope(known, *given)
+            return g * found if isinstance(found, Value) or type(found) in (int, float) else found
+
+        return [cotangent(each) for each in rows[result]]
 
     def translate(*arrays: Any, result: int = 0) -> Any:
         found = (jnp or lazy(f"jax.scipy.special:{plain}"))(*arrays)
