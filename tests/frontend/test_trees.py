@@ -5,6 +5,7 @@ from collections import OrderedDict, defaultdict
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import numbagraph
 from numbagraph import graph_jit
@@ -305,3 +306,15 @@ def test_returned_trees(kind, backend):
     assert first is not second
     if isinstance(first, dict):
         assert [*map(type, first)] == [*map(type, function(A))]
+
+
+def test_trees_with_arrays_of_other_libraries():
+    """What builds them looks at their parts."""
+
+    def function(matrix):
+        return {"total": matrix.sum(), "twice": [matrix * 2.0]}
+
+    matrix = sparse.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    found = graph_jit(function)(matrix)
+    assert found["total"] == 3.0
+    np.testing.assert_array_equal(found["twice"][0].toarray(), 2.0 * matrix.toarray())

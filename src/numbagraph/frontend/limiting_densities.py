@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from numbagraph.frontend.count_densities import series
+from numbagraph.frontend.scipy_functions.common import differentiated
 
 Function = Callable[..., Any]
 
@@ -118,12 +119,13 @@ def non_central_logpdf(x: Any, df: Any, nc: Any) -> Any:
 
 
 def non_central_cdf(x: Any, df: Any, nc: Any) -> Any:
-    central = nc == 0
-    half = 0.5 * np.where(central, nc, 0.0)
-    limit = special.gammainc(0.5 * df, 0.5 * x)
-    for j in range(1, TERMS + 1):
-        limit = limit + half**j / math.factorial(j) * special.gammainc(0.5 * df + j, 0.5 * x)
-    return np.where(central, np.exp(-half) * limit, special.chndtr(x, df, np.where(central, 1.0, nc)))
+    found = special.chndtr(x, df, nc)
+    return differentiated(np.where(nc == 0, special.gammainc(0.5 * df, 0.5 * x), found), found)
+
+
+def non_central_quantile(q: Any, df: Any, nc: Any) -> Any:
+    found = special.chndtrix(q, df, nc)
+    return differentiated(np.where(nc == 0, 2.0 * special.gammaincinv(0.5 * df, q), found), found)
 
 
 # ---- two sides, of which one is chosen ----
@@ -171,6 +173,7 @@ LIMITING: dict[tuple[str, str], Function] = {
     ("vonmises", "pdf"): lambda x, k: np.exp(mises_exponent(x, k)) / (2.0 * np.pi * special.i0e(k)),
     ("ncx2", "logpdf"): non_central_logpdf,
     ("ncx2", "cdf"): non_central_cdf,
+    ("ncx2", "ppf"): non_central_quantile,
     ("dgamma", "cdf"): double_gamma_cdf,
     ("dgamma", "sf"): lambda x, a: double_gamma_cdf(-x, a),
     ("dgamma", "ppf"): double_gamma_quantile,

@@ -93,7 +93,7 @@ class Outputs(Struct):
             return nothing
         if None not in self.slots and (self.spec.is_leaf() or (self.is_plain_tuple and len(self.slots) > 1)):
             return operator.itemgetter(*self.slots)
-        if None not in self.slots and self.spec.num_nodes <= MOST_NODES:
+        if None not in self.slots and self.spec.num_nodes <= MOST_NODES and is_plain(self.spec):
             text = expression(optree.tree_unflatten(self.spec, self.slots))
             if text is not None:
                 return eval(f"lambda results: {text}")
@@ -110,24 +110,28 @@ class Outputs(Struct):
         return optree.tree_unflatten(self.spec, leaves)
 
 
+PLAIN = (tuple, list, dict, type(None))
 MOST_NODES = 64
 """Of a returned tree that is built by an expression: Python's parser bounds how deep one is."""
 
 
+def is_plain(spec: optree.PyTreeSpec) -> bool:
+    """Whether a tree is one of Python's own containers alone: others may look at their leaves when they are built."""
+    return spec.is_leaf() or (spec.type in PLAIN and all(map(is_plain, spec.children())))
+
+
 def expression(tree: Any) -> str | None:
-    """Python's text for a tree of its own containers, whose leaves are numbers of ``results``; None of other trees."""
+    """Python's text for a plain tree, whose leaves are numbers of ``results``; None if a dict has another key."""
     if tree is None:
         return "None"
     if type(tree) is int:
         return f"results[{tree}]"
-    if type(tree) is dict and all(type(key) is str for key in tree):
-        parts = [(f"{key!r}: ", expression(value)) for key, value in tree.items()]
-        brackets = "{}"
-    elif type(tree) in (tuple, list):
-        parts = [("", expression(value)) for value in tree]
-        brackets = "()" if type(tree) is tuple else "[]"
+    if type(tree) is dict:
+        if any(type(key) is not str for key in tree):
+            return None
+        parts, brackets = [(f"{key!r}: ", expression(value)) for key, value in tree.items()], "{}"
     else:
-        return None
+        parts, brackets = [("", expression(value)) for value in tree], "()" if type(tree) is tuple else "[]"
     if any(value is None for _, value in parts):
         return None
     return brackets[0] + "".join(f"{key}{value}, " for key, value in parts) + brackets[1]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from numbagraph.intrinsics import special as emitters
 from numbagraph.intrinsics.vecmath import normal_quantiles
 from numbagraph.ir.values import Op, Unsupported, Value
-from numbagraph.ops.arithmetic import power, sign
+from numbagraph.ops.arithmetic import power, sign, sqrt
+from numbagraph.ops.bessel import ive
 from numbagraph.ops.comparison import equal, less
 from numbagraph.ops.densities import beta_density, gamma_density
 from numbagraph.ops.exponential import exp, log1p
@@ -214,8 +215,31 @@ def non_central_slope(y: Value, x: Value, v: Value, nc: Value) -> Value:
     return 0.5 * (chndtr(x, v + 2, nc) - y)
 
 
-chndtr = kernel("chndtr", [SHAPES, range(3, 5), POSITIVE], BY_PARAMETER, BY_PARAMETER, non_central_slope)
-chndtrix = kernel("chndtrix", [PROBABILITY, POSITIVE, POSITIVE])
+def non_central_density(x: Value, v: Value, nc: Value) -> Value:
+    """By the scaled Bessel function, which does not overflow; central where there is no such number.
+    [R. J. Muirhead, Aspects of Multivariate Statistical Theory (1982), theorem 1.3.4]"""
+    central, outside = equal(nc, 0.0), less(x, 0.0)
+    inner, number = where(central, 1.0, nc), where(outside, 1.0, x)
+    apart = sqrt(number) - sqrt(inner)
+    weight = power(number / inner, 0.25 * (v - 2)) * ive(0.5 * v - 1, sqrt(number * inner))
+    value = where(central, gamma_density(0.5 * v, 0.5 * number), exp(-0.5 * apart * apart) * weight)
+    return where(outside, 0.0, 0.5 * value)
+
+
+chndtr = kernel(
+    "chndtr",
+    [SHAPES, range(3, 5), POSITIVE],
+    lambda y, x, v, nc: non_central_density(x, v, nc),
+    BY_PARAMETER,
+    non_central_slope,
+)
+chndtrix = kernel(
+    "chndtrix",
+    [PROBABILITY, POSITIVE, POSITIVE],
+    lambda x, p, v, nc: 1 / non_central_density(x, v, nc),
+    BY_PARAMETER,
+    lambda x, p, v, nc: -non_central_slope(p, x, v, nc) / non_central_density(x, v, nc),
+)
 chndtridf = kernel("chndtridf", [POSITIVE, (0.2, 0.3), POSITIVE])
 chndtrinc = kernel("chndtrinc", [(2.0, 3.0), (1.0, 1.5), (0.05, 0.2)])
 ncfdtr = kernel("ncfdtr", [POSITIVE, POSITIVE, POSITIVE, POSITIVE])
