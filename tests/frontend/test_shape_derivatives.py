@@ -127,3 +127,13 @@ def test_second_derivatives_at_limits(distribution):
 def test_derivatives_of_probabilities_that_are_0_or_1(distribution, method, k, shapes, wanted):
     function = getattr(getattr(stats, distribution), method)
     assert graph_jit(grad(lambda shape: function(k, shape)))(*shapes) == wanted
+
+
+@pytest.mark.parametrize("method", QUANTILES)
+def test_extreme_quantiles_are_those_on_jax(method):
+    """JAX has no exprel."""
+    pytest.importorskip("jax")
+    function, q = getattr(stats.genextreme, method), np.array([0.1, 0.5, 0.9])
+    for c in (0.0, 1e-3, 0.3, -2.0):
+        found = graph_jit(lambda q, c: function(q, c), backend="jax")(q, c)
+        np.testing.assert_allclose(found, function(q, c), rtol=1e-12)

@@ -21,6 +21,8 @@ Function = Callable[..., Any]
 NEAR = 0.05
 LOGARITHM = [(-1.0) ** k / (k + 1) for k in range(14)]
 """Factors of the series of ``log1p(u) / u``, as many as give it all digits below NEAR."""
+EXPONENTIAL = [1.0 / math.factorial(k + 1) for k in range(9)]
+"""Factors of the series of ``expm1(u) / u``."""
 TERMS = 3
 """Of the series by the non-centrality, where that is 0: as many as third derivatives need."""
 LOG_2_PI = math.log(2.0 * math.pi)
@@ -74,8 +76,11 @@ def extreme_logcdf(x: Any, c: Any) -> Any:
 
 
 def extreme_quantile(x: Any, c: Any) -> Any:
-    """Of a quantile of Gumbel's distribution."""
-    return x * special.exprel(-c * x)
+    """Of a quantile of Gumbel's distribution: ``expm1(-c * x) / -c``, which is ``x`` where ``c`` is 0."""
+    u = -c * x
+    near = np.abs(u) < NEAR
+    close = x * series(EXPONENTIAL, np.where(near, u, 0.0))
+    return np.where(near, close, np.expm1(np.where(near, 1.0, u)) / np.where(near, 1.0, -c))
 
 
 # ---- the skew normal, Rice's, von Mises' ----
