@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 from llvmlite import ir
 
+from numbagraph.forking import import_module, importing
 from numbagraph.intrinsics.emitter import I64, Emitter, Inlining, Operand, llvm_type, loop_hints
 from numbagraph.intrinsics.vecmath.calls import MATH, VECTOR, lanes
 from numbagraph.intrinsics.vecmath.foundation import MathFunction, functions
@@ -19,7 +18,8 @@ def parse(symbol: str) -> tuple[MathFunction, np.dtype]:
     """The function and the dtype that a symbol of the library names."""
     name, dtype = symbol.removeprefix(MATH).removesuffix(VECTOR).rsplit(".", 1)
     if name not in functions:
-        import_module("numbagraph.intrinsics.vecmath.deferred")
+        with importing:
+            import_module("numbagraph.intrinsics.vecmath.deferred")
     return functions[name], np.dtype(dtype)
 
 
