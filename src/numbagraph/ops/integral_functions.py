@@ -123,8 +123,6 @@ itairy = kernels(
     ],
 )
 """[9.10]: integrals from 0 of Ai, Bi, and of both of the opposite number."""
-# SciPy rounds the exponent, and leaves out a term of the series that counts where it begins.
-
 
 KOLMOGOROV_ENDS = 0.04, 0.82
 """Up to the first number the function is 1, and up to the second one the other series, by Jacobi's identity."""
@@ -141,6 +139,7 @@ def kolmogorov_slope(x: Value) -> Value:
     return where(flat, 0.0, where(low, of_low * math.sqrt(2 * math.pi) / (inner * inner), 8 * outer * terms))
 
 
+# SciPy rounds the exponent, and leaves out a term of the series that counts where it begins.
 kolmogorov = kernel(
     "kolmogorov", [(0.3, 2.0)], lambda y, x: kolmogorov_slope(x), emit=kolmogorov_formula.kolmogorov, ulp=1024
 )

@@ -129,8 +129,10 @@ def _declare(
         given = [trunc(each) if number in whole else each for number, each in enumerate(inputs)]
 
         def cotangent(slope: Slope) -> Value | Unsupported | None:
-            found = slope if slope is None or isinstance(slope, Unsupported) else slope(known, *given)
-            return g * found if isinstance(found, Value) or type(found) in (int, float) else found
+            if slope is None or isinstance(slope, Unsupported):
+                return slope
+            found = slope(known, *given)
+            return None if found is None else g * found
 
         return [cotangent(each) for each in rows[result]]
 

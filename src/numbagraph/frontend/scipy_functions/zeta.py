@@ -12,11 +12,7 @@ from numbagraph.frontend.branches import cond
 from numbagraph.frontend.scipy_functions.common import array, bound, called, differentiated, refuse
 from numbagraph.frontend.tracing import Tracer, to_value
 from numbagraph.ops.kernels import dtype_rule
-
-STEPS = 10
-"""How many terms of the sum are added before Euler and Maclaurin's formula has the rest."""
-BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
-"""Bernoulli's numbers of even order, from the second on."""
+from numbagraph.ops.zeta import BERNOULLI, STEPS
 
 
 def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
