@@ -19,11 +19,11 @@ def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     """`scipy.special.zeta`."""
     if out is not None:
         refuse("scipy.special.zeta with out=", "assign the result")
+    value = array(x)
+    if value.dtype.kind == "c" or (q is not None and array(q).dtype.kind == "c"):
+        refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
     if q is not None:
         return of_two(x, q)
-    value = array(x)
-    if value.dtype.kind == "c":
-        refuse("scipy.special.zeta of complex numbers", "numbagraph.pure_callback calls it from compiled code")
     return cond(np.any(value < 0), of_both_signs, at_right, value) if value.ndim else of_both_signs(value)
 
 
