@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple, NoReturn, Self, TypeVar, overload
 
 import numpy as np
@@ -263,14 +264,19 @@ def formula(function: Callable[..., Any]) -> Emit:
     return emit
 
 
+def wide(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula that is evaluated in double precision, whatever its operands are, as SciPy's functions are."""
+
+    @wraps(function)
+    def computed(*numbers: Number) -> Any:
+        return function(*[each.cast(FLOAT64) for each in numbers]).cast(numbers[0].dtype)
+
+    return computed
+
+
 def in_double(function: Callable[..., Any]) -> Emit:
-    """The emitter of a formula that is evaluated in double precision, whatever the operands are, as SciPy does."""
-
-    def emit(emitter: Emitter, *operands: Operand) -> ir.Value:
-        numbers = [wrap(emitter, each).cast(FLOAT64) for each in operands]
-        return unwrap(emitter, function(*numbers).cast(operands[0].dtype))
-
-    return emit
+    """The emitter of such a formula."""
+    return formula(wide(function))
 
 
 def lifted(emit: Emit) -> Callable[..., Number]:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, intrinsic, lifted
+from numbagraph.intrinsics.formula import Number, intrinsic, lifted, wide
 from numbagraph.intrinsics.vecmath.foundation import math_function
 from numbagraph.intrinsics.vecmath.gamma import Factors, factors_of_positive
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.rare import by_call, only_where
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY = math.inf
 LEAST, LARGEST, MOST_UNEQUAL = 1e-100, 1e9, 1e6

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, copysign, fma
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
 from numbagraph.intrinsics.vecmath.foundation import (
     coefficients_of,
     fast_two_sum,
@@ -17,7 +17,6 @@ from numbagraph.intrinsics.vecmath.foundation import (
 )
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum, expm1_of_parts, expm1_of_sum, log_in_parts
 from numbagraph.intrinsics.vecmath.tables.powers import LOG_2_SHORT
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 LARGE, SHIFT = 700.0, 1022

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt
+from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt, wide
 from numbagraph.intrinsics.vecmath.foundation import math_function
 from numbagraph.intrinsics.vecmath.hyperbolic import arcsinh
 from numbagraph.intrinsics.vecmath.inverse_trigonometric import arctan
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 LARGE, SMALL = 2.0**1021, 2.0**-900

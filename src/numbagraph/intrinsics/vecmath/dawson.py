@@ -6,12 +6,11 @@ import math
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, copysign, fma
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
 from numbagraph.intrinsics.vecmath.foundation import at_most, math_function, two_product
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.pieces import piecewise
 from numbagraph.intrinsics.vecmath.tables.dawson import DAWSON
-from numbagraph.intrinsics.vecmath.wide import wide
 
 LIMITS = 3.0, 13.5
 """Squares from which on there is another polynomial. From the second one on its variable is the share."""

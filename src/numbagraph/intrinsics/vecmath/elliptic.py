@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt
+from numbagraph.intrinsics.formula import Number, absolute, fma, sqrt, wide
 from numbagraph.intrinsics.vecmath.foundation import at_most, constant_of, math_function, polynomial
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.tables.elliptic import ELLIPE, ELLIPK, LOG_4
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY = math.inf
 

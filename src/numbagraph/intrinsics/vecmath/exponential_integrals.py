@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma
+from numbagraph.intrinsics.formula import Number, absolute, fma, wide
 from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, coefficients_of, constant_of, math_function
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.pieces import piecewise
 from numbagraph.intrinsics.vecmath.tables.exponential_integrals import EXP1, EXPI, EXPI_ROOT, EXPI_ROOT_LOG
-from numbagraph.intrinsics.vecmath.wide import wide
 
 MIDDLE = 2.0
 """Where the variable of what is left of `exp1` without its exponential is zero."""

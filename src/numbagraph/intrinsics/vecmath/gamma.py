@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, intrinsic, lifted, wide
 from numbagraph.intrinsics.target import current_target
 from numbagraph.intrinsics.vecmath import without_fma
 from numbagraph.intrinsics.vecmath.foundation import (
@@ -33,7 +33,6 @@ from numbagraph.intrinsics.vecmath.tables.gamma import (
 )
 from numbagraph.intrinsics.vecmath.tables.trigonometric import SINE, TANGENT
 from numbagraph.intrinsics.vecmath.trigonometric import POLES, with_sign_of_parity
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 ROOT_OF_DIGAMMA = 1.4616321449683623

@@ -6,13 +6,12 @@ from functools import partial
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, copysign, fma
+from numbagraph.intrinsics.formula import Number, absolute, copysign, fma, wide
 from numbagraph.intrinsics.vecmath.foundation import at_most, by_result, constant_of, math_function
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
 from numbagraph.intrinsics.vecmath.pieces import piecewise
 from numbagraph.intrinsics.vecmath.tables.hyperbolic_integrals import CHI, EULER, SHI
-from numbagraph.intrinsics.vecmath.wide import wide
 
 LIMITS = 3.0, 8.0, 20.0
 """Where there is another polynomial: up to the first one of the square, then of the inverse, beside the exponential."""

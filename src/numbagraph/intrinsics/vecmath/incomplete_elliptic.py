@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt
+from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt, wide
 from numbagraph.intrinsics.vecmath.carlson import duplicated, first_kind, second_kind
 from numbagraph.intrinsics.vecmath.elliptic import ellipe_of_rest, ellipk_of_rest
 from numbagraph.intrinsics.vecmath.foundation import math_function
 from numbagraph.intrinsics.vecmath.trigonometric import cos, sin
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 ANGLES, PARAMETERS = (-10.0, 10.0), (-10.0, 1.0)

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, fma
+from numbagraph.intrinsics.formula import Number, fma, wide
 from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, math_function, two_product
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
-from numbagraph.intrinsics.vecmath.wide import wide
 
 MIDDLE = 0.82
 """Where the function goes from the one series to the other, which Jacobi's identity turns into each other."""

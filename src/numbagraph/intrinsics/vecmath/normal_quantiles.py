@@ -6,12 +6,11 @@ import math
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, fma, sqrt
+from numbagraph.intrinsics.formula import Number, fma, sqrt, wide
 from numbagraph.intrinsics.vecmath.exponential import expm1
 from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, fast_two_sum, math_function, polynomial
 from numbagraph.intrinsics.vecmath.inverse_error_function import inverse_by_log, log_of
 from numbagraph.intrinsics.vecmath.logarithm import log
-from numbagraph.intrinsics.vecmath.wide import wide
 
 LOG_2_REST = 2.3190468138462996e-17
 """By how much log(2) is larger than the nearest number."""

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt
+from numbagraph.intrinsics.formula import Number, absolute, fma, intrinsic, lifted, sqrt, wide
 from numbagraph.intrinsics.vecmath.exponential import expm1
 from numbagraph.intrinsics.vecmath.foundation import (
     by_format,
@@ -15,7 +15,6 @@ from numbagraph.intrinsics.vecmath.foundation import (
 )
 from numbagraph.intrinsics.vecmath.in_parts import expm1_of_parts, log_in_parts
 from numbagraph.intrinsics.vecmath.trigonometric import sin
-from numbagraph.intrinsics.vecmath.wide import wide
 
 INFINITY, NAN = math.inf, math.nan
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from numbagraph.intrinsics import libm
-from numbagraph.intrinsics.formula import Number, fma
+from numbagraph.intrinsics.formula import Number, fma, wide
 from numbagraph.intrinsics.vecmath.exponential import exp
 from numbagraph.intrinsics.vecmath.foundation import at_least, at_most, math_function
 from numbagraph.intrinsics.vecmath.in_parts import exp_of_sum
 from numbagraph.intrinsics.vecmath.logarithm import log
-from numbagraph.intrinsics.vecmath.wide import wide
 
 LEAST, LARGEST = -50.0, 1e20
 """Beyond them the function is the exponential, and the number itself."""
