@@ -21,6 +21,9 @@ from numbagraph.rewrite.engine import Head, RuleSet, node_rule
 MOST_STEPS = 20
 """Degrees for which the recurrence is written out."""
 
+LARGEST = 1e9
+"""Parameters are smaller, so that products of coefficients are numbers."""
+
 Row = tuple[Fraction | int, Fraction | int, Fraction | int]
 """The coefficients of ``(a * x + b) * p - c * before``, which is the polynomial of the next degree."""
 
@@ -131,7 +134,7 @@ def polynomial_of_known_degree(node: Node) -> Value | None:
     if node.dtype != FLOAT64 or x.dtype != FLOAT64:
         return None
     known = [float(each.data) for each in given if isinstance(each, Constant) and not each.type.shape]
-    if len(known) < len(given) or not all(map(math.isfinite, known)):
+    if len(known) < len(given) or not all(abs(each) < LARGEST for each in known):
         return None
     degree, *parameters = map(Fraction, known)
     if degree.denominator != 1 or not 1 <= degree <= MOST_STEPS:
