@@ -129,6 +129,26 @@ def test_derivatives_of_probabilities_that_are_0_or_1(distribution, method, k, s
     assert graph_jit(grad(lambda shape: function(k, shape)))(*shapes) == wanted
 
 
+@pytest.mark.parametrize(
+    ("distribution", "method", "shapes", "first", "second"),
+    [  # of the counts from 0 on
+        ("poisson", "pmf", (0.0,), [-1, 1, 0, 0], [1, -2, 1, 0]),
+        ("binom", "pmf", (3, 0.0), [-3, 3, 0, 0], [6, -12, 6, 0]),
+        ("binom", "pmf", (3, 1.0), [0, 0, -3, 3], [0, 6, -12, 6]),
+        ("nbinom", "pmf", (3, 1.0), [3, -3, 0, 0], [6, -18, 12, 0]),
+        ("geom", "cdf", (1.0,), [0, 1, 0, 0], [0, 0, -2, 0]),
+        ("geom", "sf", (1.0,), [0, -1, 0, 0], [0, 0, 2, 0]),
+    ],
+)
+def test_derivatives_of_probabilities_of_counts_at_edges(distribution, method, shapes, first, second):
+    *held, last = shapes
+    function = getattr(getattr(stats, distribution), method)
+    for k, (slope, bend) in enumerate(zip(first, second, strict=True)):
+        value = lambda shape, k=k: function(k, *held, shape)  # noqa: E731
+        np.testing.assert_allclose(graph_jit(grad(value))(last), slope, rtol=1e-14)
+        np.testing.assert_allclose(graph_jit(grad(grad(value)))(last), bend, rtol=1e-14, atol=1e-14)
+
+
 @pytest.mark.parametrize("method", QUANTILES)
 def test_extreme_quantiles_are_those_on_jax(method):
     """JAX has no exprel."""

@@ -31,6 +31,20 @@ def test_first_and_second_derivatives(case):
     np.testing.assert_allclose(graph_jit(grad(grad(function)))(point), second, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "polynomial", ["legendre", "sh_legendre", "chebyt", "chebyu", "chebyc", "chebys", "sh_chebyt", "sh_chebyu"]
+)
+def test_polynomials_of_degrees_up_to_zero(polynomial):
+    """Negative degrees are those of other polynomials; also where the degree is not known while tracing."""
+    function, x = getattr(special, f"eval_{polynomial}"), np.array([0.3, 0.6])
+    for degree in (-3, -2, -1, 0):
+        wanted = (function(degree, x + STEP) - function(degree, x - STEP)) / (2 * STEP)
+        known = graph_jit(grad(lambda x, n=degree: function(n, x).sum()))(x)
+        np.testing.assert_allclose(known, wanted, rtol=1e-6, atol=1e-9)
+        given = graph_jit(grad(lambda x, n: function(n, x).sum()))(x, np.array([degree, degree]))
+        np.testing.assert_allclose(given, wanted, rtol=1e-6, atol=1e-9)
+
+
 def test_orders_that_are_an_array():
     orders, x = np.arange(4), np.array([0.0, 0.5, 0.0, 2.0])
     slope = graph_jit(grad(lambda x: special.spherical_jn(orders, x).sum()))(x)

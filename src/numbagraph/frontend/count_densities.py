@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from numbagraph.frontend.scipy_functions.common import differentiated
+
+Function = Callable[..., Any]
+
 HALF_LOG_TAU = 0.5 * np.log(2.0 * np.pi)
 FEW = 16.0
 """Below it logarithms of factorials are small enough to be subtracted; from it on the series has all digits."""
@@ -55,7 +59,7 @@ def binomial(k: Any, n: Any, p: Any, q: Any) -> Any:
     return corrections - deviance(k, n * p) - deviance(rest, n * q) - HALF_LOG_TAU - 0.5 * np.log(k * (rest / n))
 
 
-def inside(edge: Any, plain: Any, formula: Callable[..., Any], numbers: tuple[Any, ...], others: Any) -> Any:
+def inside(edge: Any, plain: Any, formula: Function, numbers: tuple[Any, ...], others: Any) -> Any:
     """A formula, and the plain one at edges, where the other one is given numbers that it can take."""
     safe = [np.where(edge, other, number) for number, other in zip(numbers, others, strict=True)]
     return np.where(edge, plain, formula(*safe))
@@ -89,3 +93,58 @@ def poisson_log_density(k: Any, mu: Any) -> Any:
         return -factorial_rest(k) - deviance(k, mu) - HALF_LOG_TAU - 0.5 * np.log(k)
 
     return inside(edge, plain, formula, (k, mu), (1.0, 1.0))
+
+
+# ---- probabilities at edges of the parameter, where the logarithm is infinite and its derivative, too ----
+
+
+def with_edges(value: Function, edge: Function, powers: Function, inner: float) -> Function:
+    """A probability whose derivatives at ``edge``s of the last shape are those of a product of powers. ``inner`` is a
+    number that is none."""
+
+    def probability(k: Any, *shapes: Any) -> Any:
+        *others, last = shapes
+        at_edge = edge(last)
+        elsewhere = value(k, *others, np.where(at_edge, inner, last))
+        form = np.where(at_edge, powers(k, *others, np.where(at_edge, last, inner)), elsewhere)
+        return differentiated(value(k, *shapes), form)
+
+    return probability
+
+
+def ways(log_ways: Any) -> Any:
+    """How many there are. Where that overflows, powers of 0 are 0, and so are their derivatives."""
+    return np.exp(np.minimum(log_ways, 700.0))
+
+
+def binomial_powers(k: Any, n: Any, p: Any) -> Any:
+    log_ways = special.gammaln(n + 1.0) - (special.gammaln(k + 1.0) + special.gammaln(n - k + 1.0))
+    return ways(log_ways) * p**k * (1.0 - p) ** (n - k)
+
+
+def negative_binomial_powers(k: Any, n: Any, p: Any) -> Any:
+    log_ways = special.gammaln(n + k) - special.gammaln(k + 1.0) - special.gammaln(n)
+    return ways(log_ways) * p**n * (1.0 - p) ** k
+
+
+binomial_density = with_edges(
+    lambda k, n, p: np.exp(binomial_log_density(k, n, p)), lambda p: (p == 0) | (p == 1), binomial_powers, 0.5
+)
+negative_binomial_density = with_edges(
+    lambda k, n, p: np.exp(negative_binomial_log_density(k, n, p)), lambda p: p == 1, negative_binomial_powers, 0.5
+)
+poisson_density = with_edges(
+    lambda k, mu: np.exp(poisson_log_density(k, mu)),
+    lambda mu: mu == 0,
+    lambda k, mu: mu**k * np.exp(-mu - special.gammaln(k + 1.0)),
+    1.0,
+)
+geometric_cdf = with_edges(
+    lambda k, p: -np.expm1(np.log1p(-p) * np.floor(k)),
+    lambda p: p == 1,
+    lambda k, p: 1.0 - (1.0 - p) ** np.floor(k),
+    0.5,
+)
+geometric_sf = with_edges(
+    lambda k, p: np.exp(np.floor(k) * np.log1p(-p)), lambda p: p == 1, lambda k, p: (1.0 - p) ** np.floor(k), 0.5
+)

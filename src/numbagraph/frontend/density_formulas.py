@@ -12,8 +12,13 @@ import numpy as np
 from scipy import special, stats
 
 from numbagraph.frontend.count_densities import (
+    binomial_density,
     binomial_log_density,
+    geometric_cdf,
+    geometric_sf,
+    negative_binomial_density,
     negative_binomial_log_density,
+    poisson_density,
     poisson_log_density,
 )
 from numbagraph.frontend.limiting_densities import LIMITING
@@ -311,7 +316,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("bernoulli", "ppf"): lambda q, p: np.where(q > 1.0 - p, 1.0, 0.0),
     ("bernoulli", "isf"): lambda q, p: np.where(q >= p, 0.0, 1.0),
     ("binom", "logpmf"): binomial_log_density,
-    ("binom", "pmf"): exponential_of("binom", "logpmf"),
+    ("binom", "pmf"): binomial_density,
     ("binom", "cdf"): binomial_cdf,
     ("binom", "sf"): binomial_sf,
     ("binom", "ppf"): by_search(
@@ -323,9 +328,11 @@ FORMULAS: dict[tuple[str, str], Function] = {
             lambda q, n, p: special.bdtrik(1.0 - q, n, p), lambda k, q, n, p: binomial_sf(k, n, p) <= q, no_success
         ),
     ),
+    ("geom", "cdf"): geometric_cdf,
+    ("geom", "sf"): geometric_sf,
     ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
     ("nbinom", "logpmf"): negative_binomial_log_density,
-    ("nbinom", "pmf"): exponential_of("nbinom", "logpmf"),
+    ("nbinom", "pmf"): negative_binomial_density,
     ("nbinom", "cdf"): negative_binomial_cdf,
     ("nbinom", "logcdf"): by_known_tail("nbinom", "logcdf", negative_binomial_cdf, negative_binomial_sf),
     ("nbinom", "sf"): negative_binomial_sf,
@@ -342,7 +349,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
         ),
     ),
     ("poisson", "logpmf"): poisson_log_density,
-    ("poisson", "pmf"): exponential_of("poisson", "logpmf"),
+    ("poisson", "pmf"): poisson_density,
     ("randint", "pmf"): lambda k, low, high: 1.0 / (high - low),
     ("zipf", "logpmf"): zeta_log_density,
     ("zipf", "pmf"): lambda k, a: np.exp(zeta_log_density(k, a)),

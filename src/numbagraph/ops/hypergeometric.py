@@ -81,17 +81,35 @@ eval_gegenbauer = polynomial(
     "eval_gegenbauer", lambda n, a, x: eval_gegenbauer(n - 1, a + 1, x) * (2 * a), [PARAMETERS]
 )
 """[18.9.19]"""
-eval_legendre = polynomial("eval_legendre", lambda n, x: eval_jacobi(n - 1, 1.0, 1.0, x) * (0.5 * (n + 1)))
-eval_sh_legendre = polynomial(
-    "eval_sh_legendre", lambda n, x: eval_jacobi(n - 1, 1.0, 1.0, 2 * x - 1) * (n + 1), of=(0.1, 0.9)
-)
+
+
+def legendre_slope(n: Value, x: Value) -> Value:
+    """[18.9.15], of Legendre functions of negative degrees by 14.9.5: of -n - 1 and of n they are equal."""
+    degree = where(n < 0, -1 - n, n)
+    return where(
+        equal(degree, 0), 0.0, eval_jacobi(where(equal(degree, 0), 0, degree - 1), 1.0, 1.0, x) * (0.5 * (degree + 1))
+    )
+
+
+eval_legendre = polynomial("eval_legendre", legendre_slope)
+eval_sh_legendre = polynomial("eval_sh_legendre", lambda n, x: legendre_slope(n, 2 * x - 1) * 2.0, of=(0.1, 0.9))
 eval_chebyt = polynomial("eval_chebyt", lambda n, x: eval_chebyu(n - 1, x) * n)
 """[18.9.21]"""
-eval_chebyu = polynomial("eval_chebyu", lambda n, x: eval_gegenbauer(n - 1, 2.0, x) * 2.0)
+
+
+def second_kind_slope(n: Value, x: Value) -> Value:
+    """[18.7.4, 18.9.19]; the function of degree -n - 2 is the negative one of n, as sines are."""
+    reflected = n < -1
+    degree = where(reflected, -2 - n, n)
+    slope = eval_gegenbauer(where(equal(degree, 0), 0, degree - 1), 2.0, x)
+    return where(equal(degree, 0), 0.0, slope * where(reflected, -2.0, 2.0))
+
+
+eval_chebyu = polynomial("eval_chebyu", second_kind_slope)
 eval_chebyc = polynomial("eval_chebyc", lambda n, x: eval_chebys(n - 1, x) * n)
-eval_chebys = polynomial("eval_chebys", lambda n, x: eval_gegenbauer(n - 1, 2.0, 0.5 * x))
+eval_chebys = polynomial("eval_chebys", lambda n, x: second_kind_slope(n, 0.5 * x) * 0.5)
 eval_sh_chebyt = polynomial("eval_sh_chebyt", lambda n, x: eval_sh_chebyu(n - 1, x) * (2 * n), of=(0.1, 0.9))
-eval_sh_chebyu = polynomial("eval_sh_chebyu", lambda n, x: eval_gegenbauer(n - 1, 2.0, 2 * x - 1) * 4.0, of=(0.1, 0.9))
+eval_sh_chebyu = polynomial("eval_sh_chebyu", lambda n, x: second_kind_slope(n, 2 * x - 1) * 2.0, of=(0.1, 0.9))
 eval_laguerre = polynomial("eval_laguerre", lambda n, x: -eval_genlaguerre(n - 1, 1.0, x))
 """[18.9.23]"""
 eval_genlaguerre = polynomial("eval_genlaguerre", lambda n, a, x: -eval_genlaguerre(n - 1, a + 1, x), [PARAMETERS])
