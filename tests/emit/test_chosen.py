@@ -115,3 +115,17 @@ def test_what_is_needed_twice_in_a_branch_is_computed_in_it() -> None:
     text = str(function.llvm(X, Y))
     (block,) = blocks_of_calls(text, "gammainc")
     assert "load double" not in block
+
+
+@pytest.mark.parametrize("function", ["expm1", "log1p", "exp2", "cbrt", "round", "radian", "ellipkm1", "shichi"])
+def test_vector_code_stands_in_no_branch(function: str) -> None:
+    """Whatever the op is called: NumPy has some functions of SciPy's names."""
+    ufunc = getattr(special, function)
+
+    def chosen(x: Any) -> Any:
+        found = ufunc(*[x] * ufunc.nin)
+        return np.where(x < 0.5, found[0] if ufunc.nout > 1 else found, x)
+
+    compiled = graph_jit(chosen)
+    np.testing.assert_allclose(compiled(X), chosen(X), rtol=1e-13)
+    assert "body.if:" not in str(compiled.llvm(X))

@@ -99,6 +99,23 @@ def test_values_at_limits(distribution):
         np.testing.assert_allclose(found, function(x, *shapes), rtol=1e-11, atol=1e-15, err_msg=f"{method}{shapes}")
 
 
+def test_t_of_few_many_and_infinitely_many_degrees_of_freedom():
+    x, df = np.meshgrid([0.0, 1e-9, 0.3, -4.0, 1e3], [1e-12, 0.1, 3.0, 15.99, 16.0, 17.0, 1e5, 1e15, 1e300, np.inf])
+    found = graph_jit(lambda x, df: stats.t.logpdf(x, df))(x, df)
+    np.testing.assert_allclose(found, stats.t.logpdf(x, df), rtol=1e-13)
+    slope = graph_jit(grad(lambda df: stats.t.logpdf(0.3, df).sum()))(df)
+    wanted = [difference(lambda moved: stats.t.logpdf(0.3, moved), each) for each in df[1:6, 0]]
+    np.testing.assert_allclose(slope[1:6, 0], wanted, rtol=1e-4)
+    assert slope[-1, 0] == 0
+
+
+def test_probabilities_of_counts_of_large_populations():
+    """Where logarithms of factorials cancel."""
+    k, numbers = np.arange(8), (10**9, 10**6, 1000)
+    found = graph_jit(lambda k, numbers: stats.hypergeom.pmf(k, *numbers))(k, numbers)
+    np.testing.assert_allclose(found, stats.hypergeom.pmf(k, *numbers), rtol=1e-14)
+
+
 @pytest.mark.parametrize("distribution", ["genextreme", "genpareto", "ncx2", "rice", "skewnorm"])
 def test_second_derivatives_at_limits(distribution):
     *held, _ = SHAPES[distribution]

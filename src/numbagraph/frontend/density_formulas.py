@@ -22,6 +22,7 @@ from numbagraph.frontend.count_densities import (
     poisson_log_density,
 )
 from numbagraph.frontend.limiting_densities import LIMITING
+from numbagraph.frontend.scipy_functions.common import differentiated
 from numbagraph.frontend.scipy_functions.zeta import hurwitz
 
 Function = Callable[..., Any]
@@ -285,6 +286,14 @@ def exponential_of(name: str, method: str) -> Function:
     return lambda *args: np.exp(FORMULAS.get((name, method), scipy_s)(*args))
 
 
+def hypergeometric_density(k: Any, total: Any, good: Any, draws: Any) -> Any:
+    """Boost's, which has digits where logarithms of factorials of millions cancel. Between counts it is the same, so
+    derivatives are those of the formula by logarithms."""
+    by_logarithms = exponential_of("hypergeom", "logpmf")
+    pmf = of_boost("hypergeom_pmf", lambda k, good, draws, total: by_logarithms(k, total, good, draws))
+    return differentiated(pmf(k, good, draws, total), by_logarithms(k, total, good, draws))
+
+
 SUPPORTS: dict[str, Function] = {"genextreme": extreme_support, "genpareto": pareto_support}
 """The supports that SciPy computes with what no traced array can do."""
 
@@ -330,7 +339,7 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ),
     ("geom", "cdf"): geometric_cdf,
     ("geom", "sf"): geometric_sf,
-    ("hypergeom", "pmf"): exponential_of("hypergeom", "logpmf"),
+    ("hypergeom", "pmf"): hypergeometric_density,
     ("nbinom", "logpmf"): negative_binomial_log_density,
     ("nbinom", "pmf"): negative_binomial_density,
     ("nbinom", "cdf"): negative_binomial_cdf,

@@ -45,3 +45,11 @@ def quantile(name: str, counts: Domain) -> Op:
 
 binom_ppf, binom_isf = (quantile(name, range(7, 8)) for name in ("binom_ppf", "binom_isf"))
 nbinom_ppf, nbinom_isf = (quantile(name, range(3, 4)) for name in ("nbinom_ppf", "nbinom_isf"))
+
+
+def hypergeometric(name: str) -> Op:
+    """Declare a function of counts alone: what is drawn of the good ones, these, the draws and all."""
+    return of_boost(name, [range(1, 5), range(7, 8), range(11, 13), range(20, 21)], None, None, None, None, cost=200)
+
+
+hypergeom_pmf, hypergeom_cdf, hypergeom_sf = (hypergeometric(f"hypergeom_{name}") for name in ("pmf", "cdf", "sf"))

@@ -9,7 +9,9 @@ NAMES = {
     ),
     "bits": "to_bits from_bits",
     "blocks": "block",
-    "boost_distributions": "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf",
+    "boost_distributions": (
+        "binom_cdf nbinom_sf binom_ppf binom_isf nbinom_ppf nbinom_isf hypergeom_pmf hypergeom_cdf hypergeom_sf"
+    ),
     "calculus": "gradient trapezoid ediff1d cumulative_sum cumulative_prod interp unwrap cross vector_cross",
     "ciphers": "threefry2x32 unit_interval",
     "closeness": (
@@ -154,6 +156,9 @@ CALLED = {
     "cumsum": "cumsum add.accumulate",
     "degrees": "degrees rad2deg",
     "digamma": "digamma psi",
+    "hypergeom_cdf": "_hypergeom_cdf",
+    "hypergeom_pmf": "_hypergeom_pmf",
+    "hypergeom_sf": "_hypergeom_sf",
     "matrix_diagonal": "diagonal",
     "matrix_trace": "trace",
     "nbinom_isf": "_nbinom_isf",

@@ -131,8 +131,9 @@ def by_result(*results: MathFunction) -> Emit:
 
 
 def has_formulas(op: str) -> bool:
-    """Whether the results of an op are mathematical functions."""
-    return op in functions or f"{op}.0" in functions
+    """Whether the results of an op, SciPy's or NumPy's one of a name, are mathematical functions."""
+    plain = op.removeprefix("special.")
+    return plain in functions or f"{plain}.0" in functions
 
 
 class Format(NamedTuple):
