@@ -45,6 +45,40 @@ def test_polynomials_of_degrees_up_to_zero(polynomial):
         np.testing.assert_allclose(given, wanted, rtol=1e-6, atol=1e-9)
 
 
+SLOPES = {  # by the last argument, but where another one is said
+    "lpmv(0, 3, 1)": (lambda x: special.lpmv(0, 3, x), 1.0, 6.0),
+    "lpmv(0, 2, -1)": (lambda x: special.lpmv(0, 2, x), -1.0, -3.0),
+    "lpmv(0, -3, -1)": (lambda x: special.lpmv(0, -3, x), -1.0, -3.0),
+    "lpmv(1, 2, 1)": (lambda x: special.lpmv(1, 2, x), 1.0, np.inf),
+    "lpmv(2, 3, 1)": (lambda x: special.lpmv(2, 3, x), 1.0, -30.0),
+    "lpmv(-2, 3, -1)": (lambda x: special.lpmv(-2, 3, x), -1.0, -0.25),
+    "lpmv(3, 3, 1)": (lambda x: special.lpmv(3, 3, x), 1.0, 0.0),
+    "hyp1f1(0, -2, x)": (lambda x: special.hyp1f1(0.0, -2.0, x), 0.5, 0.0),
+    "hyp1f1(-1, -3, x)": (lambda x: special.hyp1f1(-1.0, -3.0, x), 0.3, 1 / 3),
+    "hyp2f1(2, 0, 1, 1)": (lambda x: special.hyp2f1(2.0, 0.0, 1.0, x), 1.0, 0.0),
+    "gdtr by the rate at 0": (lambda a: special.gdtr(a, 0.3, 0.0), 2.0, 0.0),
+    "gdtrix of 0 by the rate": (lambda a: special.gdtrix(a, 0.3, 0.0), 2.0, 0.0),
+    "fdtri of 0 by a shape": (lambda n: special.fdtri(2.0, n, 0.0), 3.0, 0.0),
+    "pdtrik of few": (lambda m: special.pdtrik(0.3, m), 0.5, 0.0),
+    "pdtrik of few by probability": (lambda p: special.pdtrik(p, 0.5), 0.3, 0.0),
+    "exprel(inf)": (special.exprel, np.inf, np.inf),
+    "exprel(-inf)": (special.exprel, -np.inf, 0.0),
+    "exprel(1e300)": (special.exprel, 1e300, np.inf),
+    "boxcox(0, 2)": (lambda p: special.boxcox(0.0, p), 2.0, 0.25),
+    "boxcox(0, -1)": (lambda p: special.boxcox(0.0, p), -1.0, np.inf),
+    "boxcox(inf, -2)": (lambda p: special.boxcox(np.inf, p), -2.0, 0.25),
+    "boxcox1p(1e300, 3)": (lambda p: special.boxcox1p(1e300, p), 3.0, np.inf),
+}
+
+
+@pytest.mark.parametrize("case", SLOPES)
+@pytest.mark.filterwarnings("ignore")
+def test_slopes_at_ends(case):
+    """Poles, degenerate parameters, and numbers for which SciPy's hypergeometric functions do not return."""
+    function, point, slope = SLOPES[case]
+    np.testing.assert_allclose(graph_jit(grad(lambda x: function(x)))(point), slope, rtol=1e-14)
+
+
 def test_orders_that_are_an_array():
     orders, x = np.arange(4), np.array([0.0, 0.5, 0.0, 2.0])
     slope = graph_jit(grad(lambda x: special.spherical_jn(orders, x).sum()))(x)

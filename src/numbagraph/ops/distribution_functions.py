@@ -49,12 +49,19 @@ def rising(name: str, domains: Sequence[Domain], partials: Partials) -> Op:
 
 
 def inverse(
-    name: str, domains: Sequence[Domain], partials: Partials, solved: int, probability: int, factor: float = 1.0
+    name: str,
+    domains: Sequence[Domain],
+    partials: Partials,
+    solved: int,
+    probability: int,
+    factor: float = 1.0,
+    clipped: bool = False,
 ) -> Op:
     """Declare the inverse of a function by one of its operands.
 
     ``solved`` is the position of that one among the function's operands, ``probability`` that of the function's value
-    among the inverse's: the others are in the same order. ``factor`` is -1 for a complement.
+    among the inverse's: the others are in the same order. ``factor`` is -1 for a complement. ``clipped`` says that
+    results below 0 are 0. Where a result is 0, of a probability of 0, it is that for all parameters.
     """
 
     def slope(number: int) -> Slope:
@@ -63,9 +70,10 @@ def inverse(
             given = [*others[:solved], y, *others[solved:]]
             found = partials(*given)
             if number == probability:
-                return factor / found[solved]
+                slope = factor / found[solved]
+                return where(equal(y, 0.0), 0.0, slope) if clipped else slope
             place = number - (number > probability)
-            return -per(found[place + (place >= solved)], found[solved])
+            return where(equal(y, 0.0), 0.0, -per(found[place + (place >= solved)], found[solved]))
 
         return derivative
 
@@ -80,8 +88,13 @@ def chi_square(v: Value, x: Value) -> Sequence[Value]:
 
 
 def gamma_distribution(a: Value, b: Value, x: Value) -> Sequence[Value]:
-    density = gamma_density(b, a * x)
-    return x * density, gammainc_by_a(b, a * x), a * density
+    z = a * x
+    density, none = gamma_density(b, z), equal(z, 0.0)  # infinite there, if b is below 1
+    return (
+        where(none & equal(x, 0.0), 0.0, x * density),
+        gammainc_by_a(b, z),
+        where(none & equal(a, 0.0), 0.0, a * density),
+    )
 
 
 chdtr = rising("chdtr", [SHAPES, POSITIVE], chi_square)
@@ -103,7 +116,12 @@ pdtr = kernel("pdtr", [range(5), POSITIVE], COUNTS, lambda y, k, m: -poisson_slo
 pdtrc = kernel("pdtrc", [range(5), POSITIVE], COUNTS, lambda y, k, m: poisson_slope(k, m))
 pdtri = kernel("pdtri", [range(5), PROBABILITY], COUNTS, lambda m, k, p: -1 / poisson_slope(k, m), whole=(0,))
 pdtrik = inverse(
-    "pdtrik", [PROBABILITY, (2.5, 4.0)], lambda k, m: (-gammainc_by_a(k + 1, m), -gamma_density(k + 1, m)), 0, 0
+    "pdtrik",
+    [PROBABILITY, (2.5, 4.0)],
+    lambda k, m: (-gammainc_by_a(k + 1, m), -gamma_density(k + 1, m)),
+    0,
+    0,
+    clipped=True,
 )
 
 # ---- of incomplete beta functions [8.17.1] ----

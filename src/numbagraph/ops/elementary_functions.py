@@ -14,10 +14,9 @@ from numbagraph.intrinsics.vecmath import beta as beta_functions
 from numbagraph.intrinsics.vecmath import box_cox, degrees, transformations, wright_omega
 from numbagraph.ir.op import load
 from numbagraph.ir.values import Value
-from numbagraph.ops.arithmetic import hypot, power, power_vjp, remainder
-from numbagraph.ops.comparison import equal
-from numbagraph.ops.exponential import log, log1p
-from numbagraph.ops.hypergeometric import hyp1f1
+from numbagraph.ops.arithmetic import absolute, hypot, power, power_vjp, remainder
+from numbagraph.ops.comparison import equal, maximum, minimum
+from numbagraph.ops.exponential import exp, log, log1p
 from numbagraph.ops.identity import differentiated_as
 from numbagraph.ops.kernels import BY_PARAMETER, Slope, kernel
 from numbagraph.ops.rounding import floor, rint
@@ -67,8 +66,34 @@ plus_one_logarithm = kernel(
     emit=vecmath.log1p,
     ulp=4,
 )
-exprel = kernel("exprel", [NUMBERS], lambda y, x: 0.5 * hyp1f1(2.0, 3.0, x), emit=transformations.exprel, ulp=4)
-"""Kummer's function M(1, 2, x). [13.6.2]"""
+
+SLOPE_OF_EXPREL = [(k + 1) / math.factorial(k + 2) for k in range(18)]
+"""Factors of its series, as many as give it all digits below 1."""
+NO_MORE = -1000.0
+"""An exponent whose exponential is 0."""
+
+
+def exprel_slope(x: Value, root: Value | float, share: Value) -> Value:
+    """The derivative of `exprel`, M(2, 3, x) / 2, times a square: that of ``root``, which is ``x / share``. [13.2.2]
+
+    SciPy's M(a, b, x) does not return for large numbers.
+    """
+    near = absolute(x) < 1
+    inner, far = where(near, x, 0.0), where(near, 1.0, x)
+    series = as_value(SLOPE_OF_EXPREL[-1])
+    for each in reversed(SLOPE_OF_EXPREL[:-1]):
+        series = series * inner + each
+    small, over = where(near, root, 0.0), where(near, 1.0, share)
+    return where(near, series * small * small, ((maximum(far, NO_MORE) - 1) * exp(far) + 1) / (over * over))
+
+
+exprel = kernel(
+    "exprel",
+    [NUMBERS],
+    lambda y, x: exprel_slope(x, 1.0, minimum(x, -NO_MORE)),
+    emit=transformations.exprel,
+    ulp=4,
+)
 # SciPy's is a difference of 1, off by as many units as it is small beside that.
 cosm1 = kernel("cosm1", [NUMBERS], lambda y, x: -sin(x), emit=transformations.cosm1, ulp=64)
 powm1 = kernel(
@@ -98,9 +123,9 @@ radian = kernel(
 # ---- transformations ----
 
 
-def transformed_by_power(t: Value, logarithm: Value) -> Value:
+def transformed_by_power(lmbda: Value, logarithm: Value) -> Value:
     """The derivative of ``(exp(t) - 1) / lmbda``, with ``t = lmbda * logarithm``, by ``lmbda``."""
-    return 0.5 * logarithm * logarithm * hyp1f1(2.0, 3.0, t)
+    return exprel_slope(lmbda * logarithm, logarithm, lmbda)
 
 
 OF_EXPONENTS = 1024
@@ -110,7 +135,7 @@ boxcox = kernel(
     "boxcox",
     [POSITIVE, NUMBERS],
     lambda y, x, p: power(x, p - 1),
-    lambda y, x, p: transformed_by_power(p * log(x), log(x)),
+    lambda y, x, p: transformed_by_power(p, log(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox")(x, p),
     emit=box_cox.boxcox,
     ulp=OF_EXPONENTS,
@@ -119,7 +144,7 @@ boxcox1p = kernel(
     "boxcox1p",
     [POSITIVE, NUMBERS],
     lambda y, x, p: power(1 + x, p - 1),
-    lambda y, x, p: transformed_by_power(p * log1p(x), log1p(x)),
+    lambda y, x, p: transformed_by_power(p, log1p(x)),
     jnp=lambda x, p: load("jax.scipy.special:boxcox1p")(x, p),
     emit=box_cox.boxcox1p,
     ulp=OF_EXPONENTS,
@@ -128,7 +153,7 @@ inv_boxcox = kernel(
     "inv_boxcox",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(x, 1 - p),
-    lambda x, y, p: -transformed_by_power(p * log(x), log(x)) * power(x, 1 - p),
+    lambda x, y, p: -transformed_by_power(p, log(x)) * power(x, 1 - p),
     emit=box_cox.inv_boxcox,
     ulp=OF_EXPONENTS,
 )
@@ -136,7 +161,7 @@ inv_boxcox1p = kernel(
     "inv_boxcox1p",
     [(0.1, 2.0), (0.1, 2.0)],
     lambda x, y, p: power(1 + x, 1 - p),
-    lambda x, y, p: -transformed_by_power(p * log1p(x), log1p(x)) * power(1 + x, 1 - p),
+    lambda x, y, p: -transformed_by_power(p, log1p(x)) * power(1 + x, 1 - p),
     emit=box_cox.inv_boxcox1p,
     ulp=OF_EXPONENTS,
 )

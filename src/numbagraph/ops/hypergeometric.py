@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from numbagraph.ir.values import Op, Unsupported, Value
+from numbagraph.ops.arithmetic import absolute, remainder
 from numbagraph.ops.comparison import equal
 from numbagraph.ops.kernels import BY_PARAMETER, Domain, kernel
 from numbagraph.ops.selection import where
@@ -13,6 +15,12 @@ PARAMETERS = range(1, 4)
 INSIDE = (-0.8, 0.8)
 BY_DEGREE = Unsupported("there is no derivative by the degree of a polynomial")
 
+
+def contiguous(factor: Value, divisor: Value, slope: Value) -> Value:
+    """The derivative of a series that is 1 where a factor of all its other terms is 0, and their divisor is not."""
+    return where(equal(factor, 0) & ~equal(divisor, 0), 0.0, slope)
+
+
 hyp0f1 = kernel("hyp0f1", [PARAMETERS, (-2.0, 2.0)], BY_PARAMETER, lambda y, b, x: hyp0f1(b + 1, x) / b)
 """[16.3.1]"""
 hyp1f1 = kernel(
@@ -20,7 +28,7 @@ hyp1f1 = kernel(
     [PARAMETERS, PARAMETERS, (-2.0, 2.0)],
     BY_PARAMETER,
     BY_PARAMETER,
-    lambda y, a, b, x: hyp1f1(a + 1, b + 1, x) * (a / b),
+    lambda y, a, b, x: contiguous(a, b, where(equal(a, -1), 1.0, hyp1f1(a + 1, b + 1, x)) * (a / b)),
 )
 """[13.3.15]"""
 hyp2f1 = kernel(
@@ -29,7 +37,7 @@ hyp2f1 = kernel(
     BY_PARAMETER,
     BY_PARAMETER,
     BY_PARAMETER,
-    lambda y, a, b, c, x: hyp2f1(a + 1, b + 1, c + 1, x) * (a * b / c),
+    lambda y, a, b, c, x: contiguous(a * b, c, hyp2f1(a + 1, b + 1, c + 1, x) * (a * b / c)),
 )
 """[15.5.1]"""
 hyperu = kernel(
@@ -43,9 +51,16 @@ hyperu = kernel(
 
 
 def lpmv_slope(y: Value, m: Value, v: Value, x: Value) -> Value:
-    """[14.10.5]"""
-    none = equal(v + m, 0)  # the function of one degree less is NaN then, of a negative order
-    return (v * x * y - where(none, 0.0, (v + m) * lpmv(m, where(none, v, v - 1), x))) / (x * x - 1)
+    """[14.10.5]; at poles [14.8.1], where it is infinite of order 1, and 0 of orders from 3 on."""
+    none, pole = equal(v + m, 0), equal(absolute(x), 1.0)
+    rest = where(none, 0.0, (v + m) * lpmv(m, where(none, v, v - 1), x))  # of a negative order it is NaN at none
+    inside = (v * x * y - rest) / where(pole, 1.0, x * x - 1)
+    bend, order = v * (v + 1) * 0.5, absolute(m)
+    second = where(m < 0, -0.25, bend * (v - 1) * (v + 2) * -0.5)
+    first = where(equal(bend, 0.0), 0.0, where(m < 0, -math.inf, math.inf))
+    at_one = where(equal(m, 0), bend, where(equal(order, 1), first, where(equal(order, 2), second, 0.0)))
+    is_even = (x > 0) | equal(remainder(where(v < 0, -1 - v, v) + m, 2), 1)  # the derivative, then
+    return where(pole, where(is_even, at_one, -at_one) + 0.0 * y, inside)
 
 
 lpmv = kernel("lpmv", [range(2), range(2, 4), INSIDE], BY_PARAMETER, BY_PARAMETER, lpmv_slope)
