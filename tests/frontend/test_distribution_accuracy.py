@@ -116,3 +116,18 @@ def test_derivative_by_the_number_of_failures() -> None:
         return negative_total(0.4, n)
 
     assert graph_jit(grad(function))(2.5) == pytest.approx(by_difference(function, 2.5), rel=1e-7)
+
+
+@pytest.mark.parametrize("method", ["logpdf", "pdf", "cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.filterwarnings("ignore")
+def test_tails_where_nothing_is_left(method: str) -> None:
+    """Logarithms of tails that are both 0."""
+    x, truncated = np.array([-0.5, 3.0, 40.0, 1e5, 1e300]), getattr(stats.truncnorm, method)
+    found = graph_jit(lambda x, end: truncated(x, -1.0, end))(x, np.inf)
+    np.testing.assert_allclose(found, truncated(x, -1.0, np.inf), rtol=1e-13, atol=1e-300)
+
+
+def test_an_inverse_gaussian_that_is_nearly_a_point() -> None:
+    x = np.array([0.5, 3.0])
+    tails = graph_jit(lambda x, mu: (stats.invgauss.cdf(x, mu), stats.invgauss.sf(x, mu)))(x, 1e-10)
+    np.testing.assert_array_equal(tails, [[1.0, 1.0], [0.0, 0.0]])

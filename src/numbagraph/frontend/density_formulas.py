@@ -142,8 +142,9 @@ def log_mass(a: Any, b: Any) -> Any:
 
 
 def log_difference(x: Any, y: Any) -> Any:
-    """``log(exp(x) - exp(y))``."""
-    return x + np.log1p(-np.exp(y - x))
+    """``log(exp(x) - exp(y))``, where both may be 0."""
+    none = x == -np.inf
+    return x + np.log1p(-np.exp(y - np.where(none, 0.0, x)))
 
 
 def complement(value: Any, other: Function) -> Any:
@@ -306,7 +307,9 @@ FORMULAS: dict[tuple[str, str], Function] = {
     ("cauchy", "ppf"): cauchy_quantile,
     ("cauchy", "isf"): lambda q: -cauchy_quantile(q),
     ("invgauss", "logcdf"): inverse_gauss_logcdf,
+    ("invgauss", "cdf"): exponential_of("invgauss", "logcdf"),
     ("invgauss", "logsf"): inverse_gauss_logsf,
+    ("invgauss", "sf"): exponential_of("invgauss", "logsf"),
     ("triang", "pdf"): triangular_density,
     ("triang", "cdf"): triangular_distribution,
     ("truncnorm", "logpdf"): lambda x, a, b: stats.norm._logpdf(x) - log_mass(a, b),

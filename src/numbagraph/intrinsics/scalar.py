@@ -180,8 +180,19 @@ def _by_instruction_of_arm(name: str, elsewhere: Callable[[Number, Number], Numb
 
 
 def where(emitter: Emitter, condition: Operand, x: Operand, y: Operand) -> ir.Value:
+    if name := _extremum_beside_nan(condition.value, x.value, y.value):
+        return emitter.intrinsic(name, y.value, x.value)
     first, second = (_without_identity(emitter, each) for each in (x, y))
     return emitter.builder.select(condition.value, first, second)
+
+
+def _extremum_beside_nan(condition: ir.Value, filler: ir.Value, value: ir.Value) -> str:
+    """Which extremum ``where(isnan(value), filler, value)`` is, of an infinity: one instruction, behind which LLVM
+    knows that there is no NaN. Otherwise none; nor on ARM, whose instruction makes a NaN of one that signals."""
+    is_nan = isinstance(condition, ir.FCMPInstr) and condition.op == "une" and condition.operands == [value, value]
+    if current_target().is_arm or not is_nan or not isinstance(filler, ir.Constant) or not math.isinf(filler.constant):
+        return ""
+    return "maxnum" if filler.constant < 0 else "minnum"
 
 
 def _without_identity(emitter: Emitter, x: Operand) -> ir.Value:

@@ -13,6 +13,7 @@ from numbagraph.intrinsics.vecmath.foundation import (
     by_format,
     coefficients_of,
     constant_of,
+    format_of,
     horner,
     math_function,
     polynomial,
@@ -52,7 +53,7 @@ def exact_log_ndtr(mp: Any, x: Any) -> Any:
 @math_function(libm.erf, lambda mp, x: mp.erf(x), domain=[(-6.0, 6.0)], near=(0.0,), room=3)
 def erf(x: Number) -> Number:
     """``1 - (1 - u / 4)**4`` of ``u = 4 - 4 * erfc(x)**(1/4)``, which is a short polynomial."""
-    size = at_most(absolute(x), by_format(x, 5.93, 3.93))
+    size = at_most(absolute(x), by_format(x, 5.925, 3.915))  # from there on it rounds to 1, of these to exactly that
     slope, slope_error = coefficients_of(ERF_SLOPE, x)
     root = fma(size, slope, size * polynomial(size, (slope_error, *coefficients_of(ERF_ROOT, x))))
     # v = u - u**2 / 8 of u, and v - v**2 / 4 of that; the rounding error of the first goes into the second.
@@ -75,7 +76,8 @@ def erfcx_of_size(size: Number) -> Number:
     error = fma(-inverse, size - (divisor - MIDDLE), fma(-inverse, divisor, 1.0))
     error = (error < 1.0).where(error, 0.0)  # of infinity it is NaN
     of_polynomial = fma(scaled, error * fma(inverse, 1.5 * MIDDLE, 1.0), scaled_error)
-    return fma(inverse, scaled, inverse * of_polynomial)
+    tiny = size < 2.0 ** -(format_of(size).digits + 2)
+    return tiny.where(1.0, fma(inverse, scaled, inverse * of_polynomial))
 
 
 @math_function(libm.erfc, exact_erfc, domain=[(-6.0, 27.0)], near=(0.0, -0.5, 0.5), ulp=4.0, room=3)

@@ -155,6 +155,12 @@ def gamma_factors(x: Number) -> Factors:
     )
 
 
+def rounded_to(digits: int, x: Number) -> Number:
+    """To so many bits: there are more zeros than bits that may be wrong at the end of a factorial."""
+    rest = 1 << (format_of(x).digits + 1 - digits)
+    return ((x.bits + rest // 2) & -rest).number
+
+
 @math_function(
     libm.gamma,
     lambda mp, x: mp.gamma(x),
@@ -166,8 +172,11 @@ def gamma_factors(x: Number) -> Factors:
 )
 @wide
 def gamma(x: Number) -> Number:
-    pole = (x < 0.0) & from_nearest_integer(x).equals(0.0)
-    return (pole | x.equals(-INFINITY)).where(NAN, gamma_factors(x).value())
+    """Exact where it is the factorial of a number up to 22, which double precision holds."""
+    whole, value = from_nearest_integer(x).equals(0.0), gamma_factors(x).value()
+    exact = (x > 22.5).where(rounded_to(51, value), rounded_to(48, value))
+    found = (whole & (x < 23.5)).where(exact, value)
+    return ((x < 0.0) & whole | x.equals(-INFINITY)).where(NAN, found)
 
 
 @math_function(
