@@ -38,3 +38,33 @@ def test_zeros_are_chosen_as_numpy_does(function, dtype):
             np.testing.assert_array_equal(found, expected, strict=True)
             known = ~np.isnan(expected)
             np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+
+
+GAPS = np.random.default_rng(0).uniform(size=(7, 33))
+GAPS[GAPS < 0.2] = np.nan
+GAPS[2], GAPS[:, 3], GAPS[4, 5], GAPS[4, 6] = np.nan, np.nan, np.inf, -np.inf
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("initial", [None, np.nan, 0.5, -np.inf, np.inf])
+@pytest.mark.parametrize("function", [np.nanmax, np.nanmin])
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_beside_nan(function, initial, axis):
+    """An initial value that is NaN is left out, too."""
+    options = {} if initial is None else {"initial": initial}
+    for x in (GAPS, GAPS.T, GAPS[::-1], GAPS[:, ::2], GAPS.astype(np.float32), GAPS[:0] if options else GAPS[:1]):
+        for more in ({}, {"where": x > 0.5}) if options else ({},):
+            found = GraphFunction(lambda x, more=more: function(x, axis, **options, **more))(x)
+            np.testing.assert_array_equal(found, function(x, axis, **options, **more), strict=True)
+
+
+@pytest.mark.skipif(host().is_arm, reason="an infinity in place of NaN is a choice there")
+def test_behind_an_infinity_in_place_of_nan_there_is_no_nan():
+    text = str(GraphFunction(np.fmax.reduce, cache=False).llvm(GAPS[0]))
+    assert "nnan" in text
+    for function in (
+        lambda x: np.max(np.where(np.isnan(x), np.inf, x), axis=0),
+        lambda x: np.where(np.isnan(x), -np.inf, x) + x[0],
+        lambda x: np.maximum.accumulate(np.where(np.isnan(x), -np.inf, x), axis=1),
+    ):
+        np.testing.assert_array_equal(GraphFunction(function)(GAPS), function(GAPS))

@@ -153,9 +153,24 @@ def extremum(predicate: str, *, accumulate: bool = True) -> Emit:
     return by_kind(
         b=instruction("or_" if predicate == ">" else "and_"),
         iu=_integer_extremum(predicate),
-        f=intrinsic(name, ("nsz",)) if accumulate else _by_instruction_of_arm(name, second),
+        f=_accumulated(name) if accumulate else _by_instruction_of_arm(name, second),
         c=formula(complexes.extremum(predicate)),
     )
+
+
+def _accumulated(name: str) -> Emit:
+    """An extremum of what has been accumulated and an element. If no element is NaN, nothing is."""
+
+    def emit(emitter: Emitter, accumulated: Operand, element: Operand) -> ir.Value:
+        callee = element.value.callee.name if isinstance(element.value, ir.CallInstr) else ""
+        flags = ("nsz", "nnan") if callee.startswith(BESIDE_NAN) else ("nsz",)
+        return emitter.intrinsic(name, accumulated.value, element.value, flags=flags)
+
+    return emit
+
+
+BESIDE_NAN = ("llvm.maxnum", "llvm.minnum")
+"""What `where` makes of an infinity in place of NaN."""
 
 
 def extremum_ignoring_nan(predicate: str) -> Emit:

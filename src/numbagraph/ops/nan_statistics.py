@@ -12,7 +12,7 @@ from numbagraph.blockwise.promotion import as_value, convert
 from numbagraph.blockwise.running import running_samples
 from numbagraph.ir.values import Op, Value, constant
 from numbagraph.ops.arithmetic import sqrt
-from numbagraph.ops.comparison import isnan, logical_and, logical_not
+from numbagraph.ops.comparison import fmax, fmin, isnan, logical_and, logical_not
 from numbagraph.ops.reduction import all, highest, lowest, max, min, prod, sum
 from numbagraph.ops.running import cumprod, cumsum
 from numbagraph.ops.selection import where
@@ -76,26 +76,32 @@ def nancumprod(a: Any, *args: Any, **kwargs: Any) -> Value:
     return cumprod(filled(a, lambda dtype: 1), *args, **kwargs)
 
 
-def extremum(op: Op, filler: Callable[[np.dtype], Any]) -> Callable[..., Value]:
-    """The extremum of what is not NaN; NaN where there is nothing else."""
+def extremum(op: Op, beside_nan: Op, filler: Callable[[np.dtype], Any]) -> Callable[..., Value]:
+    """The extremum of what is not NaN; NaN where there is nothing else. An initial value that is NaN does not count
+    either."""
 
     def function(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Value:
         value = as_value(a)
-        result = op(filled(value, filler), axis, out, keepdims, initial, where)
-        if not inexact(value) or initial is not None:
-            return result
-        nothing = all(isnan(value), axis, keepdims=keepdims)
-        return choose(nothing, constant(np.nan, dtype=value.dtype), result)
+        if not inexact(value):
+            return op(value, axis, out, keepdims, initial, where)
+        least = None if initial is None else filler(value.dtype)
+        result = op(filled(value, filler), axis, out, keepdims, least, where)
+        if initial is None:
+            nothing = all(isnan(value), axis, keepdims=keepdims)
+            return choose(nothing, constant(np.nan, dtype=value.dtype), result)
+        nothing = all(isnan(value), axis, keepdims=keepdims, where=where)
+        first = convert(as_value(initial), value.dtype)
+        return choose(nothing, first, beside_nan(result, first))
 
     return function
 
 
 choose = where  # the reductions have a parameter of that name
 
-nanmax = decomposition(np.nanmax, samples=gaps_of(np.nanmax), scalar=True)(extremum(max, lowest))
-nanmin = decomposition(np.nanmin, samples=gaps_of(np.nanmin), scalar=True)(extremum(min, highest))
+nanmax = decomposition(np.nanmax, samples=gaps_of(np.nanmax), scalar=True)(extremum(max, fmax, lowest))
+nanmin = decomposition(np.nanmin, samples=gaps_of(np.nanmin), scalar=True)(extremum(min, fmin, highest))
 
 
 def numbers(value: Value, where: Any) -> Any:
