@@ -157,6 +157,9 @@ class CallInstr(Instruction):
     fastmath: AttributeSet
     tail: str
 
+class FCMPInstr(Instruction):
+    op: str
+
 class Branch(Instruction): ...
 
 class ConditionalBranch(Instruction):

@@ -162,8 +162,9 @@ def _accumulated(name: str) -> Emit:
     """An extremum of what has been accumulated and an element. If no element is NaN, nothing is."""
 
     def emit(emitter: Emitter, accumulated: Operand, element: Operand) -> ir.Value:
-        callee = element.value.callee.name if isinstance(element.value, ir.CallInstr) else ""
-        flags = ("nsz", "nnan") if callee.startswith(BESIDE_NAN) else ("nsz",)
+        callee = element.value.callee if isinstance(element.value, ir.CallInstr) else None
+        no_nan = isinstance(callee, ir.Function) and callee.name.startswith(BESIDE_NAN)
+        flags = ("nsz", "nnan") if no_nan else ("nsz",)
         return emitter.intrinsic(name, accumulated.value, element.value, flags=flags)
 
     return emit
