@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,12 +51,10 @@ def apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """`numpy.piecewise`: each function is called on the elements that its condition selects."""
     array = x if isinstance(x, Tracer) else np.asarray(x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    several = isinstance(condlist, (list, tuple)) and (array.ndim == 0 or np.ndim(condlist[0]) > 0)
+    conditions: list[Any] = [of_dtype(each, bool) for each in (condlist if several else [condlist])]
     if len(funclist) == len(conditions) + 1:
-        rest = ~conditions[0]
-        for each in conditions[1:]:
-            rest = rest & ~each
-        conditions.append(rest)
+        conditions.append(np.logical_not(functools.reduce(np.logical_or, conditions)))
     elif len(funclist) != len(conditions):
         count = len(conditions)
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
@@ -63,10 +62,15 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     for condition, function in zip(conditions, funclist, strict=True):
         if not array.ndim:
             value: Any = function(array, *args, **kw) if callable(function) else function
+            value = of_dtype(value, array.dtype)
             result = np.where(condition, value, np.zeros_like(array) if result is array else result)
         else:
             result[condition] = function(array[condition], *args, **kw) if callable(function) else function
     return result
+
+
+def of_dtype(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype) if isinstance(x, Tracer) else np.asarray(x).astype(dtype)
 
 
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:

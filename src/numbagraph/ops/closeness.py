@@ -12,7 +12,7 @@ from numbagraph.blockwise.promotion import as_strong, as_value, convert
 from numbagraph.ir import shapes
 from numbagraph.ir.op import registry
 from numbagraph.ir.types import BOOL, FLOAT64, canonical_dtype
-from numbagraph.ir.values import Op, Value, constant
+from numbagraph.ir.values import Extent, Op, Value, constant
 from numbagraph.ops.arithmetic import absolute, imag
 from numbagraph.ops.comparison import (
     equal,
@@ -118,9 +118,30 @@ def truth(value: Value | bool) -> Value:
     return found if found.type.weak else registry["cast"].bind(found, dtype=BOOL, weak=True)
 
 
-@decomposition(np.array_equiv, samples=lambda rng, dtype: equality_samples(rng, dtype)[:4])
+def equivalence_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:
+    array = draw(rng, dtype, (3, 4))
+    others = (array[:, :2], array[:2], array[:1], array[:, 1:2], array[0, :2], array[0], array[:0], array[0, 0])
+    return [*equality_samples(rng, dtype)[:4], *((array, each) for each in others)]
+
+
+@decomposition(np.array_equiv, samples=equivalence_samples)
 def array_equiv(a1: Any, a2: Any) -> Value:
-    return truth(all(equal(as_strong(a1), as_strong(a2))))
+    left, right = as_strong(a1), as_strong(a2)
+    fit: Value | bool = True
+    for axis in range(-min(left.ndim, right.ndim), 0):
+        lengths = left.shape[axis], right.shape[axis]
+        if shapes.same(*lengths) or 1 in lengths:
+            continue
+        fits = shapes.minimum(1, shapes.add(is_equal(*lengths), shapes.add(*(is_equal(each, 1) for each in lengths))))
+        fit = both(fit, shapes.compare("equal", fits, 1))
+        left, right = (narrow(each, axis, 0, shapes.multiply(each.shape[axis], fits)) for each in (left, right))
+    return truth(both(fit, truth(all(equal(left, right)))))
+
+
+def is_equal(left: Extent, right: Extent) -> Extent:
+    """1 if two lengths are equal, else 0."""
+    apart = shapes.subtract(shapes.maximum(left, right), shapes.minimum(left, right))
+    return shapes.subtract(1, shapes.minimum(1, apart))
 
 
 def number_samples(rng: np.random.Generator, dtype: np.dtype) -> list[tuple[Any, ...]]:

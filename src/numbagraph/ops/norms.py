@@ -13,9 +13,10 @@ from numbagraph.ir.op import registry
 from numbagraph.ir.types import FLOAT64, real_dtype
 from numbagraph.ir.values import Value
 from numbagraph.ops.arithmetic import absolute, sqrt
-from numbagraph.ops.comparison import not_equal
+from numbagraph.ops.comparison import equal, logical_or, not_equal
 from numbagraph.ops.diagonals import diagonal
 from numbagraph.ops.reduction import max, min, sum
+from numbagraph.ops.selection import where
 from numbagraph.ops.shape import expand_dims, move, squeeze
 from numbagraph.ops.statistics import flat_at_zero, squared_size
 
@@ -59,6 +60,8 @@ def euclidean(value: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
 def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order {ord!r} for vectors")
+    if isinstance(ord, Value):
+        return norm_of_order(value, ord, axes, keepdims)
     if ord == 2:
         return euclidean(value, axes, keepdims)
     if ord == 0:
@@ -69,6 +72,19 @@ def vector_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -
     if ord == 1:
         return sum(size, axes, keepdims=keepdims)
     return flat_at_zero(lambda total: total ** (1 / ord), sum(size**ord, axes, keepdims=keepdims))
+
+
+def norm_of_order(value: Value, ord: Value, axes: tuple[int, ...], keepdims: bool) -> Value:
+    """Of an order that is known only when the program runs: of 0 and the infinities the formula has other limits."""
+    if ord.ndim:
+        raise TypeError(f"the order of a norm is one number, not {ord.type}")
+    order = convert(ord, real_dtype(value.dtype)) if ord.type.weak else ord
+    count, largest, smallest = (equal(order, each) for each in (0, np.inf, -np.inf))
+    inner, size = where(logical_or(logical_or(count, largest), smallest), 2, order), absolute(value)
+    powers = flat_at_zero(lambda total: total ** (1 / inner), sum(size**inner, axes, keepdims=keepdims))
+    found = where(count, vector_norm(value, 0, axes, keepdims), powers)
+    found = where(largest, max(size, axes, keepdims=keepdims, initial=0), found)
+    return where(smallest, min(size, axes, keepdims=keepdims, initial=np.inf), found)
 
 
 def singular_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
@@ -84,6 +100,10 @@ def extremum(sizes: Value, ord: float, axes: tuple[int, ...], keepdims: bool) ->
 
 
 def matrix_norm(value: Value, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Value:
+    if isinstance(ord, Value):
+        raise TypeError(
+            "the order of a matrix norm must be known when the function is traced: name it in static_argnames"
+        )
     if ord in ("fro", "f"):
         return euclidean(value, axes, keepdims)
     if ord in (2, -2, "nuc"):

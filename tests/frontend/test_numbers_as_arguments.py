@@ -1,0 +1,61 @@
+"""Numbers of Python as arguments, where NumPy's functions ask what they are."""
+
+import numpy as np
+import pytest
+
+from numbagraph import grad, graph_jit
+
+VECTOR, MATRIX = np.array([3.0, -4.0, 0.0, 1e-3]), np.arange(12.0).reshape(3, 4) - 5
+ORDERS = [2, 1, 0, 3, 0.5, np.inf, -np.inf, -1, -2.0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("x", [VECTOR, VECTOR.astype(np.float32), VECTOR.astype(int), VECTOR + 1j, VECTOR[:0]])
+@pytest.mark.filterwarnings("ignore")
+def test_norms_of_vectors_of_an_order(x, order):
+    if not x.size and order == -np.inf:
+        return
+    compiled = graph_jit(lambda x, order: (np.linalg.norm(x, order), np.linalg.vector_norm(x, ord=order)))
+    wanted = np.linalg.norm(x, order)
+    for found in compiled(x, order):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6 if x.dtype == np.float32 else 1e-14)
+        assert found.dtype == wanted.dtype
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_norms_along_an_axis():
+    compiled = graph_jit(lambda x, order: np.linalg.norm(x, order, axis=0, keepdims=True))
+    for order in ORDERS:
+        np.testing.assert_allclose(compiled(MATRIX, order), np.linalg.norm(MATRIX, order, axis=0, keepdims=True))
+
+
+@pytest.mark.parametrize("order", [2.0, 1.0, 3.0, np.inf, -np.inf])
+def test_derivatives_of_norms_of_an_order(order):
+    found = graph_jit(grad(lambda x, order: np.linalg.norm(x, order)))(VECTOR, order)
+    np.testing.assert_allclose(found, graph_jit(grad(lambda x: np.linalg.norm(x, order)))(VECTOR), rtol=1e-14)
+
+
+def test_the_order_of_a_matrix_norm_is_known():
+    with pytest.raises(TypeError, match="static_argnames"):
+        graph_jit(lambda x, order: np.linalg.norm(x, order))(MATRIX, np.inf)
+
+
+@pytest.mark.parametrize("x", [-4.0, -4, 3, np.float32(2), np.array(-7), np.array([-3, 0, 2]), np.array([-1.5, 2.5])])
+def test_pieces_of_a_number(x):
+    """The opposite of a bool of Python is no bool, and results have the dtype of the argument."""
+    for function in (
+        lambda x: np.piecewise(x, [x < 0], [5.7, lambda x: x * 2]),
+        lambda x: np.piecewise(x, [x < -2, x > 2], [1, 2]),
+        lambda x: np.piecewise(x, [x < -2, x > 2], [1, 2, lambda x, a: x + a], 0.5),
+        lambda x: np.piecewise(x, x < 0, [1.5, 2]) if np.ndim(x) else np.piecewise(x, [x < 0], [1.5, 2]),
+    ):
+        found, wanted = graph_jit(function)(x), np.asarray(function(x))
+        np.testing.assert_array_equal(found, wanted)
+        assert np.asarray(found).dtype == wanted.dtype
+
+
+def test_pieces_by_lists_of_bools():
+    mask = [True, False, True, False]
+    for conditions in (mask, [mask], [mask, [not each for each in mask]]):
+        function = lambda x, c=conditions: np.piecewise(x, c, [lambda x: -x, 2])  # noqa: E731
+        np.testing.assert_array_equal(graph_jit(function)(VECTOR), function(VECTOR))
