@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import distance
 
 from numbagraph import grad, graph_jit
 
@@ -59,3 +60,18 @@ def test_pieces_by_lists_of_bools():
     for conditions in (mask, [mask], [mask, [not each for each in mask]]):
         function = lambda x, c=conditions: np.piecewise(x, c, [lambda x: -x, 2])  # noqa: E731
         np.testing.assert_array_equal(graph_jit(function)(VECTOR), function(VECTOR))
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 3, 0.5, np.inf])
+def test_distances_of_an_order(order):
+    u, v, w = VECTOR, VECTOR[::-1] * 0.3, np.array([1.0, 0.0, 2.0, 0.5])
+    compiled = graph_jit(lambda u, v, order, w: (distance.minkowski(u, v, order), distance.minkowski(u, v, order, w)))
+    wanted = distance.minkowski(u, v, order), distance.minkowski(u, v, order, w)
+    np.testing.assert_allclose(compiled(u, v, order, w), wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["chebyshev", "cityblock", "euclidean", "hamming", "canberra"])
+def test_distances_from_a_list(metric):
+    function = getattr(distance, metric)
+    found = graph_jit(lambda u: (function(u, [0, 1, 0]), function([1, 0, 0], u)))(np.array([0, 1, 1]))
+    np.testing.assert_allclose(found, (function([0, 1, 1], [0, 1, 0]), function([1, 0, 0], [0, 1, 1])))

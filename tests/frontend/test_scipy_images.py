@@ -229,3 +229,31 @@ def test_the_first_of_several_pairs_at_the_distance_of_sets(rows, others, alike)
     np.testing.assert_allclose(found, [distances[row].min(), row, distances[row].argmin()], rtol=1e-12)
     with pytest.raises(ValueError, match="number of observations"):
         graph_jit(lambda x: x * distance.num_obs_y(x))(LINE)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+@pytest.mark.parametrize("image", [np.full((9, 8), 7), np.arange(72).reshape(9, 8), RNG.integers(0, 200, (9, 8))])
+def test_sums_that_are_cut_off_to_integers_are_scipys(image, dtype):
+    """One rounding more, and the mean of sevens is 6."""
+    for function in (
+        lambda image: ndimage.gaussian_filter(image, 1),
+        lambda image: ndimage.gaussian_filter(image, 0.7, mode="nearest"),
+        lambda image: ndimage.gaussian_filter(image, 2, order=1),
+        lambda image: ndimage.correlate1d(image, [0.1, 0.2, 0.3, 0.4]),
+        lambda image: ndimage.convolve1d(image, [0.25, 0.5, 0.25]),
+        lambda image: ndimage.correlate1d(image, [0.3, 0.0, -0.3]),
+        lambda image: ndimage.convolve(image, np.full((3, 3), 1 / 9)),
+    ):
+        given = image.astype(dtype)
+        np.testing.assert_array_equal(graph_jit(function)(given), function(given))
+
+
+@pytest.mark.parametrize("index", [1, [1, 2], None])
+def test_sums_of_one_label_have_the_dtype_of_sums(index):
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    for dtype in (np.int64, np.uint8, np.float32, bool):
+        image = np.array([0, 1, 1, 2, 2, 5]).astype(dtype)
+        found = graph_jit(lambda image: ndimage.sum_labels(image, labels, index))(image)
+        wanted = ndimage.sum_labels(image, labels, index)
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == np.asarray(wanted).dtype

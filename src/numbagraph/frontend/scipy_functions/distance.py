@@ -57,8 +57,14 @@ def minkowski(u: Any, v: Any, w: Any = None, p: Any = 2) -> Any:
             return euclidean(u, v, w)
         if np.isinf(p):
             return chebyshev(u, v, w)
-    else:
-        require(p > 0, "p must be greater than 0")
+        return power_mean(u, v, w, p)
+    require(p > 0, "p must be greater than 0")
+    largest = np.isinf(p)
+    return np.where(largest, chebyshev(u, v, w), power_mean(u, v, w, np.where(largest, 2.0, p)))
+
+
+def power_mean(u: Any, v: Any, w: Any, p: Any) -> Any:
+    """Minkowski's distance of a finite order."""
     difference = np.abs(u - v)
     inside = difference > 0
     powers = np.where(inside, np.where(inside, difference, 1.0) ** p, 0.0)
@@ -278,7 +284,8 @@ def of_vectors(name: str) -> Function:
         names = OF_TWO_VECTORS[name].__code__.co_varnames[2:]
         order = ("p", "w") if name == "minkowski" else ("base",) if name == "jensenshannon" else names
         options = {**dict(zip(order, args, strict=False)), **kwargs}
-        one, other = (each if array(each).dtype.kind in KEPT.get(name, "") else double(each) for each in (u, v))
+        given = (array(u), array(v))
+        one, other = (each if each.dtype.kind in KEPT.get(name, "") else double(each) for each in given)
         if name == "jensenshannon":
             axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
             found = OF_TWO_VECTORS[name](np.moveaxis(one, axis, -1), np.moveaxis(other, axis, -1), **options)

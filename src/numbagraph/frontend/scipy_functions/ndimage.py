@@ -25,7 +25,7 @@ PADDING = {
 """NumPy's names of SciPy's modes."""
 EPSILON = np.finfo(float).eps
 """Weights of filters in several dimensions that SciPy takes for zero: it does not multiply by them."""
-MOST_TERMS = 64
+MOST_TERMS = 200
 """Sums of at most so many terms are written one after the other, so that a loop takes vectors of neighbours."""
 
 
@@ -88,18 +88,40 @@ def correlated(
         windows = np.lib.stride_tricks.sliding_window_view(padded, lengths)
         return narrowed(np.sum(windows * weights, axis=tuple(range(-len(lengths), 0))), dtype)
     shape = known(padded, "a filter")
+
+    def neighbours(place: Sequence[int]) -> Any:
+        ends = zip(place, shape, lengths, strict=True)
+        return padded[tuple(slice(start, extent - length + 1 + start) for start, extent, length in ends)]
+
+    if not isinstance(weights, Tracer) and weights.dtype.kind == "f" and max(lengths) == weights.size > 1:
+        places = [*itertools.product(*map(range, lengths))]
+        return narrowed(weighted_line([neighbours(each) for each in places], weights.ravel()), dtype)
     found: Any = None
     for place in itertools.product(*map(range, lengths)):
-        key = tuple(
-            slice(start, extent - length + 1 + start)
-            for start, extent, length in zip(place, shape, lengths, strict=True)
-        )
         weight = weights[place]
         if found is not None and leaves_zeros and not isinstance(weight, Tracer) and abs(weight) <= EPSILON:
             continue
-        term = weight * padded[key]
+        term = weight * neighbours(place)
         found = term if found is None else found + term
     return narrowed(found, dtype)
+
+
+def weighted_line(neighbours: Sequence[Any], weights: Any) -> Any:
+    """The sum of neighbours along one axis in SciPy's order, on which integers depend that sums are cut off to: pairs
+    with one weight are added first, the outer ones before the inner ones."""
+    middle, last = len(weights) // 2, len(weights) - 1
+    mirrored = weights[::-1]
+    for sign in (1.0, -1.0):
+        if last % 2 == 0 and np.all(np.abs(weights - sign * mirrored) <= EPSILON):
+            found = neighbours[middle] * weights[middle]
+            for near in range(middle):
+                first, other = neighbours[near], neighbours[last - near]
+                found = found + (first + other if sign > 0 else first - other) * weights[near]
+            return found
+    found = neighbours[last] * weights[last]
+    for each, weight in zip(neighbours[:-1], weights[:-1], strict=True):
+        found = found + each * weight
+    return found
 
 
 def along(weights: Any, axis: int, ndim: int) -> Any:

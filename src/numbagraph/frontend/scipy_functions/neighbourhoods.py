@@ -158,6 +158,8 @@ def sum_labels(input: Any, labels: Any = None, index: Any = None) -> Any:
     if index is None:
         return np.sum(image, where=inside(image, labels))
     numbers = array(index)
+    if not numbers.ndim:
+        return np.sum(np.ravel(image), where=matching(image, labels, numbers)[0])
     terms = np.where(matching(image, labels, numbers), np.ravel(image).astype(np.float64), 0.0)
     return np.sum(terms, 1).reshape(numbers.shape)
 
