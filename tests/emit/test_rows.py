@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 import scipy.special
+from scipy import fft
 
-from numbagraph import grad, graph_jit, linalg, special, value_and_grad
+from numbagraph import grad, graph_jit, linalg, special, value_and_grad, vmap
 from numbagraph.emit import rows
 from numbagraph.emit.hints import BLOCK
 from numbagraph.intrinsics.target import current_target
@@ -355,3 +356,12 @@ def test_functions_of_what_is_gathered_have_vectors():
     """What is scattered to places that are known at run time only is computed by vectors all the same."""
     code = graph_jit(gathered).llvm(np.ones(9), np.arange(9), np.ones(9))
     assert re.search(r"call (contract )?<\d+ x double> @llvm\.fma", code)
+
+
+@pytest.mark.parametrize("n", [4, 6, 7, 8])
+@pytest.mark.parametrize("transform", [fft.dct, fft.idst])
+def test_rows_of_a_region_beside_an_argument_of_a_computed_length(transform, n):
+    """How long the argument's rows are is not computed in the region, but given with it."""
+    x = np.random.default_rng(0).normal(size=(3, 6))
+    found = graph_jit(vmap(lambda x: transform(x, 4, n)))(x)
+    np.testing.assert_allclose(found, transform(x, 4, n), rtol=1e-12)

@@ -439,13 +439,13 @@ def prologue(program: Program) -> list[Compute]:
     """The rank-0 values that guards and extents need, which the entry computes before anything else.
 
     The lengths of loop nests are among them, whose product it checks: the estimate of the work has lost those beside a
-    length that is known to be 0.
+    length that is known to be 0; and those of a region's arguments, which the size of a tile of rows follows from.
     """
     block, entry = program.body, program.entry
     computes = {step.value: step for step in block.steps if isinstance(step, Compute)}
     registers = {value for step in block.steps for value in step.results()} - computes.keys()
     roots = [*entry.guards, *(extent for extents in entry.extents for extent in extents), *entry.work]
-    roots += [extent for slot in block.slots for buffer in slot for extent in buffer.extents]
+    roots += [extent for slot in (*block.slots, program.leaves.values()) for each in slot for extent in each.extents]
     roots += [extent for step in block.members() if isinstance(step, Kernel) for extent in step.lengths]
     needed: set[Value] = set()
     stack = list(walk(roots))
