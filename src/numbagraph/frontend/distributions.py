@@ -232,7 +232,7 @@ def discrete(dist: Any, name: str, x: Any, shapes: Sequence[Any], loc: Any) -> A
         return np.where(valid & (loc == loc), found, np.nan)
     k = x - loc
     if name.endswith("pmf"):
-        inside = (k >= lower) & (k <= upper) & (np.floor(k) == k) & (k < np.inf)
+        inside = (k >= lower) & (k <= upper) & (np.floor(k) == k)
     else:
         inside = (k >= lower) & (k < upper)
     value = value_of(dist, name, np.where(inside, k, lower), *shapes)
