@@ -75,3 +75,11 @@ def test_distances_from_a_list(metric):
     function = getattr(distance, metric)
     found = graph_jit(lambda u: (function(u, [0, 1, 0]), function([1, 0, 0], u)))(np.array([0, 1, 1]))
     np.testing.assert_allclose(found, (function([0, 1, 1], [0, 1, 0]), function([1, 0, 0], [0, 1, 1])))
+
+
+def test_pieces_by_rows_of_conditions():
+    for function in (
+        lambda x: np.piecewise(x, np.stack([x < -1, x > 1]), [1, 2, 3]),
+        lambda x: np.piecewise(x, np.stack([x < 0, x >= 0]), [lambda x: -x, lambda x: x]),
+    ):
+        np.testing.assert_array_equal(graph_jit(function)(VECTOR), function(VECTOR))

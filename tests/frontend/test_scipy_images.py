@@ -257,3 +257,15 @@ def test_sums_of_one_label_have_the_dtype_of_sums(index):
         wanted = ndimage.sum_labels(image, labels, index)
         np.testing.assert_array_equal(found, wanted)
         assert found.dtype == np.asarray(wanted).dtype
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_finite_beside_weights_of_zero():
+    """Filters in several dimensions leave such weights out, those along one axis do not."""
+    line = np.array([1.0, np.inf, 2.0, 3.0, np.nan, 5.0, 6.0, 7.0])
+    for function in (
+        lambda x: ndimage.correlate(x, [1.0, 0.0, 1.0]),
+        lambda x: ndimage.correlate1d(x, [1.0, 0.0, 1.0]),
+        lambda x: ndimage.correlate1d(x, [1.0, 0.0, -1.0]),
+    ):
+        np.testing.assert_array_equal(graph_jit(function)(line), function(line))

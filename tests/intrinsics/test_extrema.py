@@ -68,3 +68,11 @@ def test_behind_an_infinity_in_place_of_nan_there_is_no_nan():
         lambda x: np.maximum.accumulate(np.where(np.isnan(x), -np.inf, x), axis=1),
     ):
         np.testing.assert_array_equal(GraphFunction(function)(GAPS), function(GAPS))
+
+
+@pytest.mark.parametrize("target", ARM, ids=["Linux", "macOS"])
+def test_on_arm_the_extremum_of_two_numbers_may_be_nan(target):
+    with emitting_for(target):
+        text = str(GraphFunction(lambda x, y: np.max(np.fmax(x, y)), cache=False).llvm(GAPS[0], GAPS[0]))
+    assert "maxnum" in text
+    assert "nnan" not in text

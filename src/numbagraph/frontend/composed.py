@@ -51,7 +51,10 @@ def apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
     """`numpy.piecewise`: each function is called on the elements that its condition selects."""
     array = x if isinstance(x, Tracer) else np.asarray(x)
-    several = isinstance(condlist, (list, tuple)) and (array.ndim == 0 or np.ndim(condlist[0]) > 0)
+    if isinstance(condlist, (list, tuple)):
+        several = array.ndim == 0 or np.ndim(condlist[0]) > 0
+    else:
+        several = np.ndim(condlist) > array.ndim
     conditions: list[Any] = [of_dtype(each, bool) for each in (condlist if several else [condlist])]
     if len(funclist) == len(conditions) + 1:
         conditions.append(np.logical_not(functools.reduce(np.logical_or, conditions)))

@@ -93,7 +93,7 @@ def correlated(
         ends = zip(place, shape, lengths, strict=True)
         return padded[tuple(slice(start, extent - length + 1 + start) for start, extent, length in ends)]
 
-    if not isinstance(weights, Tracer) and weights.dtype.kind == "f" and max(lengths) == weights.size > 1:
+    if not leaves_zeros and not isinstance(weights, Tracer) and weights.dtype.kind == "f" and weights.size > 1:
         places = [*itertools.product(*map(range, lengths))]
         return narrowed(weighted_line([neighbours(each) for each in places], weights.ravel()), dtype)
     found: Any = None
