@@ -65,11 +65,14 @@ def inside(edge: Any, plain: Any, formula: Function, numbers: tuple[Any, ...], o
     return np.where(edge, plain, formula(*safe))
 
 
+def binomial_log_ways(k: Any, n: Any) -> Any:
+    return special.gammaln(n + 1.0) - (special.gammaln(k + 1.0) + special.gammaln(n - k + 1.0))
+
+
 def binomial_log_density(k: Any, n: Any, p: Any) -> Any:
     k = np.floor(k)
     edge = (k == 0) | (k == n) | (p == 0) | (p == 1)
-    ways = special.gammaln(n + 1.0) - (special.gammaln(k + 1.0) + special.gammaln(n - k + 1.0))
-    plain = ways + special.xlogy(k, p) + special.xlog1py(n - k, -p)
+    plain = binomial_log_ways(k, n) + special.xlogy(k, p) + special.xlog1py(n - k, -p)
     return inside(edge, plain, lambda k, n, p: binomial(k, n, p, 1.0 - p), (k, n, p), (1.0, 2.0, 0.5))
 
 
@@ -118,8 +121,7 @@ def ways(log_ways: Any) -> Any:
 
 
 def binomial_powers(k: Any, n: Any, p: Any) -> Any:
-    log_ways = special.gammaln(n + 1.0) - (special.gammaln(k + 1.0) + special.gammaln(n - k + 1.0))
-    return ways(log_ways) * p**k * (1.0 - p) ** (n - k)
+    return ways(binomial_log_ways(k, n)) * p**k * (1.0 - p) ** (n - k)
 
 
 def negative_binomial_powers(k: Any, n: Any, p: Any) -> Any:
