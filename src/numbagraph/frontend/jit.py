@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from numbagraph.forking import importing, new_lock
 from numbagraph.frontend.backends import compiled, describer, on_device, require_backend
@@ -17,7 +17,6 @@ from numbagraph.frontend.binding import (
     bind,
     bound_to,
     described,
-    in_order,
     is_flat_call,
     parameter_names,
     positional_names,
@@ -27,6 +26,7 @@ from numbagraph.frontend.binding import (
     without_lengths,
 )
 from numbagraph.frontend.bound_methods import OF_CLASSES, BoundMethods, is_instance, takes_instance
+from numbagraph.frontend.called import Called, call_natively
 from numbagraph.frontend.conversion import Conversion, as_traced
 from numbagraph.frontend.embedded import Embedded
 from numbagraph.frontend.generators import drawing_once
@@ -41,12 +41,10 @@ from numbagraph.frontend.retried import Retried
 from numbagraph.frontend.shared import SharedContext, SharedVariable, as_context
 from numbagraph.frontend.surroundings import Made, Surroundings, make_while_unchanged
 from numbagraph.frontend.targets import Targets, Writers
-from numbagraph.frontend.tracebacks import shorten
 from numbagraph.frontend.traced import Traced, Version, trace
 from numbagraph.frontend.tracing import any_traced
 from numbagraph.frontend.writes import WriteBack, only_written, require_kept
 from numbagraph.ir.abi import Leaf
-from numbagraph.ir.blocks import blocks
 from numbagraph.ir.public import Public
 from numbagraph.ir.structs import cached_property
 from numbagraph.rewrite.checks import check_level, check_values
@@ -65,7 +63,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
+class GraphFunction(Called, Inspected, Embedded, Retried, Public, Generic[P, R]):
     """A compiled function: what `graph_jit` returns.
 
     Calling it traces, compiles and caches a native version for each combination of dtypes, ranks, lengths that
@@ -136,8 +134,7 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         """Callers from C may still have their addresses."""
         self._surroundings = Surroundings(function, self._described)
         self._lock = new_lock()
-        self._flat_calls: tuple[Callable[..., Any], ...] = ()
-        """What runs a version on leaves, and gives what the function returns, or NotImplemented."""
+        self._flat_calls = ()
         self._versions: dict[Key, tuple[Version, ...]] = {}
         self._writers = Writers()
         self._alone = set()
@@ -147,35 +144,15 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
         self.__name__ = type(function).__name__  # of a callable object; a function has its own
         functools.update_wrapper(self, function, updated=())
 
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
-    @overload
-    def __call__(self, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
-    @overload
-    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            if blocks.count:  # this block of code may want another version than the usual
-                return self._call_with_trees(args, kwargs)
-            if not kwargs or "out" not in kwargs:
-                given = in_order(self._positional, args, kwargs) if kwargs else args
-                if given is not None:
-                    for call in self._flat_calls:
-                        result = call(*given)
-                        if result is not NotImplemented:
-                            return result
-            elif len(kwargs) == 1 and (out := kwargs["out"]) is not None:
-                is_tuple = type(out) is tuple
-                for write in self._writers.flat[is_tuple]:
-                    if write(*args, *out if is_tuple else (out,)) is not NotImplemented:
-                        return out
-            return self._call_with_trees(args, kwargs)
-        except MemoryError as error:
-            self._say_what_is_too_large(error, args, kwargs)
-            raise
-        except Exception as error:
-            shorten(error, args)
-            raise
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        @overload
+        def __call__(self, *args: Any, ctx: SharedContext, **kwargs: Any) -> R: ...
+        @overload
+        def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
@@ -426,6 +403,7 @@ class GraphFunction(Inspected, Embedded, Retried, Public, Generic[P, R]):
             del self._versions[key]
         flat = itertools.chain.from_iterable(map(self._flat, self._versions))
         self._flat_calls = tuple(each.call for each in flat)
+        call_natively()
 
     def _flat(self, key: Key) -> Sequence[Version]:
         """Versions for one structure of arguments that a positional call may try: these are the leaves."""

@@ -15,6 +15,8 @@ T = TypeVar("T")
 class Blocks:
     """How many there are, in any thread. Where there is none, a call need not ask what has been chosen."""
 
+    __slots__ = ("_lock", "count")  # read by native code
+
     def __init__(self) -> None:
         self.count = 0
         self._lock = new_lock()

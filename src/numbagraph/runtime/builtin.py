@@ -20,6 +20,7 @@ class MethodDefinition(ctypes.Structure):
     )
 
 
+METH_KEYWORDS = 0x2
 METH_FASTCALL = 0x80
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numbagraph.ir.abi import INTERRUPTED, OUT_OF_MEMORY, ArrayLeaf, Leaf, NativeSignature, Result, leaf_of
 
 from .builtin import builtin
+from .calls import CallRecord, Handlers, call_method
 from .compile import Library, target_fingerprint
 from .failures import stop_symbols
 from .guards import GuardRecord, Guards
@@ -137,6 +138,7 @@ _STRUCTURES: dict[str, type[ctypes.Structure]] = {
     "Plan": PlanRecord,
     "Table": TableRecord,
     "Guard": GuardRecord,
+    "Call": CallRecord,
     "ArrayFields": ArrayFields,
     "DtypeFields": DtypeFields,
     "ObjectFields": ObjectFields,
@@ -149,6 +151,7 @@ _CONSTANTS = {
     "LARGE_BYTES": LARGE_BYTES,
     "INTERRUPTED": INTERRUPTED,
     "OUT_OF_MEMORY": OUT_OF_MEMORY,
+    "CALL_WORDS": ctypes.sizeof(CallRecord) // 8,
     "SIZE_OF_GUARD": ctypes.sizeof(GuardRecord),
     "SIZE_OF_ARGUMENT": ctypes.sizeof(ArgumentRecord),
     "SIZE_OF_RESULT": ctypes.sizeof(ResultRecord),
@@ -176,7 +179,7 @@ def _cache_key(source: str) -> str:
 def _entry() -> tuple[Library, int]:
     """The entry in this process, from the disk cache if it is there."""
     check_layout()
-    source = read_source("entry", "arguments", "guards", "results", "writes")
+    source = read_source("entry", "arguments", "calls", "guards", "results", "writes")
     symbols = object_symbols() | handler_symbols() | stop_symbols()
     library = load_source(_cache_key(source), source, lambda: _expand(source), symbols)
     return library, library.address("entry")
@@ -332,3 +335,8 @@ def make_callable(plans: Sequence[EntryPlan], name: str) -> Callable[..., Any]:
     addresses = np.array([plan.address for plan in plans], dtype=np.uint64)
     table = TableRecord(len(plans), max((plan.frame_size for plan in plans), default=0), addresses.ctypes.data)
     return builtin(name, address, table, library, addresses, tuple(plans))
+
+
+def method_of(owner: type, versions: Any, handlers: Handlers) -> Any:
+    """A method ``__call__`` that is native code, as `call_method` says."""
+    return call_method(_entry()[0], owner, versions, handlers)
